@@ -1,0 +1,79 @@
+// Package policies ships policy files and the names that they can refer to: the sets of
+// functions of pg_catalog and the types that a statement may name. It is data; package
+// policy gives it its meaning and never imports this one. README.md is for those who
+// write policies, and says how the sets are made.
+package policies
+
+import (
+	"embed"
+	"slices"
+	"strings"
+)
+
+//go:embed *.yaml sets/*.txt
+var files embed.FS
+
+// Default is the name of the policy of servers that have none assigned.
+const Default = "default"
+
+const (
+	policySuffix = ".yaml"
+	setFolder    = "sets/"
+	setSuffix    = ".txt"
+	typesFile    = "sets/builtin-types.txt"
+)
+
+// Named gives the text of a shipped policy; false when there is none of that name. The
+// caller owns the bytes.
+func Named(name string) ([]byte, bool) {
+	src, err := files.ReadFile(name + policySuffix)
+	return src, err == nil
+}
+
+// Names lists the shipped policies, sorted.
+func Names() []string {
+	return list(".", policySuffix)
+}
+
+// Sets gives the function sets by the names that a policy file has for them, such as
+// @builtin-safe. Their members are bare names of functions in pg_catalog, sorted; all
+// overloads of a name are meant. The caller owns the map.
+func Sets() map[string][]string {
+	sets := map[string][]string{}
+	for _, name := range list("sets", setSuffix) {
+		if path := setFolder + name + setSuffix; path != typesFile {
+			sets["@"+name] = lines(path)
+		}
+	}
+	return sets
+}
+
+// Types gives the types of pg_catalog that a statement may name, as pg_type spells them
+// (int4, timestamptz), sorted. An array type is admitted by its element.
+func Types() []string {
+	return lines(typesFile)
+}
+
+func list(folder, suffix string) []string {
+	entries, err := files.ReadDir(folder)
+	if err != nil {
+		panic("policies: " + err.Error()) // the files are part of the program
+	}
+	var names []string
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), suffix); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// lines gives the lines of a set without its comments.
+func lines(path string) []string {
+	text, err := files.ReadFile(path)
+	if err != nil {
+		panic("policies: " + err.Error()) // the files are part of the program
+	}
+	all := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return slices.DeleteFunc(all, func(l string) bool { return l == "" || strings.HasPrefix(l, "#") })
+}

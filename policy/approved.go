@@ -1,0 +1,78 @@
+package policy
+
+// Approved is a statement that passed every check: its final text and how the
+// caller's arguments map to its parameters. Only Decide makes one; it is immutable,
+// holds nothing of any server, and may be shared and cached. The zero value binds
+// to nothing.
+type Approved struct {
+	sql       string
+	kind      Kind
+	writes    bool
+	returning bool
+	limits    Limits
+	shapes    []Shape
+	plan      argPlan
+	positions positionMap
+}
+
+// Shape is what a plan relies on about a table: while pg_class.relnatts of OID is
+// Attributes, no column was added since the plan was made.
+type Shape struct {
+	OID        uint32
+	Attributes int
+}
+
+// Kind is the kind of the outermost statement.
+func (a *Approved) Kind() Kind { return a.kind }
+
+// Writes tells whether any part of the statement inserts, updates, deletes or locks rows.
+func (a *Approved) Writes() bool { return a.writes }
+
+// Rewritten is the final text, to be looked at: what runs is a Bound.
+func (a *Approved) Rewritten() string { return a.sql }
+
+// Bound is an Approved for one server with its arguments: the only thing that
+// upstream runs. The zero value is refused there.
+type Bound struct {
+	approved   *Approved
+	params     []Param
+	overridden int
+}
+
+// Param is the value of one parameter of the final text.
+type Param struct {
+	Value Arg
+	Index int // position in the caller's args, from 0; -1 for the server's own id
+}
+
+// Valid tells whether the value came from Approved.Bind.
+func (b Bound) Valid() bool { return b.approved != nil }
+
+// SQL is the text to send, with parameters $1 to $n; n is len(Params()).
+func (b Bound) SQL() string { return b.approved.sql }
+
+// Params are the values in the order of the parameters. The caller must not change them.
+func (b Bound) Params() []Param { return b.params }
+
+// Kind is the kind of the outermost statement.
+func (b Bound) Kind() Kind { return b.approved.kind }
+
+// Writes is Approved.Writes.
+func (b Bound) Writes() bool { return b.approved.writes }
+
+// Returns tells whether the statement answers rows: a SELECT, or a write with RETURNING.
+func (b Bound) Returns() bool { return b.approved.returning }
+
+// Limits are those of the policy that approved the statement.
+func (b Bound) Limits() Limits { return b.approved.limits }
+
+// Shapes are the table shapes that must still hold when the statement runs; mostly none.
+func (b Bound) Shapes() []Shape { return b.approved.shapes }
+
+// Overridden counts the values given for the scope column that were replaced because
+// they were not the server's own id.
+func (b Bound) Overridden() int { return b.overridden }
+
+// CallerPosition turns a 1-based character position in SQL() into one in the
+// caller's text; 0 where the character was not the caller's.
+func (b Bound) CallerPosition(pos int) int { return b.approved.positions.back(pos) }

@@ -1,0 +1,178 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tenantgate/tenantgate/policy/sqltree"
+)
+
+// argPlan says how the caller's arguments become the parameters of the final text.
+type argPlan struct {
+	kind     Kind
+	slots    []int    // for each parameter the position in args; -1: the server's id
+	count    int      // of the placeholders that take an arg
+	scoped   bool     // some placeholder is the server's, so that callers may miscount
+	lastIsID bool     // the last placeholder is the server's
+	given    []int    // positions in args of values for a scope column
+	inserted []string // constants that the text gives to a scope column in INSERT
+	assigned []string // the same in SET
+	reject   bool     // a foreign id is refused, not replaced
+	maxArgs  int
+}
+
+// newArgPlan applies the argument rules of the interface. In an INSERT each
+// placeholder takes an arg, elsewhere each that is not part of a scope condition.
+func newArgPlan(tr *sqltree.Translation, f *sqltree.Facts, final *sqltree.Rewritten, reject bool, maxArgs int) argPlan {
+	p := argPlan{kind: kindOfAccess(f.Kind), reject: reject, maxArgs: maxArgs}
+	ids := f.ScopeNumbers()
+	var numbers []int32
+	for _, ph := range tr.Placeholders {
+		n := int32(ph.Number) //nolint:gosec // at most 65,535
+		if !slices.Contains(numbers, n) {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	p.scoped = len(ids) > 0
+	p.lastIsID = len(numbers) > 0 && ids[numbers[len(numbers)-1]]
+	slot := map[int32]int{}
+	for _, n := range numbers {
+		if p.kind == Insert || !ids[n] {
+			slot[n] = p.count
+			p.count++
+		}
+		if p.kind == Insert && ids[n] {
+			p.given = append(p.given, slot[n])
+		}
+	}
+	for _, param := range final.Params {
+		if param.Number == 0 {
+			p.slots = append(p.slots, -1)
+		} else {
+			p.slots = append(p.slots, slot[param.Number])
+		}
+	}
+	p.scopeValues(f, slot)
+	return p
+}
+
+// scopeValues notes what the caller gives to scope columns, to compare it with the
+// server's own id.
+func (p *argPlan) scopeValues(f *sqltree.Facts, slot map[int32]int) {
+	note := func(values []sqltree.ScopeValue, constants *[]string) {
+		for _, v := range values {
+			at, takesArg := slot[v.Number]
+			switch {
+			case v.Kind == sqltree.ScopeConst:
+				*constants = append(*constants, v.Const)
+			case v.Kind == sqltree.ScopeParam && takesArg && !slices.Contains(p.given, at):
+				p.given = append(p.given, at)
+			}
+		}
+	}
+	for _, ins := range f.Inserts {
+		note(ins.Values, &p.inserted)
+	}
+	note(f.Assigned, &p.assigned)
+}
+
+// Bind gives the statement for one server with its arguments, by the argument rules of
+// the interface. The reason is InvalidArgument, ArgumentCount or ForeignServerID.
+func (a *Approved) Bind(server string, args []Arg) (Bound, *Reason) {
+	if a == nil || a.sql == "" || server == "" {
+		return Bound{}, &Reason{Code: Internal, Message: "nothing was approved"}
+	}
+	p := &a.plan
+	if reason := p.checkCount(server, args); reason != nil {
+		return Bound{}, reason
+	}
+	overridden, reason := p.compare(server, args)
+	if reason != nil {
+		return Bound{}, reason
+	}
+	b := Bound{approved: a, overridden: overridden, params: make([]Param, len(p.slots))}
+	for i, at := range p.slots {
+		if at < 0 {
+			b.params[i] = Param{Value: Arg{Kind: String, Text: server}, Index: -1}
+		} else {
+			b.params[i] = Param{Value: args[at], Index: at}
+		}
+	}
+	return b, nil
+}
+
+// checkCount compares the number of args with that of the placeholders. UPDATE and
+// DELETE may bring the server's id as one more, the last.
+func (p *argPlan) checkCount(server string, args []Arg) *Reason {
+	extra := len(args) - p.count
+	switch {
+	case len(args) > p.maxArgs:
+		return &Reason{Code: ArgumentCount, Message: fmt.Sprintf("%d args were given, at most %d are allowed", len(args), p.maxArgs)}
+	case extra == 0:
+		return nil
+	case extra == 1 && (p.kind == Update || p.kind == Delete):
+		if last := args[len(args)-1]; p.lastIsID || isID(last, server) {
+			return nil
+		}
+	}
+	return &Reason{Code: ArgumentCount, Hint: p.countHint(extra),
+		Message: fmt.Sprintf("the statement takes %s, %d were given", plural(p.count), len(args))}
+}
+
+func (p *argPlan) countHint(extra int) string {
+	switch {
+	case p.kind == Select && extra > 0 && p.scoped:
+		return "args of a SELECT must not contain server_id: the service supplies it"
+	case p.kind == Insert:
+		return "args of an INSERT hold one value for each placeholder, server_id among them"
+	case extra == 1 && (p.kind == Update || p.kind == Delete):
+		return "server_id may be given as the last arg only where its placeholder is the last one: leave it out"
+	case p.scoped:
+		return "the placeholder of server_id = ? takes no arg: the service supplies it"
+	}
+	return ""
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return "1 arg"
+	}
+	return fmt.Sprintf("%d args", n)
+}
+
+// compare counts the values for the scope column that are not the server's own, or
+// refuses them where the policy says so. A foreign constant in an INSERT is refused
+// always: unlike a placeholder it can't have been meant for this server.
+func (p *argPlan) compare(server string, args []Arg) (overridden int, reason *Reason) {
+	for _, c := range p.inserted {
+		if c != server {
+			return 0, foreign()
+		}
+	}
+	for _, c := range p.assigned {
+		if c != server {
+			overridden++
+		}
+	}
+	for _, at := range p.given {
+		if !isID(args[at], server) {
+			overridden++
+		}
+	}
+	if overridden > 0 && p.reject {
+		return 0, foreign()
+	}
+	if len(args) > p.count && !isID(args[len(args)-1], server) {
+		overridden++
+	}
+	return overridden, nil
+}
+
+func foreign() *Reason {
+	return &Reason{Code: ForeignServerID, Message: "server_id must be the id of this server", Hint: "give the server's own id, or a placeholder"}
+}
+
+func isID(a Arg, server string) bool {
+	return (a.Kind == String || a.Kind == Number) && a.Text == server
+}

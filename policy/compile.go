@@ -1,0 +1,132 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/tenantgate/tenantgate/policy/sqltree"
+)
+
+const builtinTypes = "pg_catalog"
+
+// Sets are the names that a policy file can refer to, as plain data: the named sets of
+// pg_catalog's functions, and the types of pg_catalog that a statement may name.
+type Sets struct {
+	Functions map[string][]string
+	Types     []string
+}
+
+// Policy is a policy file compiled against a schema. It is immutable and may be used
+// from several goroutines. The zero value denies everything.
+type Policy struct {
+	file      *File
+	catalog   *sqltree.Catalog
+	kinds     sqltree.Access
+	access    map[*sqltree.Table]sqltree.Access
+	functions map[sqltree.TypeName]bool
+	types     map[sqltree.TypeName]bool
+	limits    Limits
+}
+
+// Name is the policy's name, SHA256 that of its file, Limits those of its statements.
+func (p *Policy) Name() string   { return p.file.Name }
+func (p *Policy) SHA256() string { return p.file.SHA256 }
+func (p *Policy) Limits() Limits { return p.limits }
+
+// TableNames lists the tables that the file names, in its order.
+func (f *File) TableNames() []TableName {
+	names := make([]TableName, len(f.Tables))
+	for i, t := range f.Tables {
+		names[i] = t.TableName
+	}
+	return names
+}
+
+// Compile checks a file against the schema and gives the policy. A table, scope column
+// or restricted column that the schema lacks is an error with the place in the file: a
+// misspelled name would leave open what the author believes closed.
+func Compile(f *File, s Schema, sets Sets) (*Policy, error) {
+	allowed, err := f.AllowedFunctions(sets.Functions)
+	if err != nil {
+		return nil, err
+	}
+	p := &Policy{
+		file: f, kinds: accessOf(f.Statement.Kinds), limits: f.Limits.WithDefaults(),
+		access: map[*sqltree.Table]sqltree.Access{}, functions: map[sqltree.TypeName]bool{}, types: map[sqltree.TypeName]bool{},
+	}
+	tables := make([]*sqltree.Table, 0, len(f.Tables))
+	for _, section := range f.Tables {
+		t, err := f.table(section, s)
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, t)
+		p.access[t] = accessOf(section.Access)
+	}
+	complexity := sqltree.Complexity{MaxNodes: f.Statement.MaxNodes, MaxDepth: f.Statement.MaxDepth}
+	p.catalog = sqltree.NewCatalog(tables, p.allowFunctions(allowed), p.allowTypes(s.Types, sets.Types), complexity)
+	return p, nil
+}
+
+func accessOf(kinds []Kind) sqltree.Access {
+	var a sqltree.Access
+	for _, k := range kinds {
+		a |= map[Kind]sqltree.Access{Select: sqltree.AccessSelect, Insert: sqltree.AccessInsert, Update: sqltree.AccessUpdate, Delete: sqltree.AccessDelete}[k]
+	}
+	return a
+}
+
+// allowFunctions notes what may be called and gives the schemas of bare names that are
+// not pg_catalog's.
+func (p *Policy) allowFunctions(names []FunctionName) map[string]string {
+	bare := map[string]string{}
+	for _, n := range names {
+		p.functions[sqltree.TypeName{Schema: n.Schema, Name: n.Name}] = true
+	}
+	for _, n := range names {
+		if !p.functions[sqltree.TypeName{Schema: builtinSchema, Name: n.Name}] {
+			bare[n.Name] = n.Schema
+		}
+	}
+	return bare
+}
+
+func (p *Policy) allowTypes(own []Type, builtin []string) map[string]string {
+	bare := map[string]string{}
+	for _, name := range builtin {
+		p.types[sqltree.TypeName{Schema: builtinTypes, Name: name}] = true
+	}
+	for _, t := range own {
+		p.types[sqltree.TypeName(t)] = true
+		if !slices.Contains(builtin, t.Name) {
+			bare[t.Name] = t.Schema
+		}
+	}
+	return bare
+}
+
+// table joins what the file and the schema say of one table.
+func (f *File) table(section TableSection, s Schema) (*sqltree.Table, error) {
+	i := slices.IndexFunc(s.Tables, func(t Table) bool { return t.Schema == section.Schema && t.Name == section.Name })
+	if i < 0 {
+		return nil, f.Mistake(section.At, "the database has no table %s.%s", section.Schema, section.Name)
+	}
+	found := s.Tables[i]
+	t := &sqltree.Table{Schema: found.Schema, Name: found.Name, Keys: found.Keys, OID: found.OID, Attributes: found.Attributes}
+	for _, c := range found.Columns {
+		t.Columns = append(t.Columns, sqltree.Column{Name: c.Name})
+		if section.Scoped && c.Name == section.Column {
+			t.Scope, t.ScopeType = c.Name, sqltree.TypeName{Schema: c.TypeSchema, Name: c.TypeName}
+		}
+	}
+	if section.Scoped && t.Scope == "" {
+		return nil, f.Mistake(section.At, "table %s.%s has no column %s to scope it by", section.Schema, section.Name, section.Column)
+	}
+	for _, rule := range section.Columns {
+		k := slices.IndexFunc(t.Columns, func(c sqltree.Column) bool { return c.Name == rule.Name })
+		if k < 0 {
+			return nil, f.Mistake(rule.At, "table %s.%s has no column %s", section.Schema, section.Name, rule.Name)
+		}
+		t.Columns[k].NoRead, t.Columns[k].NoWrite = !rule.Read, !rule.Write
+	}
+	return t, nil
+}

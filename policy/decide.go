@@ -1,0 +1,90 @@
+package policy
+
+import (
+	"unicode/utf8"
+
+	"github.com/tenantgate/tenantgate/policy/sqltree"
+)
+
+// Decide judges one text. See the package comment for the order of its steps; the first
+// that is not satisfied denies. The cost is bounded by the policy's limits on the text.
+func (p *Policy) Decide(text string) Decision {
+	if p.file == nil {
+		return Decision{}
+	}
+	tr, fault := sqltree.Translate(text, sqltree.Guard{MaxBytes: p.file.Statement.MaxBytes})
+	if fault != nil {
+		return deny(reasonOf(fault, text, fault.Offset))
+	}
+	approved, fault := p.approve(text, tr)
+	if fault != nil {
+		return deny(reasonOf(fault, text, callerOffset(tr, fault.Offset)))
+	}
+	return Decision{Verdict: Allow, Approved: approved}
+}
+
+func deny(r Reason) Decision { return Decision{Reason: r} }
+
+// approve takes a translated text through the remaining steps.
+func (p *Policy) approve(text string, tr *sqltree.Translation) (*Approved, *sqltree.Fault) {
+	stmt, fault := sqltree.Parse(tr.Text)
+	if fault != nil {
+		return nil, fault
+	}
+	facts, fault := sqltree.Analyze(stmt, p.catalog)
+	if fault != nil {
+		return nil, fault
+	}
+	for _, rule := range p.rules() {
+		if fault := rule(facts); fault != nil {
+			return nil, fault
+		}
+	}
+	final, fault := sqltree.Rewrite(tr, facts, p.catalog, p.file.Scope.Mode == Inject)
+	if fault != nil {
+		return nil, fault
+	}
+	if fault := sqltree.Verify(stmt, final, p.catalog, facts.ScopeNumbers()); fault != nil {
+		return nil, fault
+	}
+	return p.approved(text, tr, facts, final), nil
+}
+
+func (p *Policy) approved(text string, tr *sqltree.Translation, f *sqltree.Facts, final *sqltree.Rewritten) *Approved {
+	a := &Approved{
+		sql: final.Text, kind: kindOfAccess(f.Kind), returning: f.Returns, limits: p.limits,
+		writes:    f.Kinds&^sqltree.AccessSelect != 0 || f.Locks,
+		plan:      newArgPlan(tr, f, final, p.file.Scope.ForeignID == Reject, p.limits.MaxArgs),
+		positions: newPositionMap(text, tr, final),
+	}
+	for _, t := range f.SpelledOut() {
+		a.shapes = append(a.shapes, Shape{OID: t.OID, Attributes: t.Attributes})
+	}
+	return a
+}
+
+func kindOfAccess(a sqltree.Access) Kind {
+	return map[sqltree.Access]Kind{
+		sqltree.AccessSelect: Select, sqltree.AccessInsert: Insert, sqltree.AccessUpdate: Update, sqltree.AccessDelete: Delete,
+	}[a]
+}
+
+// reasonOf gives a fault in the caller's terms; offset is a byte of the caller's text.
+func reasonOf(f *sqltree.Fault, text string, offset int) Reason {
+	r := Reason{Code: f.Code, Message: f.Message, Hint: f.Hint, SQLState: f.SQLState}
+	if offset >= 0 && offset <= len(text) {
+		r.Position = utf8.RuneCountInString(text[:offset]) + 1
+	}
+	return r
+}
+
+func callerOffset(tr *sqltree.Translation, offset int) int {
+	if offset < 0 {
+		return -1
+	}
+	at, ok := tr.CallerOffset(offset)
+	if !ok {
+		return -1
+	}
+	return at
+}

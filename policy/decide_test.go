@@ -1,0 +1,130 @@
+package policy_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/tenantgate/tenantgate/policies"
+	"github.com/tenantgate/tenantgate/policy"
+)
+
+// TestGolden runs the cases of testdata/decide: a text and its args, and what becomes
+// of it. `decide policy=NAME [args=JSON] [server=ID]` prints the refusal, or the final
+// text and the parameters; -rewrite makes the expectations anew, for review.
+func TestGolden(t *testing.T) {
+	schema := readSchema(t)
+	datadriven.Walk(t, "testdata/decide", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			return decide(t, d, schema)
+		})
+	})
+}
+
+func decide(t *testing.T, d *datadriven.TestData, schema policy.Schema) string {
+	if d.Cmd != "decide" {
+		d.Fatalf(t, "unknown command %q", d.Cmd)
+	}
+	name, server, rawArgs := "default", "srv-a", ""
+	d.MaybeScanArgs(t, "policy", &name)
+	d.MaybeScanArgs(t, "server", &server)
+	d.MaybeScanArgs(t, "args", &rawArgs)
+	decision := compile(t, name, schema).Decide(d.Input)
+	if decision.Verdict != policy.Allow {
+		return refusal(decision.Reason)
+	}
+	if !d.HasArg("args") {
+		return "allow " + string(decision.Approved.Kind()) + "\n"
+	}
+	bound, reason := decision.Approved.Bind(server, parseArgs(t, rawArgs))
+	if reason != nil {
+		return refusal(*reason)
+	}
+	return describe(bound)
+}
+
+func refusal(r policy.Reason) string {
+	out := fmt.Sprintf("deny %s", r.Code)
+	if r.Position > 0 {
+		out += fmt.Sprintf(" at %d", r.Position)
+	}
+	if r.SQLState != "" {
+		out += " " + r.SQLState
+	}
+	return out + ": " + r.Message + "\n"
+}
+
+func describe(b policy.Bound) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s\n", b.SQL())
+	for i, p := range b.Params() {
+		source := fmt.Sprintf("args[%d]", p.Index)
+		if p.Index < 0 {
+			source = "server"
+		}
+		fmt.Fprintf(&out, "$%d = %s %s\n", i+1, source, p.Value.Text)
+	}
+	if b.Overridden() > 0 {
+		fmt.Fprintf(&out, "overridden %d\n", b.Overridden())
+	}
+	return out.String()
+}
+
+// parseArgs reads a JSON array; commas are written as in JSON, without spaces, since
+// the test files split their own arguments at spaces.
+func parseArgs(t *testing.T, raw string) []policy.Arg {
+	var values []json.RawMessage
+	if err := json.Unmarshal([]byte(raw), &values); err != nil {
+		t.Fatalf("args %q: %v", raw, err)
+	}
+	args := make([]policy.Arg, len(values))
+	for i, v := range values {
+		switch c := v[0]; {
+		case c == '"':
+			args[i].Kind = policy.String
+			if err := json.Unmarshal(v, &args[i].Text); err != nil {
+				t.Fatal(err)
+			}
+		case c == 'n':
+		case c == 't' || c == 'f':
+			args[i] = policy.Arg{Kind: policy.Bool, Text: string(v)}
+		default:
+			args[i] = policy.Arg{Kind: policy.Number, Text: string(v)}
+		}
+	}
+	return args
+}
+
+func compile(t testing.TB, name string, schema policy.Schema) *policy.Policy {
+	src, ok := policies.Named(name)
+	if !ok {
+		var err error
+		if src, err = os.ReadFile("testdata/policies/" + name + ".yaml"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file, err := policy.Parse(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.Compile(file, schema, policy.Sets{Functions: policies.Sets(), Types: policies.Types()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func readSchema(t testing.TB) policy.Schema {
+	src, err := os.ReadFile("testdata/schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s policy.Schema
+	if err := json.Unmarshal(src, &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

@@ -1,0 +1,30 @@
+// Package policy decides whether one SQL text may run for one server, and how.
+//
+// It is pure: text and plain data go in, a Decision comes out. There is no
+// context, clock, file, network, log or goroutine below this line, so a decision
+// can be replayed, tested and fuzzed, and is the same for every front end.
+//
+// # What is decided, in which order
+//
+//  1. guard: length, NUL, UTF-8, then a linear lexer: semicolons, placeholders,
+//     nesting (sqltree.Translate). Hostile texts end here, before any C code.
+//  2. parse: Postgres' own grammar, exactly one statement (sqltree.Parse).
+//  3. understand: every node is of an admitted kind; every table, column,
+//     function and type is named and resolved as Postgres would (sqltree.Analyze).
+//  4. rules: the policy's allow-lists and the scope condition (rules.go).
+//  5. rewrite: every reference to a scoped table is restricted to the server,
+//     by editing the text (sqltree.Rewrite).
+//  6. verify: the final text is parsed again, and a separate proof shows that each
+//     scoped reference is restricted and that nothing else changed (sqltree.Verify).
+//
+// The first step that is not satisfied denies. Only a verified text becomes an
+// Approved, only an Approved can be bound to a server and its arguments, and only
+// what is Bound can be sent upstream.
+//
+// # Invariants
+//
+//   - The zero value of every type here denies.
+//   - What is not understood is refused; there are allow-lists and no deny-lists.
+//   - The isolation never rests on what the caller wrote in WHERE.
+//   - The text of an Approved never depends on the server: one plan serves all.
+package policy

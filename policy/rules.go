@@ -1,0 +1,135 @@
+package policy
+
+import (
+	"github.com/tenantgate/tenantgate/policy/sqltree"
+)
+
+// rule judges the facts of a statement by the policy; nil admits.
+type rule func(*sqltree.Facts) *sqltree.Fault
+
+// rules are the policy's checks, in the order in which they refuse.
+func (p *Policy) rules() []rule {
+	return []rule{p.checkKinds, p.checkTables, p.checkFunctions, p.checkTypes, p.checkColumns, p.checkScope, p.checkScopeValues}
+}
+
+// checkKinds admits the kinds that the policy lists, in WITH as at the top. Locking
+// rows is for those who may change them.
+func (p *Policy) checkKinds(f *sqltree.Facts) *sqltree.Fault {
+	missing := f.Kinds &^ p.kinds
+	if missing == 0 && (!f.Locks || p.kinds&(sqltree.AccessUpdate|sqltree.AccessDelete) != 0) {
+		return nil
+	}
+	message := "the policy does not allow this kind of statement"
+	if missing == 0 {
+		message = "the policy allows no row locks, since it allows no UPDATE"
+	}
+	return &sqltree.Fault{Code: StatementNotAllowed, Message: message, Offset: -1}
+}
+
+// checkTables admits references to the policy's tables, each for what it lists.
+func (p *Policy) checkTables(f *sqltree.Facts) *sqltree.Fault {
+	for _, use := range f.Tables {
+		have := p.access[use.Table]
+		if use.Table == nil || have == 0 {
+			return &sqltree.Fault{Code: TableNotAllowed, Message: "table " + use.Name + " is not available", Offset: use.Offset,
+				Hint: "use the tables that the policy lists"}
+		}
+		if use.Access&^have != 0 {
+			return &sqltree.Fault{Code: TableNotAllowed, Message: "the policy does not allow this on table " + use.Name, Offset: use.Offset}
+		}
+	}
+	return nil
+}
+
+func (p *Policy) checkFunctions(f *sqltree.Facts) *sqltree.Fault {
+	for _, use := range f.Functions {
+		if !p.admits(use, p.functions) {
+			return &sqltree.Fault{Code: FunctionNotAllowed, Message: "function " + use.Name + " is not available", Offset: use.Offset,
+				Hint: "the policy lists the functions that may be called"}
+		}
+	}
+	return nil
+}
+
+func (p *Policy) checkTypes(f *sqltree.Facts) *sqltree.Fault {
+	for _, use := range f.Types {
+		if !p.admits(use, p.types) {
+			return &sqltree.Fault{Code: TypeNotAllowed, Message: "type " + use.Name + " is not available", Offset: use.Offset,
+				Hint: "built-in data types and the types of the policy's tables may be named"}
+		}
+	}
+	return nil
+}
+
+// admits looks a name up in an allow-list; a bare one is pg_catalog's, or where the
+// list has none such, the one that the catalog qualifies it to.
+func (p *Policy) admits(use sqltree.NameUse, list map[sqltree.TypeName]bool) bool {
+	if use.Schema != "" {
+		return list[sqltree.TypeName{Schema: use.Schema, Name: use.Name}]
+	}
+	return list[sqltree.TypeName{Schema: builtinSchema, Name: use.Name}] || p.catalog.Qualifies(use.Name, list)
+}
+
+func (p *Policy) checkColumns(f *sqltree.Facts) *sqltree.Fault {
+	for _, use := range f.Reads {
+		if use.Column.NoRead {
+			return &sqltree.Fault{Code: ColumnNotAllowed, Offset: use.Offset,
+				Message: "column " + use.Table.Name + "." + use.Column.Name + " must not be read",
+				Hint:    "name the columns that are needed; a whole row holds this one too"}
+		}
+	}
+	for _, use := range f.Writes {
+		if use.Column.NoWrite {
+			return &sqltree.Fault{Code: ColumnNotAllowed, Offset: use.Offset,
+				Message: "column " + use.Table.Name + "." + use.Column.Name + " must not be written"}
+		}
+	}
+	return nil
+}
+
+// checkScope asks for the scope condition where the policy's mode wants it.
+func (p *Policy) checkScope(f *sqltree.Facts) *sqltree.Fault {
+	given := false
+	for _, l := range f.Levels {
+		given = given || len(l.Conditions) > 0
+	}
+	for _, l := range f.Levels {
+		table := l.Scoped[0].Table
+		if p.file.Scope.Mode == Inject || len(l.Conditions) > 0 || p.file.Scope.Mode == Once && given {
+			continue
+		}
+		return &sqltree.Fault{Code: MissingServerScope, Offset: l.Offset,
+			Message: "a query on " + table.Name + " must have the condition " + table.Scope + " = ? in its WHERE",
+			Hint:    "join it to the other conditions with AND, in every sub-query too; its value is supplied by the service"}
+	}
+	return nil
+}
+
+// checkScopeValues asks that an INSERT gives the scope column by name, and that what is
+// given to it, there and in SET, can be replaced.
+func (p *Policy) checkScopeValues(f *sqltree.Facts) *sqltree.Fault {
+	inject := p.file.Scope.Mode == Inject
+	for _, ins := range f.Inserts {
+		if !inject && !(ins.Named && ins.Listed) {
+			return &sqltree.Fault{Code: MissingServerScope, Offset: ins.Offset,
+				Message: "an INSERT into " + ins.Table.Name + " must name the column " + ins.Table.Scope,
+				Hint:    "list the columns, " + ins.Table.Scope + " among them, and give it a placeholder"}
+		}
+		for _, v := range ins.Values {
+			if v.Kind == sqltree.ScopeOther || v.Kind == sqltree.ScopeDefault && !inject {
+				return unscopedValue(v)
+			}
+		}
+	}
+	for _, v := range f.Assigned {
+		if v.Kind == sqltree.ScopeOther {
+			return unscopedValue(v)
+		}
+	}
+	return nil
+}
+
+func unscopedValue(v sqltree.ScopeValue) *sqltree.Fault {
+	return &sqltree.Fault{Code: MissingServerScope, Offset: v.Offset,
+		Message: "the value of " + v.Table.Scope + " must be a placeholder", Hint: "give " + v.Table.Scope + " a plain ?"}
+}

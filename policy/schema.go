@@ -1,0 +1,32 @@
+package policy
+
+// Schema is a snapshot of the database's catalog, cut down to what a policy names.
+// It is plain data: upstream reads it, Compile consumes it, nobody changes it after.
+type Schema struct {
+	Tables []Table
+	Types  []Type // types outside pg_catalog that the tables' columns have
+}
+
+// Table is one table of the snapshot. OID and Attributes let a plan that depends on
+// the table's shape (an expanded *) be checked when it runs.
+type Table struct {
+	Schema, Name string
+	OID          uint32
+	Attributes   int // pg_class.relnatts: it grows with every added column
+	Columns      []Column
+	Keys         [][]string // the column names of each unique index; an expression is ""
+}
+
+// Column is one column, in the table's order; dropped columns are absent.
+type Column struct {
+	Name       string
+	TypeSchema string // pg_type's namespace, e.g. pg_catalog
+	TypeName   string // pg_type.typname, e.g. text, int8, _text
+	Generated  bool   // GENERATED ALWAYS AS (…) STORED or AS IDENTITY ALWAYS
+}
+
+// TableName is a table by its qualified name.
+type TableName struct{ Schema, Name string }
+
+// Type is a type by its qualified name.
+type Type struct{ Schema, Name string }

@@ -1,0 +1,250 @@
+package sqltree
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// Analyze understands one statement: it admits every node of the tree and resolves
+// every name as Postgres would. What it does not understand is a Fault.
+func Analyze(stmt *pg.RawStmt, c *Catalog) (*Facts, *Fault) {
+	g := &grammar{kinds: c.kinds, limit: c.limit}
+	if f := g.admit(stmt.ProtoReflect(), 0, 0); f != nil {
+		return nil, f
+	}
+	a := &analyzer{catalog: c, facts: &Facts{}}
+	a.root(stmt.Stmt)
+	a.lock()
+	return a.facts, a.fault
+}
+
+// analyzer carries one analysis. The first fault stays.
+type analyzer struct {
+	catalog *Catalog
+	facts   *Facts
+	fault   *Fault
+	locked  []string // the names of FOR UPDATE OF
+	lockAll bool     // some FOR UPDATE names none
+}
+
+func (a *analyzer) fail(f *Fault) {
+	if a.fault == nil {
+		a.fault = f
+	}
+}
+
+func (a *analyzer) root(n *pg.Node) {
+	switch s := n.GetNode().(type) {
+	case *pg.Node_SelectStmt:
+		a.facts.Kind, a.facts.Returns = AccessSelect, true
+	case *pg.Node_InsertStmt:
+		a.facts.Kind, a.facts.Returns = AccessInsert, len(s.InsertStmt.ReturningList) > 0
+	case *pg.Node_UpdateStmt:
+		a.facts.Kind, a.facts.Returns = AccessUpdate, len(s.UpdateStmt.ReturningList) > 0
+	case *pg.Node_DeleteStmt:
+		a.facts.Kind, a.facts.Returns = AccessDelete, len(s.DeleteStmt.ReturningList) > 0
+	default:
+		a.fail(&Fault{Code: StatementNotAllowed, Offset: 0, Message: "only SELECT, INSERT, UPDATE and DELETE are allowed"})
+		return
+	}
+	a.statement(n, nil, nil)
+}
+
+// statement analyzes a whole statement, at the top or in WITH, and gives its output columns.
+func (a *analyzer) statement(n *pg.Node, outer *level, ctes *cte) output {
+	switch s := n.GetNode().(type) {
+	case *pg.Node_SelectStmt:
+		a.facts.Kinds |= AccessSelect
+		return a.selectStmt(s.SelectStmt, outer, ctes, nil)
+	case *pg.Node_InsertStmt:
+		a.facts.Kinds |= AccessInsert
+		return a.insertStmt(s.InsertStmt, outer, ctes)
+	case *pg.Node_UpdateStmt:
+		a.facts.Kinds |= AccessUpdate
+		return a.updateStmt(s.UpdateStmt, outer, ctes)
+	case *pg.Node_DeleteStmt:
+		a.facts.Kinds |= AccessDelete
+		return a.deleteStmt(s.DeleteStmt, outer, ctes)
+	}
+	a.fail(&Fault{Code: StatementNotAllowed, Offset: nodeOffset(n), Message: "only SELECT, INSERT, UPDATE and DELETE are allowed"})
+	return output{}
+}
+
+// with analyzes a WITH clause and gives the list with its names added. In a plain WITH
+// a query sees only the names before it; with RECURSIVE all of them, its own included.
+func (a *analyzer) with(w *pg.WithClause, outer *level, ctes *cte) *cte {
+	if w == nil {
+		return ctes
+	}
+	var entries []*cte
+	for _, n := range w.Ctes {
+		e := &cte{name: n.GetCommonTableExpr().GetCtename(), cols: rename(nil, n.GetCommonTableExpr().GetAliascolnames())}
+		entries = append(entries, e)
+		if w.Recursive {
+			e.outer = ctes
+			ctes = e
+		}
+	}
+	for i, n := range w.Ctes {
+		e := entries[i]
+		a.cteBody(n.GetCommonTableExpr(), e, outer, ctes)
+		if !w.Recursive {
+			e.outer = ctes
+			ctes = e
+		}
+	}
+	return ctes
+}
+
+func (a *analyzer) cteBody(x *pg.CommonTableExpr, e *cte, outer *level, ctes *cte) {
+	settle := func(out output) { e.cols, e.known = rename(out.cols, x.Aliascolnames), out.known }
+	if s := x.Ctequery.GetSelectStmt(); s != nil {
+		a.facts.Kinds |= AccessSelect
+		settle(a.selectStmt(s, outer, ctes, settle))
+		return
+	}
+	settle(a.statement(x.Ctequery, outer, ctes))
+}
+
+// output is what a query gives: its columns, as far as they are known.
+type output struct {
+	cols  []column
+	known bool
+}
+
+// selectStmt analyzes one query level, or a set operation of several. afterLeft, where
+// not nil, is told the left arm's columns before the right arm is looked at: that is
+// what a recursive query's own name means.
+func (a *analyzer) selectStmt(s *pg.SelectStmt, outer *level, ctes *cte, afterLeft func(output)) output {
+	ctes = a.with(s.WithClause, outer, ctes)
+	l := &level{outer: outer, ctes: ctes}
+	var out output
+	switch {
+	case s.Op != pg.SetOperation_SETOP_NONE:
+		out = a.selectStmt(s.Larg, outer, ctes, nil)
+		if afterLeft != nil {
+			afterLeft(out)
+		}
+		a.selectStmt(s.Rarg, outer, ctes, nil)
+	case len(s.ValuesLists) > 0:
+		a.exprs(l, s.ValuesLists)
+		out = valuesOutput(s.ValuesLists[0])
+	default:
+		l.facts = &Level{Offset: -1}
+		items := a.from(l, s.FromClause)
+		out = a.targets(l, items, s.TargetList)
+		a.where(l, s.WhereClause)
+		a.exprs(l, s.DistinctClause)
+		a.exprs(l, s.GroupClause)
+		a.expr(l, s.HavingClause)
+		a.exprs(l, s.WindowClause)
+		a.close(l)
+	}
+	a.exprs(l, s.SortClause)
+	a.expr(l, s.LimitOffset)
+	a.expr(l, s.LimitCount)
+	a.locking(s.LockingClause)
+	return out
+}
+
+// close files a level that touched scoped tables.
+func (a *analyzer) close(l *level) {
+	if len(l.facts.Scoped) > 0 {
+		l.facts.Offset = l.facts.Scoped[0].Offset
+		a.facts.Levels = append(a.facts.Levels, l.facts)
+	}
+}
+
+// locking notes row locks. The names in OF are aliases of the query, not tables.
+func (a *analyzer) locking(clauses []*pg.Node) {
+	for _, n := range clauses {
+		a.facts.Locks = true
+		rels := n.GetLockingClause().GetLockedRels()
+		a.lockAll = a.lockAll || len(rels) == 0
+		for _, r := range rels {
+			v := r.GetRangeVar()
+			if v == nil || v.Schemaname != "" || v.Alias != nil {
+				a.fail(construct(nodeOffset(r), "FOR UPDATE OF takes an alias of the query"))
+				return
+			}
+			a.locked = append(a.locked, v.Relname)
+		}
+	}
+}
+
+// lock notes that locking a table's rows is a kind of updating them. A lock reaches
+// into the sub-queries of its FROM, so it counts for every table of that name.
+func (a *analyzer) lock() {
+	for _, use := range a.facts.Tables {
+		if !use.target && (a.lockAll || slices.Contains(a.locked, refname(use.node))) {
+			use.Access |= AccessUpdate
+		}
+	}
+}
+
+// refname is the name by which a query refers to a table in its FROM.
+func refname(v *pg.RangeVar) string {
+	if v.Alias != nil {
+		return v.Alias.Aliasname
+	}
+	return v.Relname
+}
+
+// expr analyzes an expression, and exprs a list of them.
+func (a *analyzer) expr(l *level, n *pg.Node) {
+	if m := inner(n); m != nil {
+		a.visit(l, m)
+	}
+}
+
+func (a *analyzer) exprs(l *level, list []*pg.Node) {
+	for _, n := range list {
+		a.expr(l, n)
+	}
+}
+
+// visit is the one place that every expression passes. Kinds without a case hold
+// nothing but further expressions: admit has refused all that it does not know.
+func (a *analyzer) visit(l *level, m protoreflect.Message) {
+	switch n := m.Interface().(type) {
+	case *pg.ColumnRef:
+		a.columnRef(l, n)
+		return
+	case *pg.A_Indirection:
+		a.indirection(l, n)
+		return
+	case *pg.SubLink:
+		a.expr(l, n.Testexpr)
+		a.facts.Kinds |= AccessSelect
+		a.statement(n.Subselect, l, l.ctes)
+		return
+	case *pg.FuncCall:
+		a.facts.Functions = append(a.facts.Functions, a.nameUse(n.Funcname, int(n.Location)))
+	case *pg.TypeName:
+		a.facts.Types = append(a.facts.Types, a.nameUse(n.Names, int(n.Location)))
+	case *pg.RangeVar, *pg.SelectStmt, *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt, *pg.JoinExpr,
+		*pg.RangeSubselect, *pg.RangeFunction, *pg.WithClause:
+		// Each has a meaning of its own for names; where one turns up as an expression
+		// this analysis has missed a place that Postgres knows.
+		a.fail(construct(offsetOf(m, -1), "this construct is not supported here"))
+		return
+	}
+	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+		a.visit(l, c)
+		return true
+	})
+}
+
+func (a *analyzer) nameUse(nodes []*pg.Node, at int) NameUse {
+	names, ok := stringsOf(nodes)
+	switch {
+	case ok && len(names) == 1:
+		return NameUse{Name: names[0], Offset: at}
+	case ok && len(names) == 2:
+		return NameUse{Schema: names[0], Name: names[1], Offset: at}
+	}
+	a.fail(construct(at, "a name with more than two parts is not supported"))
+	return NameUse{}
+}

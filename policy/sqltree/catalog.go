@@ -1,0 +1,102 @@
+package sqltree
+
+import (
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// equal compares two messages, locations included.
+func equal(a, b proto.Message) bool { return proto.Equal(a, b) }
+
+// TypeName is a type by its qualified name as in pg_type.
+type TypeName struct{ Schema, Name string }
+
+// Table is what the analysis knows of one table that the policy names.
+type Table struct {
+	Schema, Name string
+	Scope        string   // the scope column's name; "" for a table that is not scoped
+	ScopeType    TypeName // of the scope column
+	Columns      []Column // in the table's order
+	Keys         [][]string
+	OID          uint32
+	Attributes   int
+}
+
+// Column is one column of a Table, with what the policy says of it.
+type Column struct {
+	Name    string
+	NoRead  bool
+	NoWrite bool
+}
+
+// index gives the position of a column, -1 where the table has none of that name.
+func (t *Table) index(column string) int {
+	for i := range t.Columns {
+		if t.Columns[i].Name == column {
+			return i
+		}
+	}
+	return -1
+}
+
+// hides tells whether some column of the table must not be read.
+func (t *Table) hides() bool {
+	for i := range t.Columns {
+		if t.Columns[i].NoRead {
+			return true
+		}
+	}
+	return false
+}
+
+// Catalog is all that a statement may name: tables, and where an unqualified function
+// or type outside pg_catalog lives. It is immutable once made.
+type Catalog struct {
+	tables    map[TypeName]*Table
+	bare      map[string]*Table
+	functions map[string]string
+	types     map[string]string
+	kinds     map[protoreflect.Name]func(protoreflect.Message) *Fault
+	limit     Complexity
+}
+
+// NewCatalog makes a catalog. functions and types map a bare name to the schema that
+// it means; names of pg_catalog are not in them. A bare table name means the table of
+// that name in public, else the only one of that name.
+func NewCatalog(tables []*Table, functions, types map[string]string, limit Complexity) *Catalog {
+	c := &Catalog{tables: map[TypeName]*Table{}, bare: map[string]*Table{}, functions: functions, types: types, kinds: admitted(), limit: limit}
+	ambiguous := map[string]bool{}
+	for _, t := range tables {
+		c.tables[TypeName{t.Schema, t.Name}] = t
+		if other, taken := c.bare[t.Name]; taken && other.Schema != "public" && t.Schema != "public" {
+			ambiguous[t.Name] = true
+		} else if !taken || t.Schema == "public" {
+			c.bare[t.Name] = t
+		}
+	}
+	for name := range ambiguous {
+		if c.bare[name].Schema != "public" {
+			delete(c.bare, name)
+		}
+	}
+	return c
+}
+
+// table gives the table that a name means where no WITH name hides it; nil for none.
+func (c *Catalog) table(schema, name string) *Table {
+	if schema == "" {
+		return c.bare[name]
+	}
+	return c.tables[TypeName{schema, name}]
+}
+
+// Qualifies tells whether a bare name is given a schema of its own, and list has the
+// name so qualified.
+func (c *Catalog) Qualifies(name string, list map[TypeName]bool) bool {
+	for _, schemas := range []map[string]string{c.functions, c.types} {
+		if schema := schemas[name]; schema != "" && list[TypeName{schema, name}] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,152 @@
+package sqltree
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// Access is what a statement does to the rows of a table; a set.
+type Access uint8
+
+// The accesses.
+const (
+	AccessSelect Access = 1 << iota
+	AccessInsert
+	AccessUpdate
+	AccessDelete
+)
+
+// Facts is what a statement is about: all that the rules judge and the rewrite edits.
+// Offsets are byte offsets into the translated text.
+type Facts struct {
+	Kind      Access // of the outermost statement: exactly one bit
+	Kinds     Access // of all statements in it, those in WITH included
+	Locks     bool   // some query locks rows (FOR UPDATE and its like)
+	Returns   bool   // it answers rows
+	Tables    []*TableUse
+	Reads     []ColumnUse
+	Writes    []ColumnUse
+	Functions []NameUse
+	Types     []NameUse
+	Levels    []*Level
+	Inserts   []*Insert
+	Assigned  []ScopeValue // what SET gives to scope columns
+
+	stars   []star
+	filters []*filter
+}
+
+// TableUse is one reference to a table that is no WITH name.
+type TableUse struct {
+	Table  *Table // nil: the catalog does not have it
+	Name   string // as the caller wrote it
+	Access Access
+	Offset int
+
+	node   *pg.RangeVar
+	column string // the scope column as the reference names it: alias and column, quoted
+	target bool   // it is the target of a write, not something in FROM
+}
+
+// ColumnUse is one use of a table's column.
+type ColumnUse struct {
+	Table  *Table
+	Column *Column
+	Offset int
+}
+
+// NameUse is one use of a function or type. Schema is "" for a bare name.
+type NameUse struct {
+	Schema, Name string
+	Offset       int
+}
+
+// Level is a query level at which rows of scoped tables are read, updated or deleted.
+type Level struct {
+	Scoped     []*TableUse
+	Conditions []Condition
+	Offset     int
+}
+
+// Condition is one scope condition: the placeholder that it compares the scope column
+// of Table with.
+type Condition struct {
+	Number int32
+	Offset int // of the placeholder
+	Table  *Table
+}
+
+// ScopeValueKind is what stands where a scope column gets its value.
+type ScopeValueKind uint8
+
+// The kinds of ScopeValue; the zero value is one that can't be replaced.
+const (
+	ScopeOther ScopeValueKind = iota
+	ScopeParam
+	ScopeConst
+	ScopeColumn
+	ScopeDefault
+)
+
+// ScopeValue is a value that the caller gives to a scope column. It is always replaced.
+type ScopeValue struct {
+	Kind   ScopeValueKind
+	Number int32  // of the placeholder
+	Const  string // of the constant
+	Table  *Table
+	Offset int
+}
+
+// Insert is one INSERT into a scoped table.
+type Insert struct {
+	Table  *Table
+	Listed bool // the column list names the scope column
+	Named  bool // there is a column list
+	Values []ScopeValue
+	Offset int
+
+	stmt *pg.InsertStmt
+	cols []string // named, or implied by the table
+}
+
+// star is a * to be spelled out, since it covers a column that must not be read.
+type star struct {
+	offset int // of the list's entry; of the table's name where the * is that of TABLE t
+	count  int // of the columns that refs spells
+	refs   string
+}
+
+// filter is the WHERE of an UPDATE, a DELETE or an ON CONFLICT DO UPDATE, to be restricted.
+type filter struct {
+	use    *TableUse
+	where  *pg.Node
+	from   int  // an offset inside the statement, before its WHERE
+	upsert bool // it belongs to ON CONFLICT, whose SET comes between
+}
+
+// ScopeNumbers gives the placeholders that a scope condition makes the server's id.
+func (f *Facts) ScopeNumbers() map[int32]bool {
+	numbers := map[int32]bool{}
+	for _, l := range f.Levels {
+		for _, c := range l.Conditions {
+			numbers[c.Number] = true
+		}
+	}
+	return numbers
+}
+
+// SpelledOut gives the tables whose columns a spelled-out * names: the statement relies
+// on their shape.
+func (f *Facts) SpelledOut() []*Table {
+	if len(f.stars) == 0 {
+		return nil
+	}
+	var tables []*Table
+	for _, use := range f.Tables {
+		if use.Table != nil && use.Table.hides() && !slices.Contains(tables, use.Table) {
+			tables = append(tables, use.Table)
+		}
+	}
+	return tables
+}

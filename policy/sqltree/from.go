@@ -1,0 +1,287 @@
+package sqltree
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// item is one entry of a FROM list, or the two sides of a join: what * means for it.
+type item struct {
+	cols   []column
+	known  bool     // cols are all there are
+	hides  bool     // * would read a column that must not be read
+	spread []string // * spelled out; nil where it can't be
+	count  int      // of the columns or stars that spread spells
+}
+
+// from analyzes a FROM list and adds its relations to the level, left to right, as
+// LATERAL and functions see them.
+func (a *analyzer) from(l *level, list []*pg.Node) []item {
+	items := make([]item, 0, len(list))
+	for _, n := range list {
+		items = append(items, a.fromItem(l, n))
+	}
+	return items
+}
+
+func (a *analyzer) fromItem(l *level, n *pg.Node) item {
+	switch x := n.GetNode().(type) {
+	case *pg.Node_RangeVar:
+		return l.add(a.rangeVar(l, x.RangeVar))
+	case *pg.Node_RangeSubselect:
+		return l.add(a.rangeSubselect(l, x.RangeSubselect))
+	case *pg.Node_RangeFunction:
+		return l.add(a.rangeFunction(l, x.RangeFunction))
+	case *pg.Node_JoinExpr:
+		return a.join(l, x.JoinExpr)
+	}
+	a.fail(construct(nodeOffset(n), "this is not supported in FROM"))
+	return item{}
+}
+
+// add makes a relation visible at the level and gives what * means for it.
+func (l *level) add(r *relation) item {
+	r.cols = qualify(r.name, r.cols)
+	l.rels = append(l.rels, r)
+	it := item{cols: r.cols, known: r.known, hides: r.hides()}
+	switch {
+	case r.name == "":
+	case !it.hides:
+		it.spread, it.count = []string{quote(r.name) + ".*"}, 1
+	default:
+		it.spread = readable(r.cols)
+		it.count = len(it.spread)
+	}
+	return it
+}
+
+// readable spells the columns that may be read; nil where two bear the same name,
+// since such a name is ambiguous.
+func readable(cols []column) []string {
+	refs := []string{}
+	seen := map[string]bool{}
+	for _, c := range cols {
+		if seen[c.name] {
+			return nil
+		}
+		seen[c.name] = true
+		if !c.noRead() {
+			refs = append(refs, c.ref)
+		}
+	}
+	return refs
+}
+
+// rangeVar resolves a name in FROM: a visible WITH name where it is bare, else a table.
+func (a *analyzer) rangeVar(l *level, v *pg.RangeVar) *relation {
+	if v.Schemaname == "" {
+		if c := l.ctes.find(v.Relname); c != nil {
+			return aliased(&relation{name: v.Relname, cols: c.cols, known: c.known}, v.Alias)
+		}
+	}
+	use := a.tableUse(v, AccessSelect, false)
+	r := tableRelation(use)
+	r = aliased(r, v.Alias)
+	use.column = scopeRef(use.Table, r)
+	if use.Table != nil && use.Table.Scope != "" {
+		l.facts.Scoped = append(l.facts.Scoped, use)
+	}
+	return r
+}
+
+// tableUse files a reference to a table.
+func (a *analyzer) tableUse(v *pg.RangeVar, access Access, target bool) *TableUse {
+	name := v.Relname
+	if v.Schemaname != "" {
+		name = v.Schemaname + "." + name
+	}
+	use := &TableUse{Table: a.catalog.table(v.Schemaname, v.Relname), Name: name, Access: access, Offset: int(v.Location), node: v, target: target}
+	a.facts.Tables = append(a.facts.Tables, use)
+	return use
+}
+
+// tableRelation gives a table's columns under its own name.
+func tableRelation(use *TableUse) *relation {
+	t := use.Table
+	if t == nil {
+		return &relation{name: use.node.Relname}
+	}
+	cols := make([]column, len(t.Columns))
+	for i := range t.Columns {
+		cols[i] = column{name: t.Columns[i].Name, table: t, own: &t.Columns[i]}
+	}
+	return &relation{name: t.Name, schema: t.Schema, cols: cols, known: true}
+}
+
+// aliased applies an alias; the schema is no qualifier then.
+func aliased(r *relation, alias *pg.Alias) *relation {
+	if alias == nil {
+		return r
+	}
+	return &relation{name: alias.Aliasname, cols: rename(r.cols, alias.Colnames), known: r.known}
+}
+
+// scopeRef spells the scope column as the relation names it, by its position.
+func scopeRef(t *Table, r *relation) string {
+	if t == nil || t.Scope == "" {
+		return ""
+	}
+	if i := t.index(t.Scope); i >= 0 {
+		return quote(r.name) + "." + quote(r.cols[i].name)
+	}
+	return ""
+}
+
+// rangeSubselect analyzes a sub-query in FROM; only a LATERAL one sees what stands before it.
+func (a *analyzer) rangeSubselect(l *level, s *pg.RangeSubselect) *relation {
+	outer := l.outer
+	if s.Lateral {
+		outer = l.sofar()
+	}
+	out := a.statement(s.Subquery, outer, l.ctes)
+	return aliased(&relation{cols: out.cols, known: out.known}, s.Alias)
+}
+
+// sofar is the level as it is now: what a LATERAL item sees.
+func (l *level) sofar() *level {
+	return &level{outer: l.outer, ctes: l.ctes, rels: append([]*relation(nil), l.rels...)}
+}
+
+// rangeFunction analyzes a function in FROM. What columns it has only Postgres knows,
+// but for a column definition list and the names in its alias.
+func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
+	name := ""
+	for _, n := range f.Functions {
+		for _, part := range n.GetList().GetItems() {
+			a.functionPart(l, part)
+		}
+		if call := n.GetList().GetItems(); len(f.Functions) == 1 && len(call) > 0 {
+			name = figureName(call[0])
+		}
+	}
+	r := &relation{name: name}
+	for _, d := range f.Coldeflist {
+		r.cols = append(r.cols, column{name: d.GetColumnDef().GetColname()})
+		a.functionPart(l, d)
+		r.known = !f.Ordinality
+	}
+	return aliased(r, f.Alias)
+}
+
+func (a *analyzer) functionPart(l *level, n *pg.Node) {
+	if list := n.GetList(); list != nil {
+		a.exprs(l, list.Items)
+		return
+	}
+	a.expr(l, n)
+}
+
+// join analyzes both sides, then the condition, which sees both.
+func (a *analyzer) join(l *level, j *pg.JoinExpr) item {
+	first := len(l.rels)
+	left := a.fromItem(l, j.Larg)
+	right := a.fromItem(l, j.Rarg)
+	a.expr(l, j.Quals)
+	if j.Jointype == pg.JoinType_JOIN_INNER {
+		a.conditions(l, j.Quals)
+	}
+	it, merged := a.merge(j, left, right)
+	if j.JoinUsingAlias != nil {
+		l.rels = append(l.rels, &relation{name: j.JoinUsingAlias.Aliasname, cols: merged, known: true})
+	}
+	if j.Alias == nil {
+		return it
+	}
+	l.rels = l.rels[:first]
+	return l.add(aliased(&relation{cols: it.cols, known: it.known}, j.Alias))
+}
+
+// merge gives the columns of a join: for USING and NATURAL the shared ones once, first.
+func (a *analyzer) merge(j *pg.JoinExpr, left, right item) (item, []column) {
+	names, _ := stringsOf(j.UsingClause)
+	if j.IsNatural {
+		names = shared(left.cols, right.cols)
+	}
+	if len(names) == 0 && !j.IsNatural {
+		return item{
+			cols: append(append([]column(nil), left.cols...), right.cols...), known: left.known && right.known,
+			hides: left.hides || right.hides, spread: concat(left.spread, right.spread), count: left.count + right.count,
+		}, nil
+	}
+	it := item{known: left.known && right.known, hides: left.hides || right.hides}
+	if !it.known && it.hides {
+		a.fail(construct(nodeOffset(j.Larg), "the columns of this join are not known"))
+	}
+	var merged []column
+	for _, name := range names {
+		merged = append(merged, a.mergedColumn(j, name, left.cols, right.cols))
+	}
+	it.cols = append(append(append([]column(nil), merged...), without(left.cols, names)...), without(right.cols, names)...)
+	if it.known {
+		it.spread = refs(it.cols)
+		it.count = len(it.spread)
+	}
+	return it, merged
+}
+
+// mergedColumn is what USING (name) makes of the two sides' columns; comparing them reads both.
+func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []column) column {
+	lc, rc := pick(left, name), pick(right, name)
+	a.read(lc, nodeOffset(j.Rarg))
+	a.read(rc, nodeOffset(j.Rarg))
+	switch j.Jointype {
+	case pg.JoinType_JOIN_RIGHT:
+		rc.name = name
+		return rc
+	case pg.JoinType_JOIN_FULL:
+		return column{name: name} // no single column spells it
+	}
+	lc.name = name
+	return lc
+}
+
+func pick(cols []column, name string) column {
+	for _, c := range cols {
+		if c.name == name {
+			return c
+		}
+	}
+	return column{name: name}
+}
+
+// shared gives the names that both sides of a NATURAL join have, in the left one's order.
+func shared(left, right []column) []string {
+	var names []string
+	for _, c := range left {
+		if pick(right, c.name).ref != "" {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
+
+func without(cols []column, names []string) []column {
+	return slices.DeleteFunc(slices.Clone(cols), func(c column) bool { return slices.Contains(names, c.name) })
+}
+
+// refs spells the columns that may be read, each by its own relation; nil where one can't be spelled.
+func refs(cols []column) []string {
+	out := []string{}
+	for _, c := range cols {
+		if c.ref == "" {
+			return nil
+		}
+		if !c.noRead() {
+			out = append(out, c.ref)
+		}
+	}
+	return out
+}
+
+func concat(a, b []string) []string {
+	if a == nil || b == nil {
+		return nil
+	}
+	return append(append([]string(nil), a...), b...)
+}

@@ -1,0 +1,135 @@
+package sqltree
+
+import pg "github.com/pganalyze/pg_query_go/v6"
+
+// cte is one WITH name, in a list that grows inwards: what is visible at a place is
+// this one and, unless it bears the same name, everything in outer.
+type cte struct {
+	name  string
+	cols  []column
+	known bool // cols are the query's columns
+	outer *cte
+}
+
+// find gives the WITH query that an unqualified name means; nil for none.
+func (c *cte) find(name string) *cte {
+	for ; c != nil; c = c.outer {
+		if c.name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// column is one column of something in FROM.
+type column struct {
+	name  string
+	ref   string  // how an expanded * spells it
+	table *Table  // whose unchanged column it is; nil for a computed one
+	own   *Column // that column; nil for a computed one
+}
+
+func (c column) noRead() bool { return c.own != nil && c.own.NoRead }
+
+// scopes tells whether the column is the scope column of a scoped table.
+func (c column) scopes() bool { return c.own != nil && c.table.Scope == c.own.Name }
+
+// relation is one name in FROM that a column reference can be qualified with.
+type relation struct {
+	name   string // "" where it has none
+	schema string // set for a table without an alias: public.t.c names its columns
+	cols   []column
+	known  bool // cols are all there are; otherwise some may be missing
+}
+
+// hides tells whether some column of the relation must not be read.
+func (r *relation) hides() bool {
+	for _, c := range r.cols {
+		if c.noRead() {
+			return true
+		}
+	}
+	return false
+}
+
+// named gives the relation's columns of a name.
+func (r *relation) named(name string) []column {
+	var found []column
+	for _, c := range r.cols {
+		if c.name == name {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// level is one query level: what stands in its FROM, and what a correlated reference sees beyond.
+type level struct {
+	outer *level
+	ctes  *cte
+	rels  []*relation
+	facts *Level // nil for the pseudo-level of a set operation or VALUES
+}
+
+// relation finds what a qualifier means, innermost level first.
+func (l *level) relation(schema, name string) (*relation, *level) {
+	for ; l != nil; l = l.outer {
+		for _, r := range l.rels {
+			if r.name == name && (schema == "" || r.schema == schema) {
+				return r, l
+			}
+		}
+	}
+	return nil, nil
+}
+
+// columns finds what an unqualified name means: the columns of that name at the
+// innermost level that has any.
+func (l *level) columns(name string) ([]column, *level) {
+	for ; l != nil; l = l.outer {
+		var found []column
+		for _, r := range l.rels {
+			found = append(found, r.named(name)...)
+		}
+		if len(found) > 0 {
+			return found, l
+		}
+	}
+	return nil, nil
+}
+
+// rename applies an alias' column list.
+func rename(cols []column, names []*pg.Node) []column {
+	list, _ := stringsOf(names)
+	renamed := append([]column(nil), cols...)
+	for i, name := range list {
+		if i < len(renamed) {
+			renamed[i].name = name
+		} else {
+			renamed = append(renamed, column{name: name})
+		}
+	}
+	return renamed
+}
+
+// qualify spells each column with the name of its relation.
+func qualify(rel string, cols []column) []column {
+	out := append([]column(nil), cols...)
+	for i := range out {
+		out[i].ref = quote(rel) + "." + quote(out[i].name)
+	}
+	return out
+}
+
+// quote spells an identifier so that it can mean nothing else.
+func quote(name string) string {
+	out := make([]byte, 0, len(name)+2)
+	out = append(out, '"')
+	for i := 0; i < len(name); i++ {
+		if name[i] == '"' {
+			out = append(out, '"')
+		}
+		out = append(out, name[i])
+	}
+	return string(append(out, '"'))
+}

@@ -1,0 +1,170 @@
+package sqltree
+
+import (
+	"errors"
+	"fmt"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// Verify proves a rewritten text: parsed again, its tree is the admitted statement's
+// tree but for a closed list of differences, and every reference to a scoped table in
+// it is restricted to a parameter that carries the server's id. The list:
+//
+//   - a table's, function's or type's bare name is qualified with its schema;
+//   - a scoped table in FROM is joined with an empty sub-select ON scope column = server;
+//   - a scoped table's UPDATE, DELETE and ON CONFLICT DO UPDATE have that in their WHERE;
+//   - what is given to a scope column in INSERT and SET is the server, and INSERT (and
+//     its conflict target) may have gained that column;
+//   - a * is spelled out as columns;
+//   - placeholders are numbered anew, and those of scope conditions are the server.
+//
+// It trusts the grammar and the catalog only: it neither uses the facts nor the
+// rewriter's code, and it resolves WITH names by itself, on the final tree.
+func Verify(stmt *pg.RawStmt, r *Rewritten, c *Catalog, scopeNumbers map[int32]bool) *Fault {
+	final, fault := Parse(r.Text)
+	if fault != nil && (fault.Code == QueryTooLong || fault.Code == ConstructNotAllowed) {
+		return construct(-1, "the statement grows too large when it is restricted: use fewer tables or placeholders")
+	}
+	if fault != nil {
+		return unproved(errors.New("the final text does not parse: " + fault.Message))
+	}
+	v := &verifier{catalog: c, params: r.Params, stars: r.stars, server: scopeNumbers, hidden: map[string]bool{}}
+	if err := v.node(stmt.Stmt, final.Stmt); err != nil {
+		return unproved(err)
+	}
+	return nil
+}
+
+// unproved is a defect of the rewriter. It is refused, and told apart so that it is counted.
+func unproved(err error) *Fault {
+	return &Fault{Code: Internal, Message: "the rewritten statement could not be proved safe: " + err.Error(), Offset: -1}
+}
+
+// verifier compares the admitted tree (always the first argument) with the final one.
+type verifier struct {
+	catalog *Catalog
+	params  []FinalParam
+	stars   map[int]int
+	server  map[int32]bool  // the caller's placeholders that mean the server's id
+	hidden  map[string]bool // names of columns that must not be read, of the tables seen
+	ctes    []string        // the WITH names visible here
+}
+
+// same compares two messages field by field, by the rules of the closed list. Fields
+// in except are left to the caller.
+func (v *verifier) same(a, b protoreflect.Message, except ...protoreflect.Name) error {
+	return compare(a, b, v.message, except...)
+}
+
+// message compares two messages: those that the closed list speaks of by their own
+// rule, all others field by field.
+func (v *verifier) message(a, b protoreflect.Message) error {
+	switch x := a.Interface().(type) {
+	case *pg.Node:
+		y, _ := b.Interface().(*pg.Node)
+		return v.node(x, y)
+	case *pg.RawStmt, *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt, *pg.OnConflictClause:
+		return errors.New("a statement stands where none is expected")
+	case *pg.SelectStmt: // an arm of a set operation
+		return v.selectStmt(x, b)
+	case *pg.FuncCall:
+		return v.named(a, b, "funcname", x.Funcname, v.catalog.functions)
+	case *pg.TypeName:
+		return v.named(a, b, "names", x.Names, v.catalog.types)
+	case *pg.LockingClause: // its names are aliases, not tables
+		return exactly(a, b)
+	case *pg.RangeVar:
+		return errors.New("a table stands where none is expected")
+	}
+	return v.same(a, b)
+}
+
+// node compares two Nodes.
+func (v *verifier) node(a, b *pg.Node) error {
+	am, bm := inner(a), inner(b)
+	if am == nil || bm == nil {
+		if am == nil && bm == nil {
+			return nil
+		}
+		return errors.New("an expression appeared or vanished")
+	}
+	switch x := a.Node.(type) {
+	case *pg.Node_SelectStmt:
+		return v.selectStmt(x.SelectStmt, bm)
+	case *pg.Node_InsertStmt:
+		return v.insertStmt(x.InsertStmt, b.GetInsertStmt())
+	case *pg.Node_UpdateStmt:
+		return v.updateStmt(x.UpdateStmt, b.GetUpdateStmt())
+	case *pg.Node_DeleteStmt:
+		return v.deleteStmt(x.DeleteStmt, b.GetDeleteStmt())
+	case *pg.Node_RangeVar:
+		return v.fromTable(x.RangeVar, b)
+	case *pg.Node_ParamRef:
+		return v.param(x.ParamRef, b)
+	}
+	return v.message(am, bm)
+}
+
+// param checks that a placeholder carries on what it carried: the caller's own value,
+// or the server's id where it is that of a scope condition.
+func (v *verifier) param(a *pg.ParamRef, b *pg.Node) error {
+	if v.server[a.Number] {
+		return v.isServer(b, nil)
+	}
+	p := b.GetParamRef()
+	if p == nil || p.Number < 1 || int(p.Number) > len(v.params) || v.params[p.Number-1].Number != a.Number {
+		return fmt.Errorf("placeholder %d was mixed up", a.Number)
+	}
+	return nil
+}
+
+// isServer checks that an expression is a parameter that carries the server's id, cast
+// to the type that it was made for; of the table's scope column where t is not nil.
+func (v *verifier) isServer(n *pg.Node, t *Table) error {
+	cast := n.GetTypeCast()
+	p := cast.GetArg().GetParamRef()
+	if p == nil || p.Number < 1 || int(p.Number) > len(v.params) {
+		return errors.New("the server's id is not where it must be")
+	}
+	have := v.params[p.Number-1]
+	names, ok := stringsOf(cast.TypeName.Names)
+	plain := &pg.TypeName{Names: cast.TypeName.Names, Typemod: -1, Location: cast.TypeName.Location}
+	if have.Number != 0 || !ok || len(names) != 2 || (TypeName{names[0], names[1]}) != have.Type || !equal(cast.TypeName, plain) {
+		return errors.New("the server's id is not carried by its parameter")
+	}
+	if t != nil && have.Type != t.ScopeType {
+		return errors.New("the server's id has another type than the scope column")
+	}
+	return nil
+}
+
+// named compares a function or a type, whose bare name may have gained the schema
+// that the catalog gives it.
+func (v *verifier) named(a, b protoreflect.Message, field protoreflect.Name, names []*pg.Node, schemas map[string]string) error {
+	if err := v.same(a, b, field); err != nil {
+		return err
+	}
+	var after []*pg.Node
+	switch y := b.Interface().(type) {
+	case *pg.FuncCall:
+		after = y.Funcname
+	case *pg.TypeName:
+		after = y.Names
+	}
+	old, ok1 := stringsOf(names)
+	now, ok2 := stringsOf(after)
+	if ok1 && ok2 && len(old) == 1 && schemas[old[0]] != "" {
+		old = []string{schemas[old[0]], old[0]}
+	}
+	if !ok1 || !ok2 || len(old) != len(now) {
+		return errors.New("a name changed")
+	}
+	for i := range old {
+		if old[i] != now[i] {
+			return errors.New("a name changed")
+		}
+	}
+	return nil
+}

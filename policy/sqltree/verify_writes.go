@@ -1,0 +1,355 @@
+package sqltree
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// given says what the source of a write must give to the scope column of table: the
+// server, in the column at index, which it may have gained as its first.
+type given struct {
+	table *Table
+	index int  // in the caller's columns; -1 where the caller gives none
+	added bool // the final source has it as its first column
+}
+
+// prepended takes the added first column off a final row, having checked it.
+func (v *verifier) prepended(row []*pg.Node, g *given, value func(*pg.Node) *pg.Node) ([]*pg.Node, error) {
+	if g == nil || !g.added {
+		return row, nil
+	}
+	if len(row) == 0 {
+		return nil, errors.New("a row lacks the scope column")
+	}
+	return row[1:], v.isServer(value(row[0]), g.table)
+}
+
+// row compares two rows of VALUES or of ROW(…).
+func (v *verifier) row(a, b []*pg.Node, g *given) error {
+	b, err := v.prepended(b, g, func(n *pg.Node) *pg.Node { return n })
+	if err != nil {
+		return err
+	}
+	if len(a) != len(b) || g != nil && g.index >= len(a) {
+		return errors.New("a row changed its width")
+	}
+	for i := range a {
+		if err := v.value(a[i], b[i], i, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// value compares one value of a row: the server where it goes to the scope column, and
+// the same expression elsewhere. The caller's own casts around it stay.
+func (v *verifier) value(a, b *pg.Node, i int, g *given) error {
+	if g == nil || i != g.index {
+		return v.node(a, b)
+	}
+	if x := a.GetTypeCast(); x != nil {
+		y := b.GetTypeCast()
+		if y == nil {
+			return errors.New("a cast vanished")
+		}
+		if err := v.message(x.TypeName.ProtoReflect(), y.TypeName.ProtoReflect()); err != nil {
+			return err
+		}
+		return v.value(x.Arg, y.Arg, i, g)
+	}
+	return v.isServer(b, g.table)
+}
+
+// target checks the target of a write: always a table, never a WITH name.
+func (v *verifier) target(a, b *pg.RangeVar) (*Table, error) {
+	if a == nil || b == nil {
+		return nil, errors.New("a write lost its target")
+	}
+	return v.table(a, b)
+}
+
+// filter checks the WHERE of a write: the caller's, and for a scoped table AND the
+// restriction. Postgres' grammar flattens an AND whose left side is one.
+func (v *verifier) filter(a, b *pg.Node, rel *pg.RangeVar, t *Table) error {
+	if t.Scope == "" {
+		return v.node(a, b)
+	}
+	if a == nil {
+		return v.restriction(b, rel, t)
+	}
+	and := b.GetBoolExpr()
+	if and == nil || and.Boolop != pg.BoolExprType_AND_EXPR || len(and.Args) < 2 {
+		return fmt.Errorf("the condition on table %s is not restricted", t.Name)
+	}
+	last := len(and.Args) - 1
+	if err := v.restriction(and.Args[last], rel, t); err != nil {
+		return err
+	}
+	rest := and.Args[0]
+	if last > 1 {
+		rest = &pg.Node{Node: &pg.Node_BoolExpr{BoolExpr: &pg.BoolExpr{Boolop: and.Boolop, Args: and.Args[:last]}}}
+	}
+	return v.node(a, rest)
+}
+
+func (v *verifier) updateStmt(a, b *pg.UpdateStmt) error {
+	if b == nil {
+		return errors.New("an UPDATE became something else")
+	}
+	outer := v.ctes
+	defer func() { v.ctes = outer }()
+	if err := v.with(a.WithClause, b.WithClause); err != nil {
+		return err
+	}
+	t, err := v.target(a.Relation, b.Relation)
+	if err != nil {
+		return err
+	}
+	if err := v.same(a.ProtoReflect(), b.ProtoReflect(), "with_clause", "relation", "target_list", "where_clause", "returning_list"); err != nil {
+		return err
+	}
+	return errors.Join(
+		v.assignments(a.TargetList, b.TargetList, t),
+		v.filter(a.WhereClause, b.WhereClause, b.Relation, t),
+		v.targets(a.ReturningList, b.ReturningList, -1, nil))
+}
+
+func (v *verifier) deleteStmt(a, b *pg.DeleteStmt) error {
+	if b == nil {
+		return errors.New("a DELETE became something else")
+	}
+	outer := v.ctes
+	defer func() { v.ctes = outer }()
+	if err := v.with(a.WithClause, b.WithClause); err != nil {
+		return err
+	}
+	t, err := v.target(a.Relation, b.Relation)
+	if err != nil {
+		return err
+	}
+	if err := v.same(a.ProtoReflect(), b.ProtoReflect(), "with_clause", "relation", "where_clause", "returning_list"); err != nil {
+		return err
+	}
+	return errors.Join(
+		v.filter(a.WhereClause, b.WhereClause, b.Relation, t),
+		v.targets(a.ReturningList, b.ReturningList, -1, nil))
+}
+
+// assignments compares two SET lists: what goes to the scope column is the server.
+func (v *verifier) assignments(a, b []*pg.Node, t *Table) error {
+	if len(a) != len(b) {
+		return errors.New("a SET list changed")
+	}
+	for i := range a {
+		x, y := a[i].GetResTarget(), b[i].GetResTarget()
+		if x == nil || y == nil || x.Name != y.Name {
+			return errors.New("a SET list changed")
+		}
+		if err := v.same(x.ProtoReflect(), y.ProtoReflect(), "val"); err != nil {
+			return err
+		}
+		if err := v.assignment(a, i, x, y, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *verifier) assignment(list []*pg.Node, i int, x, y *pg.ResTarget, t *Table) error {
+	scope := t.Scope != "" && x.Name == t.Scope
+	if scope && len(x.Indirection) > 0 {
+		return errors.New("the scope column is set in part")
+	}
+	m := x.Val.GetMultiAssignRef()
+	if m == nil {
+		g := &given{table: t, index: -1}
+		if scope {
+			g.index = 0
+		}
+		return v.value(x.Val, y.Val, 0, g)
+	}
+	n := y.Val.GetMultiAssignRef()
+	if n == nil || m.Colno != n.Colno || m.Ncolumns != n.Ncolumns {
+		return errors.New("a SET list changed")
+	}
+	return v.multiSource(m.Source, n.Source, v.group(list, i, m, t))
+}
+
+// group says which column of SET (a, b, …) = … is the scope column. All entries of the
+// group carry the same source, so each is checked against the whole group.
+func (v *verifier) group(list []*pg.Node, i int, m *pg.MultiAssignRef, t *Table) *given {
+	first := i - int(m.Colno) + 1
+	for k := 0; k < int(m.Ncolumns); k++ {
+		if first+k >= 0 && first+k < len(list) && t.Scope != "" && list[first+k].GetResTarget().GetName() == t.Scope {
+			return &given{table: t, index: k}
+		}
+	}
+	return nil
+}
+
+func (v *verifier) multiSource(a, b *pg.Node, g *given) error {
+	switch {
+	case a.GetRowExpr() != nil && b.GetRowExpr() != nil:
+		if err := v.same(a.GetRowExpr().ProtoReflect(), b.GetRowExpr().ProtoReflect(), "args"); err != nil {
+			return err
+		}
+		return v.row(a.GetRowExpr().Args, b.GetRowExpr().Args, g)
+	case a.GetSubLink() != nil && b.GetSubLink() != nil:
+		if err := v.same(a.GetSubLink().ProtoReflect(), b.GetSubLink().ProtoReflect(), "subselect"); err != nil {
+			return err
+		}
+		return v.source(a.GetSubLink().Subselect, b.GetSubLink().Subselect, g)
+	case g == nil:
+		return v.node(a, b)
+	}
+	return errors.New("what is given to the scope column can't be told")
+}
+
+// source compares the query that feeds a write.
+func (v *verifier) source(a, b *pg.Node, g *given) error {
+	x, y := a.GetSelectStmt(), b.GetSelectStmt()
+	if x == nil || y == nil {
+		return errors.New("the source of a write changed")
+	}
+	return v.query(x, y, g)
+}
+
+func (v *verifier) insertStmt(a, b *pg.InsertStmt) error {
+	if b == nil {
+		return errors.New("an INSERT became something else")
+	}
+	outer := v.ctes
+	defer func() { v.ctes = outer }()
+	if err := v.with(a.WithClause, b.WithClause); err != nil {
+		return err
+	}
+	t, err := v.target(a.Relation, b.Relation)
+	if err != nil {
+		return err
+	}
+	if err := v.same(a.ProtoReflect(), b.ProtoReflect(), "with_clause", "relation", "cols", "select_stmt", "on_conflict_clause", "returning_list"); err != nil {
+		return err
+	}
+	g, err := insertColumns(a.Cols, b.Cols, t)
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		v.insertSource(a.SelectStmt, b.SelectStmt, g),
+		v.onConflict(a.OnConflictClause, b.OnConflictClause, b.Relation, t),
+		v.targets(a.ReturningList, b.ReturningList, -1, nil))
+}
+
+// insertColumns compares two column lists and tells where the scope column is.
+func insertColumns(a, b []*pg.Node, t *Table) (*given, error) {
+	old, now := columnNames(a), columnNames(b)
+	if t.Scope == "" {
+		return nil, sameNames(old, now)
+	}
+	if len(now) == 0 { // no list: the table's own order
+		return &given{table: t, index: t.index(t.Scope)}, sameNames(old, now)
+	}
+	for i, n := range b {
+		if n.GetResTarget().GetName() == t.Scope && len(n.GetResTarget().Indirection) > 0 {
+			return nil, fmt.Errorf("column %d is the scope column in part", i)
+		}
+	}
+	if at := slices.Index(old, t.Scope); at >= 0 {
+		return &given{table: t, index: at}, sameNames(old, now)
+	}
+	if len(old) == 0 { // the table's first columns, as the source fills them
+		for i := 0; i < len(now)-1 && i < len(t.Columns); i++ {
+			old = append(old, t.Columns[i].Name)
+		}
+	}
+	if now[0] != t.Scope {
+		return nil, errors.New("an INSERT lacks the scope column")
+	}
+	return &given{table: t, index: -1, added: true}, sameNames(old, now[1:])
+}
+
+func columnNames(list []*pg.Node) []string {
+	names := make([]string, len(list))
+	for i, n := range list {
+		names[i] = n.GetResTarget().GetName()
+	}
+	return names
+}
+
+func sameNames(a, b []string) error {
+	if !slices.Equal(a, b) {
+		return errors.New("the columns of an INSERT changed")
+	}
+	return nil
+}
+
+// insertSource compares what is inserted. DEFAULT VALUES into a scoped table became a
+// row of one column.
+func (v *verifier) insertSource(a, b *pg.Node, g *given) error {
+	switch {
+	case g == nil && a == nil && b == nil:
+		return nil
+	case a == nil && g != nil && g.added:
+		rows := b.GetSelectStmt().GetValuesLists()
+		plain := &pg.SelectStmt{ValuesLists: rows, LimitOption: pg.LimitOption_LIMIT_OPTION_DEFAULT, Op: pg.SetOperation_SETOP_NONE}
+		if len(rows) != 1 || !equal(b.GetSelectStmt(), plain) {
+			return errors.New("DEFAULT VALUES became something else")
+		}
+		return v.row(nil, rows[0].GetList().GetItems(), g)
+	case a == nil:
+		return errors.New("DEFAULT VALUES leaves out the scope column")
+	}
+	return v.source(a, b, g)
+}
+
+// onConflict checks ON CONFLICT: its DO UPDATE reaches the server's rows only.
+func (v *verifier) onConflict(a, b *pg.OnConflictClause, rel *pg.RangeVar, t *Table) error {
+	if a == nil && b == nil {
+		return nil
+	}
+	if a == nil || b == nil || a.Action != b.Action {
+		return errors.New("ON CONFLICT changed")
+	}
+	if err := v.inferred(a.Infer, b.Infer, t); err != nil {
+		return err
+	}
+	if a.Action != pg.OnConflictAction_ONCONFLICT_UPDATE {
+		return v.same(a.ProtoReflect(), b.ProtoReflect(), "infer")
+	}
+	if rel.Alias.GetAliasname() == "excluded" {
+		return errors.New("the target is named excluded")
+	}
+	return errors.Join(v.assignments(a.TargetList, b.TargetList, t), v.filter(a.WhereClause, b.WhereClause, rel, t))
+}
+
+// inferred compares two conflict targets; the final one may have gained the scope column.
+func (v *verifier) inferred(a, b *pg.InferClause, t *Table) error {
+	if (a == nil) != (b == nil) {
+		return errors.New("the conflict target changed")
+	}
+	if a == nil {
+		return nil
+	}
+	now := b.IndexElems
+	if t.Scope != "" && len(now) == len(a.IndexElems)+1 && equal(now[0].GetIndexElem(), plainElem(t.Scope, now[0])) {
+		now = now[1:]
+	}
+	if len(now) != len(a.IndexElems) {
+		return errors.New("the conflict target changed")
+	}
+	for i := range now {
+		if err := v.node(a.IndexElems[i], now[i]); err != nil {
+			return err
+		}
+	}
+	return v.same(a.ProtoReflect(), b.ProtoReflect(), "index_elems")
+}
+
+// plainElem is how the grammar gives a bare column name in a conflict target.
+func plainElem(name string, like *pg.Node) *pg.IndexElem {
+	e := like.GetIndexElem()
+	return &pg.IndexElem{Name: name, Ordering: e.GetOrdering(), NullsOrdering: e.GetNullsOrdering()}
+}
