@@ -1,0 +1,56 @@
+package proxy
+
+import (
+	"errors"
+	"time"
+
+	"github.com/tenantgate/tenantgate/policy"
+)
+
+// Error is a refusal or failure in the interface's terms. Every field but Cause may
+// be shown to the caller, so none of them ever holds anything of another server, of
+// the rewritten text or of the network behind tenantgate.
+type Error struct {
+	Code       Code
+	Message    string        // what is wrong and what to do
+	Hint       string        // optional
+	SQLState   string        // Postgres' code, where it raised the error
+	Position   int           // 1-based character of the caller's text; 0: none
+	Constraint string        // the constraint that was violated
+	Retryable  bool          // the same request may succeed when repeated, and did not take effect
+	RetryAfter time.Duration // when to come back; 0: not told
+	Cause      error         // for the log only
+}
+
+// Error tells code and message, and the cause where there is one.
+func (e *Error) Error() string {
+	if e.Cause != nil {
+		return string(e.Code) + ": " + e.Message + ": " + e.Cause.Error()
+	}
+	return string(e.Code) + ": " + e.Message
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Refuse makes an Error from a code and a message.
+func Refuse(code Code, message string) *Error { return &Error{Code: code, Message: message} }
+
+// AsError gives err as an *Error. Whatever is not one becomes Internal with the
+// cause kept for the log.
+func AsError(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &Error{Code: policy.Internal, Message: "an internal error occurred; the request id finds it in the service's log", Cause: err}
+}
+
+// FromReason turns a policy's reason into an Error.
+func FromReason(r policy.Reason) *Error {
+	return &Error{Code: r.Code, Message: r.Message, Hint: r.Hint, SQLState: r.SQLState, Position: r.Position}
+}
+
+// ErrSchemaChanged is in the chain of an upstream error when the statement did not run
+// because a table is no longer as the plan knew it: Refresh the gate, Check again, run once more.
+var ErrSchemaChanged = errors.New("the schema changed since the statement was approved")

@@ -1,0 +1,37 @@
+package proxy
+
+import (
+	"context"
+
+	"github.com/tenantgate/tenantgate/policy"
+)
+
+// Directory answers who somebody is. Its answers may come from a cache; a revocation
+// is seen within a second. All errors are *Error.
+type Directory interface {
+	// Developer gives the caller behind an access token (or a JWT, when configured);
+	// Unauthorized when it is unknown, malformed, revoked or expired.
+	Developer(ctx context.Context, token string) (Caller, error)
+	// Application gives the server whose API key this is. An unknown server and a
+	// wrong key are Unauthorized alike: same message, same number of look-ups.
+	Application(ctx context.Context, serverID, apiKey string) (Server, error)
+	// Server gives a server of a project; NotFound when there is none.
+	Server(ctx context.Context, projectID, serverID string) (Server, error)
+	// Project tells whether the project exists; NotFound when it does not.
+	Project(ctx context.Context, projectID string) error
+}
+
+// Catalog reads the database's catalog for the tables that policies name.
+type Catalog interface {
+	// Schema gives the named tables that exist, in no particular order.
+	Schema(ctx context.Context, tables []policy.TableName) (policy.Schema, error)
+}
+
+// Recorder is told what the gate does, for metrics. Its labels are bounded.
+type Recorder interface {
+	Rejected(code, frontend string)
+	Overridden(n int)
+	PlanCache(event string) // hit, miss, eviction
+	Stage(stage string, seconds float64)
+	SchemaRefresh(result string) // unchanged, changed, failed
+}

@@ -1,0 +1,81 @@
+package proxy
+
+import (
+	"slices"
+	"time"
+)
+
+// Server is one tenant: a database of its own, in the eyes of its callers.
+type Server struct {
+	ID          string
+	ProjectID   string
+	Name        string
+	Description string
+	CreatedAt   time.Time // UTC, milliseconds
+	UpdatedAt   time.Time // UTC, milliseconds
+	Active      bool
+	Policy      string // the name of the policy assigned to it or to its project; "" for none
+}
+
+// EndUser is a user of a server's application, as the e-mail lookup returns it.
+type EndUser struct {
+	ID             string
+	ExternalUserID string
+	Username       string
+	Email          string
+	PhoneNumber    *string
+	PasswordHash   *string
+}
+
+// Scope is a set of permissions of a developer's token. The zero value permits nothing.
+type Scope uint8
+
+// The scopes: Manage is for servers, Read and Write for statements.
+const (
+	Manage Scope = 1 << iota
+	Read
+	Write
+)
+
+// Has tells whether s holds every permission of want.
+func (s Scope) Has(want Scope) bool { return want != 0 && s&want == want }
+
+// Caller is an authenticated developer. The zero value reaches nothing.
+type Caller struct {
+	TokenID  string   // for logs; never the token itself
+	Projects []string // the projects it is bound to
+	Scopes   Scope
+	Policy   string // the name of the policy assigned to the token; "" for none
+}
+
+// Reaches tells whether the caller is bound to the project.
+func (c Caller) Reaches(projectID string) bool { return slices.Contains(c.Projects, projectID) }
+
+// Subject is for whom a statement is checked; it decides which policy applies.
+type Subject struct {
+	Frontend string // "rest"
+	Server   Server
+	Caller   Caller // zero for an application that holds a server's key
+}
+
+// Rate is the state of a server's request budget after a request was admitted or refused.
+type Rate struct {
+	Limit     int           // requests per second; 0: no limit
+	Burst     int           // requests at once
+	Remaining int           // requests left now
+	Reset     time.Duration // until the budget is full again
+}
+
+// Place is an admitted request's place among its server's running ones.
+type Place struct {
+	Rate    Rate
+	release func()
+}
+
+// Release gives the place back; it is safe to call twice and on the zero value.
+func (p *Place) Release() {
+	if p.release != nil {
+		p.release()
+		p.release = nil
+	}
+}

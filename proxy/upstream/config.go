@@ -1,0 +1,78 @@
+package upstream
+
+import (
+	"log/slog"
+	"time"
+)
+
+// Config says how to reach the database and how much of it to use. A zero field takes
+// the default named with it.
+type Config struct {
+	// URL is a libpq connection string or URL of the role that statements run as.
+	// TLS, several hosts and target_session_attrs are said there. Required.
+	URL string
+	// PasswordFile, when set, is read at each new connection: a trailing line end is
+	// cut, and the rest replaces the URL's password. So a password can be changed
+	// without a restart.
+	PasswordFile string
+
+	MinConns        int32         // connections kept open; default 0
+	MaxConns        int32         // connections at most; default 20
+	MaxConnLifetime time.Duration // age at which a connection is replaced; default 1h
+	AcquireTimeout  time.Duration // wait for a free connection; default 1s
+	ConnectTimeout  time.Duration // of one attempt to connect; default 5s
+
+	// SearchPath is the session's search_path; default "pg_catalog, pg_temp", so that
+	// an unqualified name can only mean something of Postgres' own.
+	SearchPath string
+	// NoPrepared is for a pooler in transaction mode in front of the database: no named
+	// statement, no session setting, and nothing that spans two transactions. It costs a
+	// second round trip per statement, and a cancellation costs the connection.
+	NoPrepared bool
+	// StatementCacheSize bounds the prepared statements of each connection; default 128.
+	StatementCacheSize int
+
+	Recorder Recorder     // may be nil
+	Log      *slog.Logger // may be nil; no text of a statement and no value is written
+}
+
+// Recorder is told what the pool does, for metrics. Its labels are bounded.
+type Recorder interface {
+	// Stage takes the seconds that one statement spent in a stage: "pool_wait",
+	// "upstream" (until its first row or its end) or "encode" (reading and encoding
+	// its rows).
+	Stage(stage string, seconds float64)
+	// UpstreamError counts a failure by its class; see the constants of class.go.
+	UpstreamError(class string)
+}
+
+func (c Config) withDefaults() Config {
+	c.MaxConns = orElse(c.MaxConns, 20)
+	c.MaxConnLifetime = orElse(c.MaxConnLifetime, time.Hour)
+	c.AcquireTimeout = orElse(c.AcquireTimeout, time.Second)
+	c.ConnectTimeout = orElse(c.ConnectTimeout, 5*time.Second)
+	c.SearchPath = orElse(c.SearchPath, "pg_catalog, pg_temp")
+	c.StatementCacheSize = orElse(c.StatementCacheSize, 128)
+	c.MinConns = min(c.MinConns, c.MaxConns)
+	if c.Recorder == nil {
+		c.Recorder = silent{}
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+func orElse[T int | int32 | time.Duration | string](value, otherwise T) T {
+	var zero T
+	if value <= zero {
+		return otherwise
+	}
+	return value
+}
+
+// silent is the Recorder of who does not want one.
+type silent struct{}
+
+func (silent) Stage(string, float64) {}
+func (silent) UpstreamError(string)  {}

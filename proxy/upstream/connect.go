@@ -1,0 +1,80 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// maxPasswordFile bounds what is read of a password file, in bytes.
+const maxPasswordFile = 64 << 10
+
+// errURL stands for every error of parsing a connection string, because the parser's
+// own messages quote the string, and with it what may be a password.
+var errURL = errors.New("parsing the database URL: it is no valid connection string (not shown, it may hold a password)")
+
+// poolConfig is the pool's configuration: the session, its hooks and its bounds.
+func poolConfig(cfg Config) (*pgxpool.Config, error) {
+	pc, err := pgxpool.ParseConfig(cfg.URL)
+	if err != nil {
+		return nil, errURL
+	}
+	pc.MinConns, pc.MaxConns = cfg.MinConns, cfg.MaxConns
+	pc.MaxConnLifetime = cfg.MaxConnLifetime
+	pc.MaxConnLifetimeJitter = cfg.MaxConnLifetime / 10
+	pc.PingTimeout = cfg.AcquireTimeout
+	pc.ConnConfig.ConnectTimeout = cfg.ConnectTimeout
+	// pgx itself prepares nothing: statements go through PgConn, the rest runs unnamed.
+	pc.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	pc.ConnConfig.StatementCacheCapacity = 0
+	pc.ConnConfig.DescriptionCacheCapacity = 0
+	for _, s := range startupSettings(cfg) {
+		pc.ConnConfig.RuntimeParams[s.name] = s.value
+	}
+	hooks(pc, cfg)
+	return pc, nil
+}
+
+func hooks(pc *pgxpool.Config, cfg Config) {
+	if cfg.PasswordFile != "" {
+		pc.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error {
+			return readPassword(cfg.PasswordFile, c)
+		}
+	}
+	pc.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
+		return newSession(ctx, c.PgConn(), cfg)
+	}
+	if cfg.NoPrepared {
+		return // behind a pooler a cancelled connection is closed: pgconn's default
+	}
+	pc.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
+		return newCanceller(c)
+	}
+	pc.PrepareConn = func(_ context.Context, c *pgx.Conn) (bool, error) {
+		return !cancellerOf(c.PgConn()).unconfirmed, nil
+	}
+}
+
+// readPassword puts the file's content into c. Errors name the file, never its content.
+func readPassword(file string, c *pgx.ConnConfig) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return fmt.Errorf("reading the password file: %w", err)
+	}
+	if info.Size() > maxPasswordFile {
+		return fmt.Errorf("reading the password file: %s is larger than %d bytes", file, maxPasswordFile)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("reading the password file: %w", err)
+	}
+	c.Password = strings.TrimRight(string(content), "\r\n")
+	return nil
+}

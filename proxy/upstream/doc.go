@@ -1,0 +1,30 @@
+// Package upstream runs approved statements on Postgres and turns their results into
+// JSON. It accepts nothing but policy.Bound and refuses the zero value, so a text that
+// was not decided cannot reach the database through it.
+//
+// # How one statement runs
+//
+// A statement and what belongs to it form one implicit transaction, ended by one Sync:
+//
+//	prelude    set_config(…, true): the statement's time limit          (prelude.go)
+//	[describe] Parse and Describe, on a connection's first use of a text (run.go)
+//	statement  Bind and Execute, everything in text format
+//	[shapes]   the tables still have the shape that the plan relies on
+//	Sync       commits
+//
+// A known text costs one round trip. Nothing stays on the connection afterwards but
+// prepared statements, which are bounded (prepared.go). Where a result can still be
+// refused after the statement changed something (a write that returns rows), Flush
+// takes the place of Sync, and the transaction is committed or rolled back once the
+// result was read.
+//
+// # Invariants
+//
+//   - A result is whole or an error; a change whose result is refused is rolled back.
+//   - A result beyond the limits is cancelled on the server and never read to its end.
+//   - A statement runs at most once. It is repeated only when it certainly did not start.
+//   - Each wait is bounded: for a connection, for the statement, for its cancellation.
+//   - A connection that a late cancellation could still hit is not used again.
+//   - What an error tells the caller holds no value that the caller's text does not hold
+//     literally, and nothing of the rewritten text, the network or another server.
+package upstream

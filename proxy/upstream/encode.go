@@ -1,0 +1,145 @@
+package upstream
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Encoding is how a caller wants values.
+type Encoding struct {
+	// Int8AsString asks for int8 and numeric as JSON strings, inside arrays too.
+	Int8AsString bool
+}
+
+// encoder appends values as JSON to a buffer. It serves one statement.
+type encoder struct {
+	Encoding
+	scratch []byte // an array element without its escapes
+}
+
+// appendHead appends the names of the columns and opens the rows.
+func appendHead(dst []byte, fields []pgconn.FieldDescription) []byte {
+	dst = append(dst, `"columns":[`...)
+	for i, f := range fields {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendString(dst, []byte(f.Name))
+	}
+	return append(dst, `],"rows":[`...)
+}
+
+// row appends one row as an array.
+func (e *encoder) row(dst []byte, columns []valueType, values [][]byte) ([]byte, error) {
+	if len(values) != len(columns) {
+		return dst, fmt.Errorf("encoding a row: %d values for %d columns", len(values), len(columns))
+	}
+	var err error
+	dst = append(dst, '[')
+	for i, v := range values {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if dst, err = e.value(dst, columns[i], v); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, ']'), nil
+}
+
+// value appends one value; nil is null.
+func (e *encoder) value(dst []byte, t valueType, v []byte) ([]byte, error) {
+	switch {
+	case v == nil:
+		return append(dst, "null"...), nil
+	case t.kind == arrayKind:
+		return e.array(dst, t, v)
+	default:
+		return e.scalar(dst, t.kind, v)
+	}
+}
+
+// scalar appends a value that is neither null nor an array.
+func (e *encoder) scalar(dst []byte, k kind, v []byte) ([]byte, error) {
+	switch k {
+	case boolKind:
+		return appendBool(dst, v)
+	case numberKind:
+		return appendNumber(dst, v, false), nil
+	case exactKind:
+		return appendNumber(dst, v, e.Int8AsString), nil
+	case jsonKind:
+		return append(dst, v...), nil
+	case byteaKind:
+		return appendBytea(dst, v)
+	case timestampKind, timestamptzKind:
+		return appendTimestamp(dst, v, k == timestamptzKind), nil
+	default:
+		return appendString(dst, v), nil
+	}
+}
+
+func appendBool(dst, v []byte) ([]byte, error) {
+	switch string(v) {
+	case "t":
+		return append(dst, "true"...), nil
+	case "f":
+		return append(dst, "false"...), nil
+	default:
+		return dst, fmt.Errorf("encoding a bool: %d bytes that are neither t nor f", len(v))
+	}
+}
+
+// appendNumber appends Postgres' digits, which JSON's grammar admits as they are; NaN
+// and the infinities have no number in JSON and become strings.
+func appendNumber(dst, v []byte, quoted bool) []byte {
+	last := len(v) - 1
+	if !quoted && last >= 0 && v[last] >= '0' && v[last] <= '9' {
+		return append(dst, v...)
+	}
+	return appendString(dst, v)
+}
+
+// appendTimestamp turns Postgres' "2026-01-31 09:15:00.5+00" into ISO 8601. Infinities
+// and years before Christ, which ISO 8601 can't say alike, stay Postgres' text.
+func appendTimestamp(dst, v []byte, zoned bool) []byte {
+	blank := bytes.IndexByte(v, ' ')
+	if blank < 0 || v[len(v)-1] == 'C' {
+		return appendString(dst, v)
+	}
+	dst = append(dst, '"')
+	dst = append(dst, v[:blank]...)
+	dst = append(dst, 'T')
+	rest := v[blank+1:]
+	if clock, utc := bytes.CutSuffix(rest, []byte("+00")); zoned && utc {
+		dst = append(append(dst, clock...), 'Z')
+	} else {
+		dst = append(dst, rest...)
+	}
+	return append(dst, '"')
+}
+
+// appendBytea turns hex into standard base64 (RFC 4648 §4), in pieces on the stack.
+func appendBytea(dst, v []byte) ([]byte, error) {
+	digits, ok := bytes.CutPrefix(v, []byte(`\x`))
+	if !ok {
+		return dst, fmt.Errorf("encoding a bytea: not in hex")
+	}
+	var piece [768]byte // a multiple of 3, so that only the last piece is padded
+	dst = slices.Grow(dst, base64.StdEncoding.EncodedLen(len(digits)/2)+2)
+	dst = append(dst, '"')
+	for len(digits) > 0 {
+		n, err := hex.Decode(piece[:], digits[:min(len(digits), 2*len(piece))])
+		if err != nil {
+			return dst, fmt.Errorf("encoding a bytea: its hex is broken")
+		}
+		dst = base64.StdEncoding.AppendEncode(dst, piece[:n])
+		digits = digits[2*n:]
+	}
+	return append(dst, '"'), nil
+}

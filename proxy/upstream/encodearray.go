@@ -1,0 +1,82 @@
+package upstream
+
+import (
+	"bytes"
+	"errors"
+)
+
+// errArray says that a text is not what Postgres prints for an array.
+var errArray = errors.New("encoding an array: its text is malformed")
+
+// array appends an array as nested JSON arrays, one level per dimension. The text is
+// array_out's: braces, elements that are quoted where needed, NULL, and before it all the
+// bounds ("[2:3]={7,8}") where one does not start at 1. JSON has no bounds: they are left out.
+func (e *encoder) array(dst []byte, t valueType, v []byte) ([]byte, error) {
+	if len(v) > 0 && v[0] == '[' {
+		v = v[bytes.IndexByte(v, '=')+1:]
+	}
+	depth := 0
+	for i := 0; i < len(v); {
+		switch c := v[i]; {
+		case c == '{':
+			depth++
+			dst, i = append(dst, '['), i+1
+		case depth == 0:
+			return dst, errArray // something before or after the braces
+		case c == '}':
+			depth--
+			dst, i = append(dst, ']'), i+1
+		case c == t.delim:
+			dst, i = append(dst, ','), i+1
+		default:
+			n, err := 0, error(nil)
+			if dst, n, err = e.element(dst, t, v[i:]); err != nil {
+				return dst, err
+			}
+			i += n
+		}
+	}
+	if depth != 0 || len(v) == 0 {
+		return dst, errArray
+	}
+	return dst, nil
+}
+
+// element appends the element that v starts with and tells its length in v.
+func (e *encoder) element(dst []byte, t valueType, v []byte) ([]byte, int, error) {
+	if v[0] != '"' {
+		n := 0
+		for n < len(v) && v[n] != t.delim && v[n] != '}' {
+			n++
+		}
+		if string(v[:n]) == "NULL" {
+			return append(dst, "null"...), n, nil
+		}
+		dst, err := e.scalar(dst, t.elem, v[:n])
+		return dst, n, err
+	}
+	text, n, err := e.unquote(v)
+	if err != nil {
+		return dst, 0, err
+	}
+	dst, err = e.scalar(dst, t.elem, text)
+	return dst, n, err
+}
+
+// unquote gives the text of the quoted element that v starts with, and its length in v,
+// quotes included. The text is valid until the next call.
+func (e *encoder) unquote(v []byte) ([]byte, int, error) {
+	e.scratch = e.scratch[:0]
+	for i := 1; i < len(v); i++ {
+		switch v[i] {
+		case '"':
+			return e.scratch, i + 1, nil
+		case '\\':
+			if i++; i == len(v) {
+				return nil, 0, errArray
+			}
+		}
+		e.scratch = append(e.scratch, v[i])
+	}
+	return nil, 0, errArray
+}

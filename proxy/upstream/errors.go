@@ -1,0 +1,210 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// SQLSTATEs that are more than a member of their class; see appendix A of Postgres' manual.
+const (
+	undefinedStatement = "26000"
+	readOnly           = "25006"
+	featureNotThere    = "0A000"
+	stringTruncated    = "22001"
+	notNull            = "23502"
+	checkViolated      = "23514"
+	insufficientRights = "42501"
+	queryCanceled      = "57014"
+	lockNotAvailable   = "55P03"
+	deadlock           = "40P01"
+)
+
+// retryAfter is what a caller is told to wait when the database is not there for it.
+const retryAfter = time.Second
+
+// failure is a run that did not end well.
+type failure struct {
+	err      error
+	refused  *proxy.Error // when this program refused; err then adds nothing
+	reached  reach
+	synced   bool
+	inShapes bool
+	elapsed  time.Duration
+}
+
+// server is the error that Postgres reported; nil when it reported none.
+func (f *failure) server() *pgconn.PgError {
+	var pg *pgconn.PgError
+	if errors.As(f.err, &pg) {
+		return pg
+	}
+	return nil
+}
+
+func sqlState(err error) string {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code
+	}
+	return ""
+}
+
+// sqlStateClass is the first two characters, which name the class.
+func sqlStateClass(err error) string {
+	if s := sqlState(err); len(s) == 5 {
+		return s[:2]
+	}
+	return ""
+}
+
+// ended tells whether the server ended the connection and said so.
+func (f *failure) ended() bool {
+	switch sqlState(f.err) {
+	case "57P01", "57P02", "57P03", "57P05":
+		return true
+	default:
+		return false
+	}
+}
+
+// stale tells whether a prepared statement no longer fits the schema or is gone. Postgres
+// finds that when it binds: the statement did not begin.
+func (f *failure) stale() bool {
+	pg := f.server()
+	if pg == nil {
+		return false
+	}
+	return pg.Code == undefinedStatement || pg.Code == featureNotThere && pg.Routine == "RevalidateCachedQuery"
+}
+
+// repeatable tells whether the statement certainly did not run, and may run if repeated:
+//
+//   - pgconn sent nothing;
+//   - the server ended the connection before the prelude's answer. Answers come in order
+//     and the prelude runs first, so the statement had not begun. A connection that merely
+//     broke tells nothing: the server may have committed before the break;
+//   - the prepared statement was stale;
+//   - the server takes no writes. That is an error, so the transaction was rolled back, and
+//     the next connection is made to a server that does.
+func (f *failure) repeatable() bool {
+	switch {
+	case f.refused != nil:
+		return false
+	case pgconn.SafeToRetry(f.err), f.stale(), sqlState(f.err) == readOnly:
+		return true
+	default:
+		return f.ended() && f.reached == unbegun
+	}
+}
+
+// undone tells whether the statement certainly left nothing behind. What the server
+// reported before the statement's end, it reported instead of a commit; without a Sync
+// there is none; and an error that is not fatal rolls back even where it takes the
+// commit's place.
+func (f *failure) undone(st *statement) bool {
+	switch pg := f.server(); {
+	case !st.writes, !f.synced, pgconn.SafeToRetry(f.err):
+		return true
+	case pg == nil:
+		return false
+	case pg.SeverityUnlocalized == "ERROR":
+		return true
+	default:
+		return f.ended() && f.reached < completed // told by the server, not by a pooler
+	}
+}
+
+// class is the class for Recorder.UpstreamError; "" for what is the caller's mistake alone,
+// and for a connection that was not there, which acquire counts.
+func (f *failure) class() string {
+	var long *pgproto3.ExceededMaxBodyLenErr
+	switch {
+	case errors.Is(f.err, errLimit), errors.As(f.err, &long):
+		return classTooLarge
+	case f.refused != nil && f.refused.Code == policy.Internal:
+		return classInternal
+	case f.refused != nil:
+		return ""
+	case f.ended():
+		return classShutdown
+	case f.stale():
+		return classStale
+	case f.inShapes && f.server() != nil:
+		return classSchema
+	}
+	switch state := sqlState(f.err); {
+	case state == readOnly:
+		return classReadOnly
+	case state == queryCanceled:
+		return classTimeout
+	case state != "":
+		return classStatement
+	default:
+		return classNetwork
+	}
+}
+
+// explain turns the failure into what the caller is told.
+func (f *failure) explain(ctx context.Context, st *statement) *proxy.Error {
+	var long *pgproto3.ExceededMaxBodyLenErr
+	switch {
+	case f.refused != nil:
+		return f.refused
+	case errors.As(f.err, &long):
+		return tooLarge(fmt.Sprintf("%d bytes", st.limits.MaxResultBytes))
+	case ctx.Err() != nil:
+		return gone(ctx)
+	}
+	if pg := f.server(); pg != nil {
+		return f.explainServer(st, pg)
+	}
+	return f.lost(st, "the connection to the database was lost")
+}
+
+// lost tells of a connection that ended under a statement.
+func (f *failure) lost(st *statement, what string) *proxy.Error {
+	e := unavailable(what, f.err)
+	e.Retryable = f.undone(st)
+	if !e.Retryable {
+		e.Message = what + "; whether the statement took effect is not known"
+	}
+	return e
+}
+
+// gone tells that the caller's context ended. A cause that is meant for the caller (the
+// service shuts down) is told as it is.
+func gone(ctx context.Context) *proxy.Error {
+	cause := context.Cause(ctx)
+	var told *proxy.Error
+	switch {
+	case errors.As(cause, &told):
+		return told
+	case errors.Is(cause, context.DeadlineExceeded):
+		return &proxy.Error{Code: proxy.StatementTimeout, Message: "the request ran out of time", SQLState: queryCanceled, Cause: cause}
+	default:
+		return &proxy.Error{Code: policy.QueryFailed, Message: "the statement was cancelled because its caller went away", SQLState: queryCanceled, Cause: cause}
+	}
+}
+
+func unavailable(message string, cause error) *proxy.Error {
+	return &proxy.Error{Code: proxy.UpstreamUnavailable, Message: message + "; try again later", Retryable: true, RetryAfter: retryAfter, Cause: forLog(cause)}
+}
+
+func overloaded(message string, cause error) *proxy.Error {
+	return &proxy.Error{Code: proxy.Overloaded, Message: message + "; try again later", Retryable: true, RetryAfter: retryAfter, Cause: forLog(cause)}
+}
+
+func tooLarge(what string) *proxy.Error {
+	return &proxy.Error{
+		Code: proxy.ResultTooLarge, Message: "the result has more than " + what,
+		Hint: "ask for fewer rows or columns, for example with LIMIT", Cause: errLimit,
+	}
+}

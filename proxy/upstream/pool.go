@@ -1,0 +1,141 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// resetPause is the shortest time between two resets of the pool, so that a database that
+// keeps failing does not cost a storm of connections.
+const resetPause = time.Second
+
+// Pool is a pool of connections to one database. It is safe for concurrent use.
+type Pool struct {
+	pool    *pgxpool.Pool
+	cfg     Config
+	log     *slog.Logger
+	types   *types
+	waiting atomic.Int32
+
+	resetMu   sync.Mutex
+	lastReset time.Time
+}
+
+var _ proxy.Catalog = (*Pool)(nil)
+
+// Open makes a pool; it connects when it is first used, and in the background up to
+// Config.MinConns. Close must be called. The error says what is wrong with cfg.
+func Open(ctx context.Context, cfg Config) (*Pool, error) {
+	cfg = cfg.withDefaults()
+	pc, err := poolConfig(cfg)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, pc)
+	if err != nil {
+		return nil, fmt.Errorf("opening the upstream pool: %w", err)
+	}
+	return &Pool{pool: pool, cfg: cfg, log: cfg.Log, types: newTypes()}, nil
+}
+
+// Close closes all connections. It waits for the running statements, each of which ends
+// within its own time limit; to end them sooner, end their contexts first.
+func (p *Pool) Close() { p.pool.Close() }
+
+// Ready tells whether the database answers, within the time for a connection and one
+// answer. The error is an *proxy.Error.
+func (p *Pool) Ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, p.cfg.ConnectTimeout)
+	defer cancel()
+	conn, err := p.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	if err := conn.Ping(ctx); err != nil {
+		return unavailable("the database does not answer", err)
+	}
+	return nil
+}
+
+// Stat is a snapshot of the pool, in connections; Waiting is in statements.
+type Stat struct{ Idle, Acquired, Max, Waiting int }
+
+// Stat tells the pool's state now.
+func (p *Pool) Stat() Stat {
+	s := p.pool.Stat()
+	return Stat{
+		Idle: int(s.IdleConns()), Acquired: int(s.AcquiredConns()),
+		Max: int(s.MaxConns()), Waiting: int(p.waiting.Load()),
+	}
+}
+
+// acquire gives a connection, or tells why there is none in time.
+func (p *Pool) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	p.waiting.Add(1)
+	defer p.waiting.Add(-1)
+	start := time.Now()
+	wait, cancel := context.WithTimeout(ctx, p.cfg.AcquireTimeout)
+	defer cancel()
+	conn, err := p.pool.Acquire(wait)
+	p.cfg.Recorder.Stage("pool_wait", time.Since(start).Seconds())
+	if err == nil {
+		return conn, nil
+	}
+	if ctx.Err() != nil {
+		return nil, gone(ctx)
+	}
+	return nil, p.noConnection(err)
+}
+
+// noConnection tells a full pool from a database that can't be reached: a wait that ended
+// while every connection was in somebody's hands was a wait for one of those.
+func (p *Pool) noConnection(err error) *proxy.Error {
+	s := p.pool.Stat()
+	full := s.AcquiredConns() >= s.MaxConns()
+	if errors.Is(err, context.DeadlineExceeded) && full {
+		p.cfg.Recorder.UpstreamError(classPoolWait)
+		return overloaded("no database connection became free in time", nil)
+	}
+	p.cfg.Recorder.UpstreamError(classConnect)
+	if sqlStateClass(err) == "53" {
+		return overloaded("the database takes no more connections", err)
+	}
+	return unavailable("the database cannot be reached", err)
+}
+
+// reset has all connections replaced: their server is going away, or is no longer the one
+// to write to, and what the connection string asks for is checked only at connecting.
+func (p *Pool) reset(class string) {
+	p.resetMu.Lock()
+	defer p.resetMu.Unlock()
+	if time.Since(p.lastReset) < resetPause {
+		return
+	}
+	p.lastReset = time.Now()
+	p.pool.Reset()
+	p.log.Warn("upstream connections are replaced", "class", class)
+}
+
+// Query runs b and appends to dst its result as the members "columns" and "rows" of a
+// JSON object, without braces. On an error dst's content is as it was, and nothing that
+// the statement did remains, unless the message says that this is not known. The error is
+// an *proxy.Error. When ctx ends, the statement is cancelled on the server; a cause of ctx
+// that is an *proxy.Error is what Query returns then.
+func (p *Pool) Query(ctx context.Context, b policy.Bound, enc Encoding, dst []byte) (Result, error) {
+	st, refused := newStatement(b)
+	if refused != nil {
+		return Result{Body: dst}, refused
+	}
+	return p.query(ctx, st, enc, dst)
+}

@@ -1,0 +1,97 @@
+package upstream
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tenantgate/tenantgate/policy"
+)
+
+// setting is one run-time parameter of a session.
+type setting struct{ name, value string }
+
+// sessionSettings are what a statement's meaning and the encoding of its values rest on.
+// Dates are ISO in UTC, floats in the shortest form that reads back the same, bytea in
+// hex; a backslash is a character; NULL in an array is NULL, and = NULL is not IS NULL.
+func sessionSettings(cfg Config) []setting {
+	return []setting{
+		{"search_path", cfg.SearchPath},
+		{"timezone", "UTC"},
+		{"datestyle", "ISO, YMD"},
+		{"intervalstyle", "postgres"},
+		{"extra_float_digits", "1"},
+		{"bytea_output", "hex"},
+		{"standard_conforming_strings", "on"},
+		{"array_nulls", "on"},
+		{"transform_null_equals", "off"},
+		{"row_security", "on"},
+		{"client_min_messages", "error"},
+	}
+}
+
+// startupSettings are those that a connection starts with. A pooler knows few of them
+// and hands a connection on with whatever it has, so there the prelude sets the rest.
+func startupSettings(cfg Config) []setting {
+	start := []setting{{"client_encoding", "UTF8"}, {"application_name", "tenantgate"}}
+	if cfg.NoPrepared {
+		return start
+	}
+	start = append(start, sessionSettings(cfg)...)
+	return append(start,
+		setting{"default_transaction_isolation", "read committed"},
+		setting{"default_transaction_read_only", "off"},
+		setting{"default_transaction_deferrable", "off"},
+		// For what runs without a prelude: reading the catalog, preparing the session.
+		setting{"statement_timeout", "15s"},
+	)
+}
+
+// prelude is the statement that opens every transaction: it makes settings that end with
+// the transaction. Its first parameter is the time limit; the rest are fixed.
+type prelude struct {
+	sql   string
+	fixed [][]byte
+}
+
+func newPrelude(cfg Config) prelude {
+	p := prelude{sql: "SELECT pg_catalog.set_config('statement_timeout', $1, true)"}
+	if !cfg.NoPrepared {
+		return p
+	}
+	var sql strings.Builder
+	sql.WriteString(p.sql)
+	for i, s := range sessionSettings(cfg) {
+		sql.WriteString(", pg_catalog.set_config('" + s.name + "', $" + strconv.Itoa(i+2) + ", true)")
+		p.fixed = append(p.fixed, []byte(s.value))
+	}
+	p.sql = sql.String()
+	return p
+}
+
+// values are the prelude's parameters. Less than a millisecond would mean "no limit" to
+// Postgres, so it is rounded up.
+func (p prelude) values(limit time.Duration) [][]byte {
+	ms := max(limit.Milliseconds(), 1)
+	return append([][]byte{strconv.AppendInt(nil, ms, 10)}, p.fixed...)
+}
+
+// shapesSQL fails (22012, division by zero) unless each table $2[i] has $3[i] attributes;
+// $1 is their number. It runs after the statement in the same transaction: by then the
+// statement holds its locks, so no ALTER TABLE can slip in between, and its failure
+// takes back what the statement did.
+const shapesSQL = `SELECT 1 / (pg_catalog.count(*) = $1)::int4
+FROM unnest($2::oid[], $3::int4[]) AS s(o, n)
+JOIN pg_catalog.pg_class AS c ON c.oid = s.o AND c.relnatts = s.n`
+
+func shapeValues(shapes []policy.Shape) [][]byte {
+	oids, counts := []byte{'{'}, []byte{'{'}
+	for i, s := range shapes {
+		if i > 0 {
+			oids, counts = append(oids, ','), append(counts, ',')
+		}
+		oids = strconv.AppendUint(oids, uint64(s.OID), 10)
+		counts = strconv.AppendInt(counts, int64(s.Attributes), 10)
+	}
+	return [][]byte{strconv.AppendInt(nil, int64(len(shapes)), 10), append(oids, '}'), append(counts, '}')}
+}

@@ -1,0 +1,206 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// Ensure prepared statements are bounded on the server, the least recently used dropped,
+// and a text that stays in use is prepared once.
+func TestPreparedStatementsAreBounded(t *testing.T) {
+	b := setup(t, Config{MaxConns: 1, StatementCacheSize: 3}, "")
+	held := func() string {
+		return b.must(sel("SELECT string_agg(statement, '|' ORDER BY prepare_time) FROM pg_prepared_statements WHERE statement LIKE '%keep%' OR statement LIKE '%text%'"))
+	}
+	keep := sel("SELECT 'keep'")
+	for i := range 20 {
+		b.must(keep)
+		b.must(sel("SELECT 'text " + strconv.Itoa(i) + "'"))
+	}
+	// Room for three: the look itself, the one in use and the newest.
+	if got := held(); strings.Count(got, "text") > 2+1 || strings.Count(got, "keep") > 1+1 {
+		t.Errorf("the server holds %s", got)
+	}
+	if n := b.must(sel("SELECT count(*) FROM pg_prepared_statements")); n > `"columns":["count"],"rows":[[7]]` {
+		t.Errorf("the server holds %s statements", n)
+	}
+	conn, err := b.pool.pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	if s := sessionOf(conn.Conn().PgConn()).statements; s.order.Len() != 3 || len(s.byText) != 3 || len(s.stale) != 1 {
+		t.Errorf("kept %d and %d, to close %d", s.order.Len(), len(s.byText), len(s.stale))
+	}
+}
+
+// Ensure a known text is parsed once, and one that fails to parse leaves nothing behind.
+func TestPreparedOnce(t *testing.T) {
+	b := setup(t, Config{MaxConns: 1}, "")
+	const look = "SELECT count(*) FROM pg_prepared_statements WHERE statement = 'SELECT 7'"
+	for range 5 {
+		b.must(sel("SELECT 7"))
+		b.fail(sel("SELECT missing FROM nowhere"), policy.QueryFailed)
+	}
+	if got := b.must(sel(look)); got != `"columns":["count"],"rows":[[1]]` {
+		t.Errorf("prepared %s", got)
+	}
+}
+
+// Ensure nothing of a statement remains on the connection, whether it ended well or not.
+func TestNothingRemains(t *testing.T) {
+	for name, cfg := range map[string]Config{"named": {MaxConns: 1}, "unnamed": {MaxConns: 1, NoPrepared: true}} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t, cfg, "CREATE TABLE t (a int)")
+			session := func() string {
+				conn, err := b.pool.pool.Acquire(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer conn.Release()
+				var got string
+				err = conn.QueryRow(t.Context(), "SELECT current_setting('statement_timeout') || current_setting('search_path') || current_setting('timezone') || pg_backend_pid()").Scan(&got)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return got
+			}
+			before := session()
+			b.must(sel("SELECT 1"))
+			b.must(write("insert", true, "INSERT INTO t VALUES (1) RETURNING a"))
+			b.fail(sel("SELECT 1/0"), policy.QueryFailed)
+			b.fail(withLimits(write("insert", true, "INSERT INTO t VALUES (1) RETURNING a"), 0, 0), proxy.ResultTooLarge)
+			if name == "unnamed" {
+				before, _, _ = strings.Cut(before, "UTC") // that one costs the connection
+			}
+			if after := session(); !strings.HasPrefix(after, before) {
+				t.Errorf("before %s, after %s", before, after)
+			}
+		})
+	}
+}
+
+// Ensure a schema that changes between two runs of a text is met: a result of another
+// type is described anew, unseen by the caller.
+func TestResultTypeChanges(t *testing.T) {
+	b := setup(t, Config{MaxConns: 1}, "CREATE TABLE t (a int); INSERT INTO t VALUES (1)")
+	for _, st := range []*statement{sel("SELECT a FROM t"), write("update", true, "UPDATE t SET a = a RETURNING a")} {
+		b.exec("ALTER TABLE t ALTER a TYPE int")
+		if got := b.must(st); got != `"columns":["a"],"rows":[[1]]` {
+			t.Errorf("got %s", got)
+		}
+		b.exec("ALTER TABLE t ALTER a TYPE text")
+		if got := b.must(st); got != `"columns":["a"],"rows":[["1"]]` {
+			t.Errorf("got %s", got)
+		}
+		b.exec("ALTER TABLE t ALTER a TYPE int USING a::int")
+		if got := b.must(st); got != `"columns":["a"],"rows":[[1]]` {
+			t.Errorf("got %s", got)
+		}
+	}
+	if b.rec.class(classStale) != 4 {
+		t.Errorf("counted %v", b.rec.errors)
+	}
+}
+
+// Ensure a session whose statements somebody dropped is replaced.
+func TestDeallocated(t *testing.T) {
+	b := setup(t, Config{MaxConns: 1}, "")
+	for _, drop := range []string{"DEALLOCATE ALL", "DISCARD ALL"} {
+		b.must(sel("SELECT 1"))
+		conn, err := b.pool.pool.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Exec(t.Context(), drop); err != nil {
+			t.Fatal(err)
+		}
+		conn.Release()
+		b.must(sel("SELECT 1"))
+	}
+}
+
+// Ensure a plan that relies on a table's shape fails before it has any effect once a
+// column was added, and asks for a fresh look; and passes while the shape holds.
+func TestShapes(t *testing.T) {
+	for name, cfg := range map[string]Config{"named": {MaxConns: 1}, "unnamed": {MaxConns: 1, NoPrepared: true}} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t, cfg, "CREATE TABLE t (a int); CREATE TABLE u (a int, b int); INSERT INTO t VALUES (1)")
+			oid := func(name string) uint32 {
+				n, err := strconv.ParseUint(b.one("SELECT '"+name+"'::regclass::oid"), 10, 32)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return uint32(n)
+			}
+			shaped := func(st *statement) *statement {
+				st.shapes = []policy.Shape{{OID: oid("t"), Attributes: 1}, {OID: oid("u"), Attributes: 2}}
+				return st
+			}
+			all := []*statement{
+				shaped(sel("SELECT a FROM t")), shaped(write("insert", false, "INSERT INTO t VALUES (2)")),
+				shaped(write("insert", true, "INSERT INTO t VALUES (3) RETURNING a")),
+			}
+			for _, st := range all {
+				b.must(st)
+				b.must(st)
+			}
+			before := b.one("SELECT count(*) FROM t")
+			check := func(what string) {
+				t.Helper()
+				for _, st := range all {
+					body, err := b.query(st)
+					e := refusal(t, err, proxy.SerializationFailure, st.sql+body)
+					if !errors.Is(e, proxy.ErrSchemaChanged) || body != "" || !e.Retryable {
+						t.Errorf("%s, %s: got %s and %v", what, st.sql, body, e)
+					}
+				}
+				if n := b.one("SELECT count(*) FROM t"); n != before {
+					t.Errorf("%s: %s rows, want %s", what, n, before)
+				}
+			}
+			b.exec("ALTER TABLE u ADD c int")
+			check("a column was added")
+			b.exec("DROP TABLE u")
+			check("a table is gone")
+			if b.rec.class(classSchema) != 6 {
+				t.Errorf("counted %v", b.rec.errors)
+			}
+		})
+	}
+}
+
+// Ensure no ALTER TABLE slips in between a statement and the check of its shapes: here one
+// waits for the statement's lock.
+func TestShapesAreCheckedUnderTheLock(t *testing.T) {
+	b := setup(t, Config{MaxConns: 1}, "CREATE TABLE t (a int)")
+	tx, err := b.admin.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "ALTER TABLE t ADD b int"); err != nil {
+		t.Fatal(err)
+	}
+	var oid uint32
+	if err := tx.QueryRow(t.Context(), "SELECT 't'::regclass::oid").Scan(&oid); err != nil {
+		t.Fatal(err)
+	}
+	st := sel("SELECT a FROM t")
+	st.shapes = []policy.Shape{{OID: oid, Attributes: 1}}
+	done := make(chan error)
+	go func() { // it starts while the shape is still the old one, and waits for the ALTER
+		_, err := b.pool.query(context.Background(), st, Encoding{}, nil)
+		done <- err
+	}()
+	b.waitsForLock(tx)
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	refusal(t, <-done, proxy.SerializationFailure, st.sql)
+}

@@ -1,0 +1,119 @@
+package upstream
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/tenantgate/tenantgate/policy"
+)
+
+// schemaTime bounds one reading of the catalog.
+const schemaTime = 10 * time.Second
+
+// schemaSQL reads the tables named by $1[i].$2[i] in one statement, and so in one
+// snapshot: a table and its columns are of the same moment.
+const schemaSQL = `SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
+  'schema', n.nspname, 'name', c.relname, 'oid', c.oid::int8, 'attributes', c.relnatts,
+  'columns', (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
+      'name', a.attname, 'type_schema', tn.nspname, 'type', t.typname,
+      'element_schema', en.nspname, 'element', e.typname,
+      'generated', a.attgenerated <> '' OR a.attidentity = 'a') ORDER BY a.attnum), '[]')
+    FROM pg_catalog.pg_attribute AS a
+    JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
+    JOIN pg_catalog.pg_namespace AS tn ON tn.oid = t.typnamespace
+    LEFT JOIN pg_catalog.pg_type AS e ON e.oid = t.typelem AND t.typelem <> 0
+    LEFT JOIN pg_catalog.pg_namespace AS en ON en.oid = e.typnamespace
+    WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped),
+  'keys', (SELECT coalesce(pg_catalog.json_agg((
+      SELECT pg_catalog.json_agg(coalesce(ka.attname, '') ORDER BY k.at)
+      FROM pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY AS k(attnum, at)
+      LEFT JOIN pg_catalog.pg_attribute AS ka ON ka.attrelid = c.oid AND ka.attnum = k.attnum AND k.attnum <> 0
+      WHERE k.at <= i.indnkeyatts) ORDER BY ic.relname), '[]')
+    FROM pg_catalog.pg_index AS i
+    JOIN pg_catalog.pg_class AS ic ON ic.oid = i.indexrelid
+    WHERE i.indrelid = c.oid AND i.indisunique AND i.indislive)
+  ) ORDER BY n.nspname, c.relname), '[]')
+FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[])) AS want(s, r)
+JOIN pg_catalog.pg_namespace AS n ON n.nspname = want.s
+JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid AND c.relname = want.r
+WHERE c.relkind IN ('r', 'p', 'f')`
+
+// catalogTable is a table as schemaSQL writes it.
+type catalogTable struct {
+	Schema     string          `json:"schema"`
+	Name       string          `json:"name"`
+	OID        uint32          `json:"oid"`
+	Attributes int             `json:"attributes"`
+	Columns    []catalogColumn `json:"columns"`
+	Keys       [][]string      `json:"keys"`
+}
+
+type catalogColumn struct {
+	Name          string `json:"name"`
+	TypeSchema    string `json:"type_schema"`
+	Type          string `json:"type"`
+	ElementSchema string `json:"element_schema"`
+	Element       string `json:"element"`
+	Generated     bool   `json:"generated"`
+}
+
+// Schema reads the named tables that exist, ordered by schema and name, and the types
+// outside pg_catalog that their columns have, an array's element type with the array's.
+// Ordinary, partitioned and foreign tables count. A view is absent as if it did not exist:
+// what it reads cannot be restricted from outside it. The error is an *proxy.Error.
+func (p *Pool) Schema(ctx context.Context, tables []policy.TableName) (policy.Schema, error) {
+	ctx, cancel := context.WithTimeout(ctx, schemaTime)
+	defer cancel()
+	schemas, names := make([]string, len(tables)), make([]string, len(tables))
+	for i, t := range tables {
+		schemas[i], names[i] = t.Schema, t.Name
+	}
+	conn, err := p.acquire(ctx)
+	if err != nil {
+		return policy.Schema{}, err
+	}
+	defer conn.Release()
+	var text []byte
+	if err := conn.QueryRow(ctx, schemaSQL, schemas, names).Scan(&text); err != nil {
+		p.cfg.Recorder.UpstreamError(classConnect)
+		return policy.Schema{}, unavailable("the database's catalog cannot be read", err)
+	}
+	var rows []catalogTable
+	if err := json.Unmarshal(text, &rows); err != nil {
+		return policy.Schema{}, defect(fmt.Sprintf("reading the catalog: %v", err))
+	}
+	return asSchema(rows), nil
+}
+
+func asSchema(rows []catalogTable) policy.Schema {
+	var s policy.Schema
+	for _, r := range rows {
+		t := policy.Table{Schema: r.Schema, Name: r.Name, OID: r.OID, Attributes: r.Attributes, Keys: r.Keys}
+		for _, c := range r.Columns {
+			t.Columns = append(t.Columns, policy.Column{Name: c.Name, TypeSchema: c.TypeSchema, TypeName: c.Type, Generated: c.Generated})
+			s.Types = addType(s.Types, c.TypeSchema, c.Type)
+			s.Types = addType(s.Types, c.ElementSchema, c.Element)
+		}
+		s.Tables = append(s.Tables, t)
+	}
+	slices.SortFunc(s.Types, func(a, b policy.Type) int {
+		if d := strings.Compare(a.Schema, b.Schema); d != 0 {
+			return d
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	s.Types = slices.Compact(s.Types)
+	return s
+}
+
+func addType(types []policy.Type, schema, name string) []policy.Type {
+	if schema == "" || schema == "pg_catalog" {
+		return types
+	}
+	return append(types, policy.Type{Schema: schema, Name: name})
+}

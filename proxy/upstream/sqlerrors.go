@@ -1,0 +1,187 @@
+package upstream
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// logged is what the log may know of an error that Postgres reported about a statement:
+// no message, because those quote values.
+type logged struct{ state, routine string }
+
+func (l logged) Error() string { return "SQLSTATE " + l.state + " in " + l.routine }
+
+// forLog keeps a whole error where it is about the database, and only its code where it
+// is about a statement.
+func forLog(err error) error {
+	var pg *pgconn.PgError
+	if e, ok := err.(*pgconn.PgError); ok {
+		pg = e
+	}
+	if pg == nil || aboutServer(pg.Code) {
+		return err
+	}
+	return logged{pg.Code, pg.Routine}
+}
+
+// aboutServer tells whether an SQLSTATE speaks of the database rather than a statement.
+func aboutServer(state string) bool {
+	switch sqlClass(state) {
+	case "08", "53", "57", "58", "F0", "XX":
+		return true
+	default:
+		return false
+	}
+}
+
+func sqlClass(state string) string { return state[:min(2, len(state))] }
+
+// explainServer turns what Postgres reported into what the caller is told. Of its fields
+// only SQLSTATE, the mapped position, constraint and column names and, cleaned, the
+// primary message pass; DETAIL prints keys and rows, CONTEXT and the internal query print
+// other texts, HINT names objects.
+func (f *failure) explainServer(st *statement, pg *pgconn.PgError) *proxy.Error {
+	if f.inShapes {
+		return &proxy.Error{
+			Code: proxy.SerializationFailure, Message: "a table was altered while the statement ran; repeat the statement",
+			Retryable: true, Cause: moved(pg),
+		}
+	}
+	if e := f.explainState(st, pg); e != nil {
+		return e
+	}
+	e := &proxy.Error{
+		Code: policy.QueryFailed, Message: st.message(pg), SQLState: pg.Code,
+		Position: st.callerPosition(pg), Cause: forLog(pg),
+	}
+	if st.schemaMoved(pg) {
+		e.Cause = moved(pg)
+	}
+	return e
+}
+
+// explainState answers for the SQLSTATEs that have a code or a text of their own; nil for
+// all others.
+func (f *failure) explainState(st *statement, pg *pgconn.PgError) *proxy.Error {
+	if i := boundParameter(pg); i > 0 && i <= len(st.params) {
+		e := invalidArgument(st.params[i-1], st.message(pg))
+		e.SQLState = pg.Code
+		return e
+	}
+	switch pg.Code {
+	case queryCanceled:
+		return f.cancelled(st, pg)
+	case readOnly:
+		return unavailable("the database takes no writes at the moment", pg)
+	case lockNotAvailable:
+		return told(policy.QueryFailed, pg, "a row or table is locked by another statement; try again", true)
+	case insufficientRights:
+		return told(policy.QueryFailed, pg, "the database role of the service may not do that", false)
+	}
+	switch sqlClass(pg.Code) {
+	case "23":
+		return constraint(pg)
+	case "40":
+		return conflict(pg)
+	case "53":
+		return overloaded("the database has too little of a resource", pg)
+	case "08", "57":
+		return f.lost(st, "the database ended the connection")
+	default:
+		return nil
+	}
+}
+
+func told(code proxy.Code, pg *pgconn.PgError, message string, retryable bool) *proxy.Error {
+	return &proxy.Error{Code: code, Message: message, SQLState: pg.Code, Retryable: retryable, Cause: forLog(pg)}
+}
+
+// cancelled tells the statement's time limit from an operator who cancelled it earlier.
+func (f *failure) cancelled(st *statement, pg *pgconn.PgError) *proxy.Error {
+	limit := st.limits.StatementTimeout
+	if f.elapsed < limit {
+		return told(policy.QueryFailed, pg, "the statement was cancelled by the database's operator", true)
+	}
+	e := told(proxy.StatementTimeout, pg, fmt.Sprintf("the statement took longer than %s and was cancelled", limit), false)
+	e.Hint = "make it read fewer rows, or use an indexed column in its condition"
+	return e
+}
+
+// constraint words class 23. Names of constraints and columns are the schema's, never
+// data; Postgres' own message also names tables, among them some that no policy shows.
+func constraint(pg *pgconn.PgError) *proxy.Error {
+	name := strconv.Quote(pg.ConstraintName)
+	var e *proxy.Error
+	switch pg.Code {
+	case "23505":
+		e = told(proxy.ConstraintViolation, pg, "a row with the same key exists; the unique constraint is "+name, false)
+	case "23503", "23001":
+		e = told(proxy.ConstraintViolation, pg, "a row that is referred to is missing, or is still referred to; the foreign key is "+name, false)
+	case "23P01":
+		e = told(proxy.ConstraintViolation, pg, "the row conflicts with another one; the exclusion constraint is "+name, false)
+	case notNull:
+		e = told(policy.QueryFailed, pg, "the column "+strconv.Quote(pg.ColumnName)+" must not be null", false)
+	case checkViolated:
+		e = told(policy.QueryFailed, pg, "the row violates the check constraint "+name, false)
+	default:
+		e = told(policy.QueryFailed, pg, "the row violates a constraint", false)
+	}
+	e.Constraint = pg.ConstraintName
+	return e
+}
+
+func conflict(pg *pgconn.PgError) *proxy.Error {
+	what := "the statement conflicted with another one; repeat it"
+	if pg.Code == deadlock {
+		what = "the statement and another one waited for each other; repeat it"
+	}
+	return told(proxy.SerializationFailure, pg, what, true)
+}
+
+// boundText is the context that Postgres gives an error while it reads a parameter. It is
+// the last line; what precedes it may quote the value.
+var boundText = regexp.MustCompile(`(?:^|\n)(?:unnamed portal|portal ".*") parameter \$(\d{1,5})(?: = .*)?$`)
+
+// boundParameter is the number of the parameter whose value Postgres could not read, from
+// 1; 0 when the error is another.
+func boundParameter(pg *pgconn.PgError) int {
+	if sqlClass(pg.Code) != "22" {
+		return 0
+	}
+	m := boundText.FindStringSubmatch(pg.Where)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1]) // five digits at most
+	return n
+}
+
+func (st *statement) callerPosition(pg *pgconn.PgError) int {
+	if pg.Position <= 0 || strings.TrimSpace(st.sql) == "" {
+		return 0
+	}
+	return st.position(int(pg.Position))
+}
+
+// moved is the cause that asks for a fresh look at the schema.
+func moved(pg *pgconn.PgError) error {
+	return fmt.Errorf("%w: %w", proxy.ErrSchemaChanged, logged{pg.Code, pg.Routine})
+}
+
+// schemaMoved tells whether an error suggests that the plan was made for another schema:
+// a name is gone that the policy resolved, or a type or operator no longer fits where the
+// text is not the caller's. The same error at the caller's own text is the caller's.
+func (st *statement) schemaMoved(pg *pgconn.PgError) bool {
+	switch pg.Code {
+	case "42P01", "42703", "42704", "3F000":
+		return true
+	}
+	return sqlClass(pg.Code) == "42" && pg.Position > 0 && st.callerPosition(pg) == 0
+}
