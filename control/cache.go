@@ -1,0 +1,161 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// entry is an answer of the store: a value, or that there is none.
+type entry[V any] struct {
+	value V
+	found bool
+	read  time.Duration // when, in freshness' time, the look-up began
+}
+
+// cache keeps answers of the store within bounds of number and age. What was found and
+// what was not are kept apart, so that a flood of unknown keys pushes out no known one.
+type cache[K comparable, V any] struct {
+	bounds  CacheConfig
+	fresh   *freshness
+	present *otter.Cache[K, entry[V]]
+	absent  *otter.Cache[K, entry[V]]
+	loads   flights[K, entry[V]]
+	ask     func(ctx context.Context, key K) (V, bool, error) // the store; errors are *proxy.Error
+}
+
+func newCache[K comparable, V any](life context.Context, bounds CacheConfig, fresh *freshness,
+	ask func(context.Context, K) (V, bool, error)) (*cache[K, V], error) {
+	present, err := newEntries[K, V](bounds.Size, bounds.MaxAge+bounds.StaleFor)
+	if err != nil {
+		return nil, err
+	}
+	absent, err := newEntries[K, V](bounds.Size, bounds.NegativeAge)
+	if err != nil {
+		return nil, err
+	}
+	c := &cache[K, V]{bounds: bounds, fresh: fresh, present: present, absent: absent, ask: ask}
+	c.loads.life = life
+	return c, nil
+}
+
+func newEntries[K comparable, V any](size int, keep time.Duration) (*otter.Cache[K, entry[V]], error) {
+	c, err := otter.New(&otter.Options[K, entry[V]]{MaximumSize: size, ExpiryCalculator: otter.ExpiryWriting[K, entry[V]](keep)})
+	if err != nil {
+		return nil, fmt.Errorf("making a cache: %w", err)
+	}
+	return c, nil
+}
+
+// get answers from memory while that is known to be right, else from the store, else,
+// when the store can't be reached, with the last known value for a bounded time.
+func (c *cache[K, V]) get(ctx context.Context, key K) (V, bool, error) {
+	last, hit := c.look(key)
+	if hit && c.usable(last) {
+		return last.value, last.found, nil
+	}
+	if c.fresh.away() {
+		return c.serveStale(last, hit, readError("asking the store", context.DeadlineExceeded))
+	}
+	e, err := c.load(ctx, key)
+	if isUnavailable(err) && ctx.Err() == nil {
+		return c.serveStale(last, hit, err)
+	}
+	return e.value, e.found, err
+}
+
+func (c *cache[K, V]) look(key K) (entry[V], bool) {
+	if e, hit := c.present.GetIfPresent(key); hit {
+		return e, true
+	}
+	return c.absent.GetIfPresent(key)
+}
+
+func (c *cache[K, V]) usable(e entry[V]) bool {
+	oldest := c.bounds.MaxAge
+	if !e.found {
+		oldest = c.bounds.NegativeAge
+	}
+	return c.fresh.now()-e.read < oldest && c.fresh.unconfirmed(e.read) < confirmWindow
+}
+
+// serveStale never serves "there is none": whoever came into being meanwhile would be
+// told that he does not exist, where "not now" is the truth.
+func (c *cache[K, V]) serveStale(last entry[V], hit bool, why error) (V, bool, error) {
+	if hit && last.found && c.fresh.unconfirmed(last.read) < c.bounds.StaleFor {
+		return last.value, true, nil
+	}
+	var none V
+	return none, false, why
+}
+
+// load asks the store, together with everybody else who asks for the same. Whoever comes
+// after a change was noticed does not join those who asked before it.
+func (c *cache[K, V]) load(ctx context.Context, key K) (entry[V], error) {
+	epoch := c.fresh.epoch.Load()
+	flight, ok := c.loads.join(flightKey[K]{epoch, key}, func(life context.Context) (entry[V], error) {
+		return c.askAndKeep(life, epoch, key)
+	})
+	if !ok {
+		return entry[V]{}, &proxy.Error{Code: proxy.Overloaded, Message: "too many requests wait for the service's database; repeat the request later", Retryable: true, RetryAfter: retryAfter}
+	}
+	select {
+	case <-flight.done:
+		return flight.value, flight.err
+	case <-ctx.Done():
+		return entry[V]{}, readError("waiting for a look-up", ctx.Err())
+	}
+}
+
+func (c *cache[K, V]) askAndKeep(life context.Context, epoch uint64, key K) (entry[V], error) {
+	ctx, cancel := context.WithTimeout(life, loadTimeout)
+	defer cancel()
+	began := c.fresh.now()
+	value, found, err := c.ask(ctx, key)
+	if err != nil {
+		if isUnavailable(err) && life.Err() == nil {
+			c.fresh.fail()
+		}
+		return entry[V]{}, err
+	}
+	c.fresh.reached()
+	e := entry[V]{value: value, found: found, read: began}
+	c.keep(key, e)
+	if c.fresh.epoch.Load() != epoch { // something was dropped meanwhile; perhaps this, before it was kept
+		c.drop(key)
+	}
+	return e, nil
+}
+
+func (c *cache[K, V]) keep(key K, e entry[V]) {
+	if e.found {
+		c.present.Set(key, e)
+		c.absent.Invalidate(key)
+		return
+	}
+	c.absent.Set(key, e)
+	c.present.Invalidate(key)
+}
+
+// drop forgets a key. The caller has raised the epoch.
+func (c *cache[K, V]) drop(key K) {
+	c.present.Invalidate(key)
+	c.absent.Invalidate(key)
+}
+
+// dropAll forgets everything. The caller has raised the epoch.
+func (c *cache[K, V]) dropAll() {
+	c.present.InvalidateAll()
+	c.absent.InvalidateAll()
+}
+
+// close waits for the look-ups under way, whose context must have ended, and for otter.
+func (c *cache[K, V]) close() {
+	c.loads.wait()
+	c.present.StopAllGoroutines()
+	c.absent.StopAllGoroutines()
+}

@@ -1,0 +1,71 @@
+package control
+
+import (
+	"log/slog"
+	"time"
+)
+
+// Config says where the control store is and how much of it may be kept in memory.
+// Zero fields get the defaults that are named beside them.
+type Config struct {
+	// ControlURL is a Postgres URL of the role that owns the schema tenantgate; required.
+	// Through a pooler in transaction mode everything works but notifications: changes
+	// are then seen by polling, and each empties the caches.
+	ControlURL string
+	MaxConns   int          // connections for look-ups; default 8. Two more watch for changes.
+	Cache      CacheConfig  // bounds of each of the four caches
+	JWT        *JWTConfig   // nil: tokens of an identity provider are refused
+	Log        *slog.Logger // nil: nothing is logged
+}
+
+// CacheConfig bounds a cache.
+type CacheConfig struct {
+	Size        int           // entries, found and not found apart; default 10,000
+	MaxAge      time.Duration // an older entry is read again even if nothing changed; default 60s
+	NegativeAge time.Duration // the same for "there is none"; default 2s
+	StaleFor    time.Duration // how long an entry serves while the store can't be reached; default 5m
+}
+
+// The bounds that are not for configuring: together they keep every change within a
+// second, which is the interface's promise and no matter of taste.
+const (
+	confirmWindow = 900 * time.Millisecond // an entry serves this long after its last confirmation
+	pollInterval  = 300 * time.Millisecond // between two readings of the revision
+	pollTimeout   = 400 * time.Millisecond // one reading
+	pollGrace     = 100 * time.Millisecond // what a notification may lag behind the revision
+	awayFor       = time.Second            // after a failed attempt nobody waits for another
+
+	loadTimeout    = 2 * time.Second  // one look-up for a cache
+	writeTimeout   = 10 * time.Second // one administrative operation
+	connectTimeout = 2 * time.Second
+	retryAfter     = time.Second // told with every UpstreamUnavailable
+	maxLoads       = 1024        // look-ups of one cache at once
+)
+
+func (c Config) withDefaults() Config {
+	if c.MaxConns <= 0 {
+		c.MaxConns = 8
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	c.Cache = c.Cache.withDefaults()
+	return c
+}
+
+func (c CacheConfig) withDefaults() CacheConfig {
+	if c.Size <= 0 {
+		c.Size = 10_000
+	}
+	c.MaxAge = positive(c.MaxAge, time.Minute)
+	c.NegativeAge = positive(c.NegativeAge, 2*time.Second)
+	c.StaleFor = positive(c.StaleFor, 5*time.Minute)
+	return c
+}
+
+func positive(d, otherwise time.Duration) time.Duration {
+	if d <= 0 {
+		return otherwise
+	}
+	return d
+}

@@ -1,0 +1,90 @@
+package control
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"hash/crc32"
+	"strings"
+
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// A credential is a prefix that tells its kind, secretLen characters of randomness, and
+// the CRC-32 (IEEE 802.3) of both in checkLen base62 digits. The checksum is no secret: it
+// lets a typo be refused without the store, and a scanner for leaked secrets be sure.
+const (
+	tokenPrefix = "tg_dev_" // a developer's access token
+	keyPrefix   = "tg_srv_" // a server's API key
+
+	secretLen = 43 // 62^43 > 2^256
+	checkLen  = 6  // 62^6 > 2^32
+
+	base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+)
+
+// digest is the SHA-256 of a credential's text, all that is kept of it.
+type digest [sha256.Size]byte
+
+func digestOf(text string) digest { return sha256.Sum256([]byte(text)) }
+
+// equal compares in constant time. That the store finds a row through an index on the
+// digest tells an observer nothing: to choose digests one must invert SHA-256.
+func (d digest) equal(other digest) bool { return subtle.ConstantTimeCompare(d[:], other[:]) == 1 }
+
+// mint makes a new credential. The text is shown once; only the digest is kept.
+func mint(prefix string) (text string, d digest) {
+	body := prefix + randomBase62(secretLen)
+	text = body + checksum(body)
+	return text, digestOf(text)
+}
+
+// randomBase62 gives n characters, each of the 62 equally likely: bytes beyond the
+// largest multiple of 62 are thrown away, since taking them modulo 62 would favour some.
+func randomBase62(n int) string {
+	const fair = 256 - 256%62
+	out := make([]byte, 0, n)
+	var pool [64]byte
+	for len(out) < n {
+		_, _ = rand.Read(pool[:]) // never fails: it ends the process instead
+		for _, b := range pool {
+			if b < fair && len(out) < n {
+				out = append(out, base62[b%62])
+			}
+		}
+	}
+	return string(out)
+}
+
+func checksum(body string) string {
+	sum := crc32.ChecksumIEEE([]byte(body))
+	var out [checkLen]byte
+	for i := checkLen - 1; i >= 0; i-- {
+		out[i] = base62[sum%62]
+		sum /= 62
+	}
+	return string(out[:])
+}
+
+// parse gives the digest of a credential of this kind, and false for a text that no mint
+// has made: wrong prefix, length, character or checksum.
+func parse(prefix, text string) (digest, bool) {
+	if len(text) != len(prefix)+secretLen+checkLen || !strings.HasPrefix(text, prefix) {
+		return digest{}, false
+	}
+	body, check := text[:len(text)-checkLen], text[len(text)-checkLen:]
+	for _, c := range []byte(body[len(prefix):]) {
+		if strings.IndexByte(base62, c) < 0 {
+			return digest{}, false
+		}
+	}
+	if checksum(body) != check {
+		return digest{}, false
+	}
+	return digestOf(text), true
+}
+
+// unauthorized is the one answer to every credential that is not good, whatever is wrong.
+func unauthorized() *proxy.Error {
+	return proxy.Refuse(proxy.Unauthorized, "the credentials are missing, malformed, unknown or no longer valid")
+}

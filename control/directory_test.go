@@ -1,0 +1,186 @@
+package control
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+func TestDevelopers(t *testing.T) {
+	url := controlDB(t)
+	s := run(t, Config{ControlURL: url})
+	ctx, m := t.Context(), populate(t, s)
+	second := must[Project](t)(s.CreateProject(ctx, "second"))
+	spec := TokenSpec{Name: "reader", Projects: []string{m.project.ID, second.ID, second.ID}, Scopes: proxy.Read, Policy: "readonly", Expires: time.Now().Add(time.Hour)}
+	listed, text, err := s.CreateToken(ctx, spec)
+	wantCode(t, err, "")
+	want := proxy.Caller{TokenID: listed.ID, Projects: []string{m.project.ID, second.ID}, Scopes: proxy.Read, Policy: "readonly"}
+	for range 2 { // from the store, then from memory
+		if got, err := s.Developer(ctx, text); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, %v; want %+v", got, err, want)
+		}
+	}
+	if n := query[int](t, url, "SELECT count(*) FROM tenantgate.tokens t WHERE t::text LIKE '%' || $1 || '%'", text[7:50]); n != 0 {
+		t.Error("the store holds the token's text")
+	}
+	tokens := must[[]Token](t)(s.ListTokens(ctx))
+	if len(tokens) != 2 || !reflect.DeepEqual(tokens[1], listed) || listed.Name != "reader" || !listed.ExpiresAt.Equal(spec.Expires.Truncate(time.Millisecond)) {
+		t.Errorf("listed %+v, created %+v", tokens, listed)
+	}
+}
+
+func TestTokenSpecsThatPermitNothing(t *testing.T) {
+	s := open(t, Config{ControlURL: controlDB(t)})
+	m := populate(t, s)
+	here := []string{m.project.ID}
+	for code, specs := range map[proxy.Code][]TokenSpec{
+		proxy.InvalidRequest: {{Scopes: proxy.Read}, {Projects: here}, {Projects: here, Scopes: 64}, {Projects: here, Scopes: proxy.Read, Expires: time.Now()},
+			{Projects: here, Scopes: proxy.Read, Name: strings.Repeat("x", 101)}},
+		proxy.NotFound: {{Projects: []string{m.project.ID, newID()}, Scopes: proxy.Read}, {Projects: []string{"a b"}, Scopes: proxy.Read}},
+	} {
+		for _, spec := range specs {
+			_, _, err := s.CreateToken(t.Context(), spec)
+			wantCode(t, err, code)
+		}
+	}
+	if tokens := must[[]Token](t)(s.ListTokens(t.Context())); len(tokens) != 1 {
+		t.Errorf("%d tokens are left", len(tokens))
+	}
+}
+
+// Ensure what is wrong with a credential can't be told from the answer, and that one that
+// is malformed costs no look-up.
+func TestBadCredentialsAreAllTheSame(t *testing.T) {
+	s := run(t, Config{ControlURL: controlDB(t)})
+	ctx, m := t.Context(), populate(t, s)
+	unknownToken, _ := mint(tokenPrefix)
+	unknownKey, _ := mint(keyPrefix)
+	other, otherKey, err := s.CreateServer(ctx, m.project.ID, "other", "")
+	wantCode(t, err, "")
+	lookups := func(try func() error) int64 {
+		t.Helper()
+		before := s.pool.Stat().AcquireCount()
+		err := try()
+		wantCode(t, err, proxy.Unauthorized)
+		if err.Error() != unauthorized().Error() {
+			t.Errorf("the answer differs: %v", err)
+		}
+		return s.pool.Stat().AcquireCount() - before
+	}
+	for text, want := range map[string]int64{"": 0, "x": 0, unknownKey: 0, unknownToken[:55] + "!": 0, "e.y.J": 0, unknownToken: 1, strings.Repeat("y", 1<<20): 0} {
+		if n := lookups(func() error { _, err := s.Developer(ctx, text); return err }); n != want {
+			t.Errorf("token %.60q: %d look-ups, want %d", text, n, want)
+		}
+	}
+	fresh := func() string { text, _ := mint(keyPrefix); return text }
+	for name, at := range map[string][2]string{
+		"unknown server": {"nobody", fresh()}, "wrong key": {m.server.ID, fresh()}, "key of another server": {m.server.ID, otherKey},
+		"unknown server, good key": {"nobody2", m.key}, "no server": {"", fresh()}, "odd server": {"\x00\xff" + strings.Repeat("x", 5000), fresh()},
+	} {
+		if n := lookups(func() error { _, err := s.Application(ctx, at[0], at[1]); return err }); n != 1 {
+			t.Errorf("%s: %d look-ups, want 1", name, n)
+		}
+		if n := lookups(func() error { _, err := s.Application(ctx, at[0], at[1]); return err }); n != 0 {
+			t.Errorf("%s, again: %d look-ups, want 0", name, n)
+		}
+	}
+	if n := lookups(func() error { _, err := s.Application(ctx, other.ID, m.text); return err }); n != 0 {
+		t.Errorf("a token as a key: %d look-ups", n)
+	}
+}
+
+func TestExpiryIsCheckedAtEveryUse(t *testing.T) {
+	s := run(t, Config{ControlURL: controlDB(t)})
+	ctx, m := t.Context(), populate(t, s)
+	_, text, err := s.CreateToken(ctx, TokenSpec{Projects: []string{m.project.ID}, Scopes: proxy.Read, Expires: time.Now().Add(700 * time.Millisecond)})
+	wantCode(t, err, "")
+	newKey := must[string](t)(s.RotateKey(ctx, m.server.ID, 700*time.Millisecond))
+	use := func() (token, key error) {
+		_, token = s.Developer(ctx, text)
+		_, key = s.Application(ctx, m.server.ID, m.key)
+		return token, key
+	}
+	settle(t, s)
+	token, key := use()
+	wantCode(t, token, "")
+	wantCode(t, key, "")
+	before := s.pool.Stat().AcquireCount()
+	within(t, time.Second, "expiry", func() bool { token, key = use(); return token != nil && key != nil })
+	wantCode(t, token, proxy.Unauthorized)
+	wantCode(t, key, proxy.Unauthorized)
+	if n := s.pool.Stat().AcquireCount() - before; n != 0 {
+		t.Errorf("it took %d look-ups: not from memory", n)
+	}
+	_, err = s.Application(ctx, m.server.ID, newKey)
+	wantCode(t, err, "")
+}
+
+func TestRotatingAKey(t *testing.T) {
+	s := open(t, Config{ControlURL: controlDB(t)})
+	ctx, m := t.Context(), populate(t, s)
+	opens := func(key string) bool { _, err := s.Application(ctx, m.server.ID, key); return err == nil }
+	second := must[string](t)(s.RotateKey(ctx, m.server.ID, time.Hour))
+	if !opens(m.key) || !opens(second) {
+		t.Error("during the overlap both keys must be valid")
+	}
+	third := must[string](t)(s.RotateKey(ctx, m.server.ID, 0))
+	time.Sleep(confirmWindow) // nobody runs this store, so nobody tells it sooner
+	if opens(m.key) || opens(second) || !opens(third) {
+		t.Error("without overlap only the newest key is valid")
+	}
+	_, err := s.RotateKey(ctx, m.server.ID, -time.Second)
+	wantCode(t, err, proxy.InvalidRequest)
+}
+
+func TestTheCloserPolicyApplies(t *testing.T) {
+	s := run(t, Config{ControlURL: controlDB(t)})
+	ctx, m := t.Context(), populate(t, s)
+	check := func(want string) {
+		t.Helper()
+		within(t, time.Second, "policy "+want, func() bool {
+			got, err := s.Server(ctx, m.project.ID, m.server.ID)
+			return err == nil && got.Policy == want
+		})
+		if got := must[proxy.Server](t)(s.GetServer(ctx, m.project.ID, m.server.ID)); got.Policy != want {
+			t.Errorf("GetServer says %q, want %q", got.Policy, want)
+		}
+	}
+	check("")
+	wantCode(t, s.SetProjectPolicy(ctx, m.project.ID, "wide"), "")
+	check("wide")
+	wantCode(t, s.SetServerPolicy(ctx, m.server.ID, "close"), "")
+	check("close")
+	wantCode(t, s.SetServerPolicy(ctx, m.server.ID, ""), "")
+	check("wide")
+	if projects := must[[]Project](t)(s.ListProjects(ctx)); len(projects) != 1 || projects[0].Policy != "wide" || projects[0].Name != "demo" {
+		t.Errorf("listed %+v", projects)
+	}
+}
+
+func TestActivity(t *testing.T) {
+	s := run(t, Config{ControlURL: controlDB(t)})
+	ctx, m := t.Context(), populate(t, s)
+	for _, active := range []bool{false, false, true} {
+		wantCode(t, s.SetServerActive(ctx, m.server.ID, active), "")
+		within(t, time.Second, "activity", func() bool {
+			byKey, err := s.Application(ctx, m.server.ID, m.key)
+			return err == nil && byKey.Active == active
+		})
+		if got := must[proxy.Server](t)(s.GetServer(ctx, m.project.ID, m.server.ID)); got.Active != active || got.UpdatedAt.Before(m.server.UpdatedAt) {
+			t.Errorf("got %+v", got)
+		}
+	}
+}
+
+// settle waits until the caches are at the store's revision, and stay.
+func settle(t *testing.T, s *Store) {
+	t.Helper()
+	within(t, 2*time.Second, "settling", func() bool {
+		seq, err := readRevision(t.Context(), s.pool)
+		seen, listening := s.revision.current()
+		return err == nil && seen == seq && listening && s.fresh.unconfirmed(0) < pollInterval
+	})
+}

@@ -1,0 +1,115 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// readError tells a failed read in the interface's terms. It can always be repeated.
+func readError(doing string, err error) error {
+	e := asError(doing, err)
+	if e.Code == proxy.UpstreamUnavailable {
+		e.Retryable = true
+	}
+	return e
+}
+
+// writeError tells a failed change. It can be repeated only when it was certainly not sent.
+func writeError(doing string, err error) error {
+	e := asError(doing, err)
+	if e.Code == proxy.UpstreamUnavailable {
+		e.Retryable = pgconn.SafeToRetry(err)
+	}
+	return e
+}
+
+func asError(doing string, err error) *proxy.Error {
+	var told *proxy.Error
+	if errors.As(err, &told) {
+		return told
+	}
+	cause := &step{doing, err}
+	if unavailable(err) {
+		return unreachable(cause)
+	}
+	if sqlState(err) == "23514" { // check_violation: a name or id that a front end let pass
+		return &proxy.Error{Code: proxy.InvalidRequest, Message: "a value has a length or a character that is not allowed", Cause: cause}
+	}
+	return &proxy.Error{Code: policy.Internal, Message: "an internal error occurred; the request id finds it in the service's log", Cause: cause}
+}
+
+// unreachable says that a database does not answer, without saying which or where.
+func unreachable(cause error) *proxy.Error {
+	return &proxy.Error{
+		Code:       proxy.UpstreamUnavailable,
+		Message:    "a database that this request needs does not answer; repeat the request later",
+		RetryAfter: retryAfter,
+		Cause:      cause,
+	}
+}
+
+// step is an error with what was being done.
+type step struct {
+	doing string
+	err   error
+}
+
+func (s *step) Error() string { return s.doing + ": " + s.err.Error() }
+func (s *step) Unwrap() error { return s.err }
+
+// unavailable tells whether err is trouble with reaching Postgres rather than Postgres'
+// answer to a statement. A refused login counts: it is about the connection.
+func unavailable(err error) bool {
+	var connect *pgconn.ConnectError
+	if errors.As(err, &connect) {
+		return true
+	}
+	if state := sqlState(err); state != "" {
+		return unavailableState(state)
+	}
+	var network net.Error
+	return errors.As(err, &network) || pgconn.SafeToRetry(err) || slices.ContainsFunc([]error{
+		io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, pgconn.ErrConnClosed, context.DeadlineExceeded, context.Canceled,
+	}, func(broken error) bool { return errors.Is(err, broken) })
+}
+
+// unavailableState tells the SQLSTATEs of a server that can't serve now: connection
+// exceptions, resources, shutdown and recovery, and a primary that became a standby.
+func unavailableState(state string) bool {
+	switch {
+	case strings.HasPrefix(state, "08"), strings.HasPrefix(state, "53"), strings.HasPrefix(state, "57P"):
+		return true
+	case state == "25006", state == "57014":
+		return true
+	}
+	return false
+}
+
+func sqlState(err error) string {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// isUnavailable tells whether an error of this package says that the store can't be reached.
+func isUnavailable(err error) bool {
+	var e *proxy.Error
+	return errors.As(err, &e) && e.Code == proxy.UpstreamUnavailable
+}
+
+// isNotFound tells whether an error of this package is NotFound.
+func isNotFound(err error) bool {
+	var e *proxy.Error
+	return errors.As(err, &e) && e.Code == proxy.NotFound
+}

@@ -1,0 +1,110 @@
+package control
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Roles are the database roles that work with the bundled tables. Neither owns anything.
+type Roles struct {
+	Statement string // runs developers' statements: reads and writes the four tables
+	Lookup    string // serves the e-mail look-up: reads end_users; another role than Statement
+}
+
+func (r Roles) validate() error {
+	switch {
+	case r.Statement == "" || r.Lookup == "":
+		return errors.New("naming the roles: both the statement role and the look-up role are needed")
+	case r.Statement == r.Lookup:
+		return errors.New("naming the roles: the look-up reads what statements may not, so it needs a role of its own")
+	}
+	return nil
+}
+
+// grant gives the roles what they need and takes from everybody what nobody needs. It runs
+// at every migration, so that it also serves roles that were named later.
+func (r Roles) grant(ctx context.Context, db *sql.DB) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("granting: %w", err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	for _, statement := range slices.Concat(r.grants(), r.revokes()) {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("granting: %w", err)
+		}
+	}
+	if err := r.check(ctx, tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// exist makes sure that both roles exist and neither is the one that will own the tables.
+func (r Roles) exist(ctx context.Context, db *sql.DB) error {
+	for _, role := range []string{r.Statement, r.Lookup} {
+		var found, owner bool
+		err := db.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = $1), current_user = $1`, role).Scan(&found, &owner)
+		switch {
+		case err != nil:
+			return fmt.Errorf("looking for the role %q: %w", role, err)
+		case owner:
+			return fmt.Errorf("the role %q would own the tables; name a role that owns nothing", role)
+		case !found:
+			return fmt.Errorf("the role %q does not exist; make it with: "+
+				"CREATE ROLE %s LOGIN PASSWORD '…' NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT NOREPLICATION NOBYPASSRLS", role, quoted(role))
+		}
+	}
+	return nil
+}
+
+func (r Roles) grants() []string {
+	return []string{
+		"GRANT USAGE ON SCHEMA public TO " + quoted(r.Statement) + ", " + quoted(r.Lookup),
+		"GRANT SELECT, INSERT, UPDATE, DELETE ON public.end_users, public.conversations, public.messages, public.files TO " + quoted(r.Statement),
+		"GRANT SELECT ON public.end_users TO " + quoted(r.Lookup),
+	}
+}
+
+// revokes takes CREATE and TEMPORARY from everybody, where the owner of the tables also
+// owns the schema and the database; elsewhere that is for their owners to do.
+func (Roles) revokes() []string {
+	return []string{
+		`DO $$ BEGIN
+			IF (SELECT pg_has_role(nspowner, 'USAGE') FROM pg_catalog.pg_namespace WHERE nspname = 'public') THEN
+				REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+			END IF;
+			IF (SELECT pg_has_role(datdba, 'USAGE') FROM pg_catalog.pg_database WHERE datname = current_database()) THEN
+				EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
+			END IF;
+		END $$`,
+	}
+}
+
+// check makes sure of the grant that Postgres only warns about when it could not make it.
+func (r Roles) check(ctx context.Context, tx *sql.Tx) error {
+	var missing []string
+	for _, role := range []string{r.Statement, r.Lookup} {
+		var usage bool
+		err := tx.QueryRowContext(ctx, `SELECT has_schema_privilege($1, 'public', 'USAGE')`, role).Scan(&usage)
+		if err != nil {
+			return fmt.Errorf("checking the grants: %w", err)
+		}
+		if !usage {
+			missing = append(missing, quoted(role))
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return fmt.Errorf("the owner of the tables may not grant the use of schema public; its owner must: "+
+		"GRANT USAGE ON SCHEMA public TO %s", strings.Join(missing, ", "))
+}
+
+func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }

@@ -1,0 +1,41 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+const (
+	connLifetime = 30 * time.Minute
+	connIdle     = 5 * time.Minute
+)
+
+// openPool makes a pool of at most size connections; it connects when it is first used.
+// Statements are sent unnamed, in one round trip and prepared nowhere, which works behind
+// a pooler in transaction mode as well.
+func openPool(ctx context.Context, url string, size int, name string) (*pgxpool.Pool, error) {
+	if url == "" {
+		return nil, errors.New("opening a pool: a database URL is required")
+	}
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("reading the database URL: %w", err)
+	}
+	config.MaxConns = int32(min(size, 1000))
+	config.MinConns = 0
+	config.MaxConnLifetime, config.MaxConnLifetimeJitter = connLifetime, connLifetime/10
+	config.MaxConnIdleTime = connIdle
+	config.ConnConfig.ConnectTimeout = connectTimeout
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	config.ConnConfig.RuntimeParams["application_name"] = name
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("opening a pool: %w", err)
+	}
+	return pool, nil
+}

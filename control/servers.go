@@ -1,0 +1,117 @@
+package control
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// fromServers reads servers with the policy that applies: their own, else their project's.
+const fromServers = `SELECT ` + serverColumns + `, coalesce(nullif(s.policy, ''), p.policy)`
+
+// CreateServer makes an active server with a fresh id and a key. The key's text is given
+// this once; the store keeps its hash. NotFound when there is no such project.
+func (s *Store) CreateServer(ctx context.Context, projectID, name, description string) (proxy.Server, string, error) {
+	return s.CreateServerWithID(ctx, projectID, newID(), name, description)
+}
+
+// CreateServerWithID is CreateServer for a platform whose tenants have ids already: 1 to
+// 128 printable ASCII characters without spaces and slashes. ConstraintViolation when a
+// server of any project has the id.
+func (s *Store) CreateServerWithID(ctx context.Context, projectID, id, name, description string) (proxy.Server, string, error) {
+	if !validID(projectID) {
+		return proxy.Server{}, "", noProject()
+	}
+	if err := checkID(id); err != nil {
+		return proxy.Server{}, "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	text, d := mint(keyPrefix)
+	server, err := scanServer(s.pool.QueryRow(ctx, `
+		WITH s AS (INSERT INTO tenantgate.servers (id, project_id, name, description) VALUES ($1, $2, $3, $4) RETURNING *),
+			k AS (INSERT INTO tenantgate.server_keys (hash, server_id) SELECT $5, s.id FROM s)
+		`+fromServers+` FROM s JOIN tenantgate.projects p ON p.id = s.project_id`,
+		id, projectID, name, description, d[:]))
+	switch {
+	case errors.Is(err, pgx.ErrNoRows), sqlState(err) == "23503":
+		return proxy.Server{}, "", noProject()
+	case sqlState(err) == "23505":
+		return proxy.Server{}, "", proxy.Refuse(proxy.ConstraintViolation, "a server with this id exists already")
+	case err != nil:
+		return proxy.Server{}, "", writeError("creating a server", err)
+	}
+	return server, text, nil
+}
+
+// UpdateServer changes what is not nil and gives the server as it is then. With nothing to
+// change, nothing is changed, updatedAt included. NotFound when there is none.
+func (s *Store) UpdateServer(ctx context.Context, projectID, serverID string, name, description *string) (proxy.Server, error) {
+	if name == nil && description == nil {
+		return s.GetServer(ctx, projectID, serverID)
+	}
+	return s.server(ctx, writeError, `
+		UPDATE tenantgate.servers SET name = coalesce($3::text, name), description = coalesce($4::text, description),
+			updated_at = tenantgate.now_ms() WHERE project_id = $1 AND id = $2 RETURNING *`,
+		projectID, serverID, name, description)
+}
+
+// GetServer gives a server of a project as the store has it now. NotFound when there is none.
+func (s *Store) GetServer(ctx context.Context, projectID, serverID string) (proxy.Server, error) {
+	return s.server(ctx, readError,
+		`SELECT * FROM tenantgate.servers WHERE project_id = $1 AND id = $2`, projectID, serverID)
+}
+
+// server runs a statement that names a server by its first two parameters and answers its
+// row; tell makes an error of what fails.
+func (s *Store) server(ctx context.Context, tell func(string, error) error, statement, projectID, serverID string, more ...any) (proxy.Server, error) {
+	if !validID(projectID) || !validID(serverID) {
+		return proxy.Server{}, noServer()
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	server, err := scanServer(s.pool.QueryRow(ctx,
+		`WITH s AS (`+statement+`) `+fromServers+` FROM s JOIN tenantgate.projects p ON p.id = s.project_id`,
+		append([]any{projectID, serverID}, more...)...))
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return proxy.Server{}, noServer()
+	case err != nil:
+		return proxy.Server{}, tell("reading or updating a server", err)
+	}
+	return server, nil
+}
+
+// SetServerActive lets a server's data be reached, or no longer. Every process follows
+// within a second. NotFound when there is no such server.
+func (s *Store) SetServerActive(ctx context.Context, serverID string, active bool) error {
+	return s.change(ctx, "activating a server", noServer(), `
+		UPDATE tenantgate.servers SET updated_at = CASE WHEN active = $2 THEN updated_at ELSE tenantgate.now_ms() END, active = $2
+		WHERE id = $1`, serverID, active)
+}
+
+// SetServerPolicy assigns a policy to a server by name; "" leaves it to the project's.
+func (s *Store) SetServerPolicy(ctx context.Context, serverID, policy string) error {
+	return s.change(ctx, "assigning a policy", noServer(), `UPDATE tenantgate.servers SET policy = $2 WHERE id = $1`, serverID, policy)
+}
+
+// change runs an update of one row that is named by the first parameter; missing is the
+// answer when there is no such row.
+func (s *Store) change(ctx context.Context, doing string, missing *proxy.Error, statement, id string, more ...any) error {
+	if !validID(id) {
+		return missing
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	tag, err := s.pool.Exec(ctx, statement, append([]any{id}, more...)...)
+	switch {
+	case err != nil:
+		return writeError(doing, err)
+	case tag.RowsAffected() == 0:
+		return missing
+	}
+	return nil
+}
