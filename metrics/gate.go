@@ -1,0 +1,90 @@
+package metrics
+
+import (
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// gate holds what is counted on the way of a request, from its arrival to its answer.
+type gate struct {
+	requests   bounded[endpoint]
+	rejections bounded[bounded[prometheus.Counter]] // by code, then front end
+	stages     bounded[prometheus.Observer]
+	statements bounded[bounded[prometheus.Counter]] // by kind, then outcome
+	overridden prometheus.Counter
+}
+
+// endpoint is what is counted for one endpoint.
+type endpoint struct {
+	codes   bounded[prometheus.Counter]
+	seconds prometheus.Observer
+}
+
+func newGate(f factory, known Known) gate {
+	return gate{
+		requests: newRequests(f, known),
+		rejections: f.pairs("rejections_total",
+			"Requests turned away before any statement ran, by error code and front end. They cost no database connection. A jump in unauthorized is a bad deployment or somebody guessing credentials; in *_not_allowed, an application that the policy does not fit; in rate_limited, a noisy server.",
+			label{"code", known.Codes}, label{"frontend", known.Frontends}),
+		stages: f.histograms("stage_duration_seconds",
+			"Seconds that requests spent in one stage. policy and encode are tenantgate's own work, pool_wait is waiting for a free database connection (raise the pool or find the slow statements), upstream is Postgres.",
+			label{"stage", known.Stages}, stageBuckets()),
+		statements: f.pairs("statements_total",
+			"Statements that the policy approved and that went to Postgres, by kind and outcome: ok, or the error code that the caller got.",
+			label{"kind", known.Kinds}, label{"outcome", known.Outcomes}),
+		overridden: f.counter("server_id_overridden_total",
+			"Values that callers gave for a scope column and that were replaced by the authenticated server's id, because they were another one's. Nothing leaked; a steady rate means that a client mixes up its servers, or tries to."),
+	}
+}
+
+func newRequests(f factory, known Known) bounded[endpoint] {
+	counts := f.pairs("requests_total",
+		"Requests answered, by endpoint and code. code is ok or the error code of the response's body. internal is a defect, upstream_unavailable and overloaded are the database or its pool, statement_timeout is a slow statement; all others are the caller's to mend.",
+		label{"endpoint", known.Endpoints}, label{"code", append(slices.Clone(known.Codes), "ok")})
+	seconds := f.histograms("request_duration_seconds",
+		"Seconds from a request's arrival to its complete answer, by endpoint; refused requests count too. See stage_duration_seconds for where the time went.",
+		label{"endpoint", known.Endpoints}, requestBuckets())
+	return newBounded(known.Endpoints, func(value string) endpoint {
+		return endpoint{codes: counts.of(value), seconds: seconds.of(value)}
+	})
+}
+
+// requestBuckets reach from half a millisecond to past the default statement timeout.
+func requestBuckets() []float64 {
+	return []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
+}
+
+// stageBuckets start lower: a cached decision takes microseconds.
+func stageBuckets() []float64 {
+	return []float64{.00001, .00005, .0001, .0005, .001, .005, .01, .05, .1, .5, 1, 5}
+}
+
+// Request counts one answered request. code is "ok" or the error code of its body.
+func (m *Metrics) Request(endpoint, code string, seconds float64) {
+	e := m.gate.requests.of(endpoint)
+	e.codes.of(code).Inc()
+	e.seconds.Observe(seconds)
+}
+
+// Rejected counts one request that was turned away before its statement ran.
+func (m *Metrics) Rejected(code, frontend string) {
+	m.gate.rejections.of(code).of(frontend).Inc()
+}
+
+// Stage tells how long a request spent in one stage.
+func (m *Metrics) Stage(stage string, seconds float64) {
+	m.gate.stages.of(stage).Observe(seconds)
+}
+
+// Statement counts one statement that was sent to the database.
+func (m *Metrics) Statement(kind, outcome string) {
+	m.gate.statements.of(kind).of(outcome).Inc()
+}
+
+// Overridden counts n values for a scope column that were replaced; n below 1 counts nothing.
+func (m *Metrics) Overridden(n int) {
+	if n > 0 {
+		m.gate.overridden.Add(float64(n))
+	}
+}

@@ -1,0 +1,45 @@
+package metrics
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// maxPolicies bounds the policies told by name. Their names come from the operator's
+// files, so they can't be known to New.
+const maxPolicies = 100
+
+// policies tells which policy texts are in force.
+type policies struct {
+	info *prometheus.GaugeVec
+	mu   sync.Mutex        // guards sums
+	sums map[string]string // by name
+}
+
+func newPolicies(f factory) *policies {
+	return &policies{
+		info: f.gaugeVec("policy_info",
+			"Always 1. The policies in force and the SHA-256 of their files: replicas that show different sums for one name decide differently.",
+			"name", "sha256"),
+		sums: make(map[string]string),
+	}
+}
+
+// PolicyInfo tells that the policy of this name is in force, made from a file with
+// this SHA-256 in hex. It takes the place of what was told of the name before.
+func (m *Metrics) PolicyInfo(name, sha256 string) {
+	p := m.policies
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	name, sha256 = strings.ToValidUTF8(name, "?"), strings.ToValidUTF8(sha256, "?")
+	old, told := p.sums[name]
+	if !told && len(p.sums) >= maxPolicies {
+		name, sha256 = other, ""
+		old = p.sums[name]
+	}
+	p.info.DeleteLabelValues(name, old)
+	p.sums[name] = sha256
+	p.info.WithLabelValues(name, sha256).Set(1)
+}
