@@ -1,0 +1,104 @@
+package rest
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Config is what a Server is made of. Where a field says nothing else, its zero value
+// means the default in brackets.
+type Config struct {
+	Gate     Gate         // required
+	Servers  Servers      // required
+	EndUsers EndUsers     // required
+	Query    QueryFunc    // required
+	Recorder Recorder     // nil: nothing is recorded
+	Logger   *slog.Logger // required
+
+	// BasePath is put before every path: "" or "/x", "/x/y" without a slash at the end.
+	BasePath string
+	// TLS switches TLS on. It must give a certificate; one that can change while the
+	// service runs comes from its GetCertificate. nil: plain HTTP.
+	TLS *tls.Config
+	// CORSOrigins are the origins whose scripts may read answers, as browsers spell
+	// them ("https://app.example"), or "*" for all. Empty: CORS is off.
+	CORSOrigins []string
+
+	MaxBodyBytes   int // of a request [1,048,576]
+	MaxHeaderBytes int // request line and headers together [16,384]
+	MaxConns       int // open connections; more are answered 503 and closed [4,096]
+	MaxConnsPerIP  int // the same per IPv4 address or IPv6 /64, 429; 0: no limit
+
+	ReadTimeout  time.Duration // for a request to arrive whole [30s]
+	WriteTimeout time.Duration // for an answer to be taken [60s]
+	IdleTimeout  time.Duration // between requests of a connection [120s]
+	StoreTimeout time.Duration // for credentials, servers and end users to be looked up [10s]
+	DrainTimeout time.Duration // for running requests, once Serve's context is done [10s]
+}
+
+// withDefaults fills in what was left out and checks the rest.
+func (c Config) withDefaults() (Config, error) {
+	if c.Gate == nil || c.Servers == nil || c.EndUsers == nil || c.Query == nil || c.Logger == nil {
+		return c, errors.New("gate, servers, end users, query and logger are required")
+	}
+	if c.Recorder == nil {
+		c.Recorder = silent{}
+	}
+	for value, preset := range map[*int]int{
+		&c.MaxBodyBytes: 1 << 20, &c.MaxHeaderBytes: 16 << 10, &c.MaxConns: 4096,
+	} {
+		setDefault(value, preset)
+	}
+	for value, preset := range map[*time.Duration]time.Duration{
+		&c.ReadTimeout: 30 * time.Second, &c.WriteTimeout: time.Minute, &c.IdleTimeout: 2 * time.Minute,
+		&c.StoreTimeout: 10 * time.Second, &c.DrainTimeout: 10 * time.Second,
+	} {
+		setDefault(value, preset)
+	}
+	return c, errors.Join(checkBasePath(c.BasePath), checkOrigins(c.CORSOrigins), checkTLS(c.TLS))
+}
+
+func setDefault[T int | time.Duration](value *T, preset T) {
+	if *value <= 0 {
+		*value = preset
+	}
+}
+
+func checkBasePath(path string) error {
+	if path == "" {
+		return nil
+	}
+	parsed, err := url.Parse(path)
+	if err != nil || parsed.Path != path || !strings.HasPrefix(path, "/") || strings.HasSuffix(path, "/") || strings.Contains(path, "//") {
+		return fmt.Errorf("base path %q: want /name or /name/name in unreserved characters, no slash at the end", path)
+	}
+	return nil
+}
+
+func checkOrigins(origins []string) error {
+	for _, origin := range origins {
+		parsed, err := url.Parse(origin)
+		if origin != "*" && (err != nil || parsed.Scheme == "" || parsed.Host == "" || parsed.Scheme+"://"+parsed.Host != origin) {
+			return fmt.Errorf("CORS origin %q: want scheme://host[:port] in lower case, or *", origin)
+		}
+	}
+	return nil
+}
+
+func checkTLS(config *tls.Config) error {
+	if config != nil && len(config.Certificates) == 0 && config.GetCertificate == nil && config.GetConfigForClient == nil {
+		return errors.New("TLS is on but there is no certificate")
+	}
+	return nil
+}
+
+// silent records nothing.
+type silent struct{}
+
+func (silent) Request(string, string, float64) {}
+func (silent) Stage(string, float64)           {}

@@ -1,0 +1,86 @@
+package rest
+
+import (
+	"io"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// stream is what fasthttp reads from and writes to: a connection, or TLS on one.
+type stream struct {
+	net.Conn
+	socket *conn
+
+	heard atomic.Bool // something was read
+	muted atomic.Bool // nothing is to be written any more
+}
+
+// Read notes that the peer has spoken.
+func (s *stream) Read(p []byte) (int, error) {
+	n, err := s.Conn.Read(p)
+	if n > 0 {
+		s.heard.Store(true)
+	}
+	return n, err
+}
+
+// Write drops what goes to a muted stream.
+func (s *stream) Write(p []byte) (int, error) {
+	if s.muted.Load() {
+		return len(p), nil
+	}
+	return s.Conn.Write(p)
+}
+
+// streamOf gives the type back that fasthttp was given.
+func streamOf(c net.Conn) *stream { return c.(*stream) }
+
+// conn is a client's connection.
+type conn struct {
+	net.Conn
+	raw     syscall.RawConn // nil where the transport has no file descriptor
+	network netip.Prefix    // whom it is counted for; zero where the peer has no IP address
+	opened  *conns
+
+	busy   atomic.Bool // a handler works on a request, or its answer is being written
+	linger atomic.Bool // the peer may still be sending: see Close
+	once   sync.Once
+}
+
+// Close closes the connection once. While the peer is still sending, a plain close
+// makes the kernel answer with a reset, which can overtake the answer: so it is told
+// that nothing more will come, and what it sends is thrown away for a moment.
+func (c *conn) Close() (err error) {
+	c.once.Do(func() {
+		if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && c.linger.Load() && half.CloseWrite() == nil {
+			c.discard()
+		}
+		err = c.Conn.Close()
+		c.opened.remove(c)
+	})
+	return err
+}
+
+// Bounds of what is read from a peer after its last answer.
+const (
+	lingerTime  = time.Second
+	lingerBytes = 8 << 20
+)
+
+func (c *conn) discard() {
+	if c.SetReadDeadline(time.Now().Add(lingerTime)) != nil {
+		return
+	}
+	_, _ = io.CopyN(io.Discard, c.Conn, lingerBytes) // it ends with an error in any case
+}
+
+// cut ends the connection at once, from another goroutine than the one that serves it:
+// that one finds it closed and gives its place back.
+func (c *conn) cut() {
+	c.linger.Store(false)
+	_ = c.Conn.Close()
+}

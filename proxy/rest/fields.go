@@ -1,0 +1,125 @@
+package rest
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+const (
+	maxName        = 100   // characters of a server's name
+	maxDescription = 1_000 // characters of its description
+)
+
+// readServer reads the body of 4.2 and 4.3; what is not in it is nil.
+func (r *request) readServer() (name, description *string, err error) {
+	if err := r.negotiate(true); err != nil {
+		return nil, nil, err
+	}
+	if _, err := r.parameters(); err != nil {
+		return nil, nil, err
+	}
+	body, err := r.readBody()
+	if err != nil {
+		return nil, nil, err
+	}
+	err = readObject(body,
+		member{"name", func(decoder *jsontext.Decoder) error {
+			name, err = readName(decoder)
+			return err
+		}},
+		member{"description", func(decoder *jsontext.Decoder) error {
+			description, err = readDescription(decoder)
+			return err
+		}})
+	return name, description, err
+}
+
+// readName gives the name trimmed.
+func readName(decoder *jsontext.Decoder) (*string, error) {
+	text, err := readString(decoder, "name")
+	if err != nil {
+		return nil, err
+	}
+	text = strings.TrimSpace(text)
+	switch n := utf8.RuneCountInString(text); {
+	case n == 0 || n > maxName:
+		return nil, invalid(`member "name" must have 1 to ` + strconv.Itoa(maxName) + " characters")
+	case strings.ContainsFunc(text, unicode.IsControl):
+		return nil, invalid(`member "name" must not hold control characters`)
+	}
+	return &text, nil
+}
+
+// readDescription gives the description as it is; null is the empty one.
+func readDescription(decoder *jsontext.Decoder) (*string, error) {
+	if decoder.PeekKind() == 'n' {
+		_, err := decoder.ReadToken()
+		return new(string), err
+	}
+	text, err := readString(decoder, "description")
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case utf8.RuneCountInString(text) > maxDescription:
+		return nil, invalid(`member "description" must have at most ` + strconv.Itoa(maxDescription) + " characters")
+	case strings.ContainsRune(text, 0):
+		return nil, invalid(`member "description" must not hold the character U+0000`)
+	}
+	return &text, nil
+}
+
+// readString reads a member that must be a string.
+func readString(decoder *jsontext.Decoder, name string) (string, error) {
+	if decoder.PeekKind() != '"' {
+		if err := decoder.SkipValue(); err != nil {
+			return "", err
+		}
+		return "", invalid("member " + quoted(name) + " must be a string")
+	}
+	token, err := decoder.ReadToken()
+	if err != nil {
+		return "", err
+	}
+	return token.String(), nil
+}
+
+// timeLayout is ISO 8601 in UTC with milliseconds.
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// appendCreated appends a server as its creation tells it, with the key.
+func appendCreated(dst []byte, server proxy.Server, key string) []byte {
+	dst = appendIdentity(dst, server)
+	dst = appendString(append(dst, `,"apiKey":`...), key)
+	dst = appendString(append(dst, `,"projectId":`...), server.ProjectID)
+	dst = appendTime(append(dst, `,"createdAt":`...), server.CreatedAt)
+	return append(dst, '}')
+}
+
+// appendServer appends a server as all other endpoints tell it.
+func appendServer(dst []byte, server proxy.Server) []byte {
+	dst = appendIdentity(dst, server)
+	dst = appendString(append(dst, `,"projectId":`...), server.ProjectID)
+	dst = appendTime(append(dst, `,"createdAt":`...), server.CreatedAt)
+	dst = appendTime(append(dst, `,"updatedAt":`...), server.UpdatedAt)
+	dst = strconv.AppendBool(append(dst, `,"isActive":`...), server.Active)
+	return append(dst, '}')
+}
+
+func appendIdentity(dst []byte, server proxy.Server) []byte {
+	dst = appendString(append(dst, `{"id":`...), server.ID)
+	dst = appendString(append(dst, `,"name":`...), server.Name)
+	return appendString(append(dst, `,"description":`...), server.Description)
+}
+
+func appendTime(dst []byte, t time.Time) []byte {
+	dst = t.UTC().AppendFormat(append(dst, '"'), timeLayout)
+	return append(dst, '"')
+}

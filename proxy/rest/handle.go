@@ -1,0 +1,114 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// handle is what fasthttp calls for every request whose head it could parse.
+func (s *Server) handle(ctx *fasthttp.RequestCtx) {
+	r, fault := s.newRequest(ctx)
+	r.conn.busy.Store(true)
+	defer r.finish()
+	if err := s.answer(r, fault); err != nil {
+		r.fail(err)
+	}
+}
+
+// answer makes the checks that all endpoints share, in the interface's order: path,
+// method, header, body size. The endpoint makes the others.
+func (s *Server) answer(r *request, fault error) error {
+	if s.draining.Load() {
+		return proxy.Refuse(proxy.ShuttingDown, "the service is shutting down; send the request again")
+	}
+	r.allowOrigin()
+	route, err := s.match(r)
+	switch {
+	case r.verb == "OPTIONS" && r.path == "*":
+		return r.options("GET, HEAD, POST, PUT, OPTIONS")
+	case err != nil:
+		return err
+	case r.verb == "OPTIONS":
+		return r.checkedOptions(route, fault)
+	}
+	method, allowed := route.method(r.verb)
+	if !allowed {
+		r.set("Allow", route.allow())
+		return proxy.Refuse(proxy.MethodNotAllowed, "this path answers "+route.allow())
+	}
+	r.endpoint = method.name
+	if err := r.checkHead(fault); err != nil {
+		return err
+	}
+	return method.answer(r)
+}
+
+func (r *request) checkedOptions(route route, fault error) error {
+	if err := r.checkHead(fault); err != nil {
+		return err
+	}
+	return r.options(route.allow())
+}
+
+// checkHead refuses a faulty header block, another HTTP than 1.0 and 1.1, and a body
+// that is declared to be too large.
+func (r *request) checkHead(fault error) error {
+	if fault != nil {
+		return proxy.Refuse(proxy.InvalidRequest, fault.Error())
+	}
+	if version := string(r.http.Request.Header.Protocol()); version != "HTTP/1.1" && version != "HTTP/1.0" {
+		return proxy.Refuse(proxy.InvalidRequest, "the request must be HTTP/1.1 or HTTP/1.0")
+	}
+	if r.http.Request.Header.ContentLength() > r.server.cfg.MaxBodyBytes {
+		return r.tooLarge()
+	}
+	return nil
+}
+
+func (r *request) tooLarge() error {
+	return proxy.Refuse(proxy.BodyTooLarge, "the body is larger than "+strconv.Itoa(r.server.cfg.MaxBodyBytes)+" bytes")
+}
+
+// finish ends every request: a panic becomes an answer, what was not read of the
+// request costs the connection, and the request is logged and counted.
+func (r *request) finish() {
+	if cause := recover(); cause != nil {
+		r.fail(panicError(cause))
+	}
+	if !r.settled() {
+		r.http.SetConnectionClose()
+		r.conn.linger.Store(true)
+	}
+	if r.server.draining.Load() {
+		r.http.SetConnectionClose()
+	}
+	took := time.Since(r.start)
+	r.server.cfg.Recorder.Request(r.endpoint, r.code, took.Seconds())
+	r.server.cfg.Logger.LogAttrs(context.Background(), slog.LevelInfo, "request",
+		slog.String("request_id", r.id), slog.String("server", r.reached), slog.String("endpoint", r.endpoint),
+		slog.String("code", r.code), slog.Int("status", r.http.Response.StatusCode()), slog.Duration("duration", took))
+}
+
+// errPanic is a panic in a handler. Its text holds no value, for that could be a secret.
+type errPanic struct{ text, stack string }
+
+func (e *errPanic) Error() string { return e.text }
+
+func panicError(cause any) error {
+	text := fmt.Sprintf("panic with a %T", cause)
+	var runtimeError runtime.Error
+	if err, ok := cause.(error); ok && errors.As(err, &runtimeError) {
+		text = "panic: " + runtimeError.Error()
+	}
+	return &errPanic{text: text, stack: string(debug.Stack())}
+}

@@ -1,0 +1,71 @@
+package rest
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxPage is the largest page of a list.
+const maxPage = 1000
+
+// listServers answers 4.4.
+func (s *Server) listServers(r *request) error {
+	ctx, cancel := r.storeContext()
+	defer cancel()
+	if err := r.manageProject(ctx); err != nil {
+		return err
+	}
+	if err := r.negotiate(false); err != nil {
+		return err
+	}
+	limit, cursor, err := r.page()
+	if err != nil {
+		return err
+	}
+	servers, next, err := s.cfg.Servers.ListServers(ctx, r.projectID, limit, cursor)
+	if err != nil {
+		return err
+	}
+	defer r.stage("encode", time.Now())
+	if next != "" {
+		r.set("Link", "<"+r.nextPage(limit, next)+`>; rel="next"`)
+	}
+	body := append(r.buffer(), `{"servers":[`...)
+	for i, server := range servers {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = appendServer(body, server)
+	}
+	return r.send(append(body, "]}"...))
+}
+
+// page reads limit and cursor; without a limit it is 0, which asks for all.
+func (r *request) page() (limit int, cursor string, err error) {
+	given, err := r.parameters("limit", "cursor")
+	if err != nil {
+		return 0, "", err
+	}
+	if text, found := given["limit"]; found {
+		limit, err = strconv.Atoi(text)
+		if err != nil || limit < 1 || limit > maxPage || strings.HasPrefix(text, "+") {
+			return 0, "", invalid("query parameter limit must be a whole number from 1 to " + strconv.Itoa(maxPage))
+		}
+	}
+	cursor, found := given["cursor"]
+	if found && cursor == "" {
+		return 0, "", invalid("query parameter cursor must be one that a Link header gave")
+	}
+	return limit, cursor, nil
+}
+
+// nextPage is a reference, RFC 3986 section 4.2, to be resolved against the request's URL.
+func (r *request) nextPage(limit int, cursor string) string {
+	query := url.Values{"cursor": {cursor}}
+	if limit > 0 {
+		query.Set("limit", strconv.Itoa(limit))
+	}
+	return r.path + "?" + query.Encode()
+}

@@ -1,0 +1,63 @@
+package rest
+
+import (
+	"context"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// Gate says who is calling, what they reach and what may run. Its errors are
+// *proxy.Error; anything else is told as internal.
+type Gate interface {
+	// Developer gives the caller behind a bearer token; else Unauthorized.
+	Developer(ctx context.Context, token string) (proxy.Caller, error)
+	// Application gives the server whose key this is; else Unauthorized.
+	Application(ctx context.Context, serverID, apiKey string) (proxy.Server, error)
+	// Project succeeds when the caller reaches the project and it exists; else NotFound.
+	Project(ctx context.Context, caller proxy.Caller, projectID string) error
+	// Server gives a server that the caller reaches; else NotFound.
+	Server(ctx context.Context, caller proxy.Caller, projectID, serverID string) (proxy.Server, error)
+	// Admit takes a place among the server's running requests, and one request off its
+	// budget. The Place's Rate is set with RateLimited too; the place is the caller's
+	// to release when there is no error.
+	Admit(ctx context.Context, server proxy.Server) (proxy.Place, error)
+	// Check decides whether the text may run for the subject.
+	Check(ctx context.Context, subject proxy.Subject, text string) (*policy.Approved, error)
+	// Refresh reads the database's catalog again, after proxy.ErrSchemaChanged.
+	Refresh(ctx context.Context) error
+}
+
+// Servers keeps the servers of the projects. It is asked only after the gate let
+// the caller through; its errors are *proxy.Error.
+type Servers interface {
+	// CreateServer makes a server and its first API key, which is told this once.
+	CreateServer(ctx context.Context, projectID, name, description string) (proxy.Server, string, error)
+	// UpdateServer changes what is not nil.
+	UpdateServer(ctx context.Context, projectID, serverID string, name, description *string) (proxy.Server, error)
+	// ListServers gives servers by creation time, then id: all of them with limit 0, at
+	// most limit otherwise, after cursor when it is not "". next is "" on the last page.
+	ListServers(ctx context.Context, projectID string, limit int, cursor string) (servers []proxy.Server, next string, err error)
+	// GetServer gives a server as it is stored now; NotFound when there is none.
+	GetServer(ctx context.Context, projectID, serverID string) (proxy.Server, error)
+}
+
+// EndUsers looks up the end users of a server.
+type EndUsers interface {
+	// ByEmail gives the user with that e-mail address, whatever its case; UserNotFound
+	// when there is none.
+	ByEmail(ctx context.Context, serverID, email string) (proxy.EndUser, error)
+}
+
+// QueryFunc runs a bound statement and appends the members "columns" and "rows" of its
+// result, as JSON without braces, to dst. body is dst extended; it may be another array.
+// It returns soon after ctx is done, with the statement cancelled. An error with
+// proxy.ErrSchemaChanged in its chain means that nothing ran.
+type QueryFunc func(ctx context.Context, bound policy.Bound, int8AsString bool, dst []byte) (body []byte, rowsAffected int64, err error)
+
+// Recorder is told what the front end does, for metrics. Its labels are bounded:
+// endpoint is one of Endpoints, code one of proxy.Codes, "ok" or "client_closed".
+type Recorder interface {
+	Request(endpoint, code string, seconds float64)
+	Stage(stage string, seconds float64)
+}

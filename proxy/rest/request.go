@@ -1,0 +1,74 @@
+package rest
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/valyala/fasthttp"
+)
+
+// request is one request and what is known of it so far. It lives as long as its
+// handler; nothing of it may be kept.
+type request struct {
+	server *Server
+	http   *fasthttp.RequestCtx
+	conn   *conn
+	start  time.Time
+
+	head     head
+	id       string // X-Request-ID
+	verb     string
+	endpoint string // the label in logs and metrics
+	path     string // as sent, without the query
+	rawQuery string
+
+	projectID, serverID string // from the path, decoded
+	reached             string // the server's id once credentials reach it: for the log
+	challenge           string // for WWW-Authenticate, as far as the credentials were read
+	int8AsString        bool
+	bodyRead            bool   // nothing of this request is left on the connection
+	code                string // of the answer: "ok" or a code of the interface
+}
+
+// newRequest reads the head. Its fault is told when the head's turn comes.
+func (s *Server) newRequest(ctx *fasthttp.RequestCtx) (*request, error) {
+	head, fault := readHead(ctx.Request.Header.RawHeaders())
+	r := &request{
+		server: s, http: ctx, conn: streamOf(ctx.Conn()).socket, start: time.Now(),
+		head: head, id: requestID(head.value[fieldRequestID]), verb: string(ctx.Method()),
+		endpoint: otherEndpoint, code: codeOK,
+	}
+	r.path, r.rawQuery = splitTarget(string(ctx.Request.Header.RequestURI()))
+	return r, fault
+}
+
+// codeOK is the code of a success in logs and metrics.
+const codeOK = "ok"
+
+// requestID takes the client's id when it is 1 to 128 printable characters, else makes one.
+func requestID(given []byte) string {
+	if len(given) >= 1 && len(given) <= 128 && isPrintableASCII(given) {
+		return string(given)
+	}
+	return uuid.Must(uuid.NewV7()).String()
+}
+
+func isPrintableASCII(text []byte) bool {
+	for _, b := range text {
+		if b < 0x20 || b > 0x7e {
+			return false
+		}
+	}
+	return true
+}
+
+// storeContext bounds a request's look-ups; it also ends when the service gives up draining.
+func (r *request) storeContext() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(r.server.base, r.server.cfg.StoreTimeout)
+}
+
+// stage records how long a stage took that began at start.
+func (r *request) stage(name string, start time.Time) {
+	r.server.cfg.Recorder.Stage(name, time.Since(start).Seconds())
+}

@@ -1,0 +1,107 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// keptBody is the largest answer, in bytes, whose buffer is used again. A larger one
+// is left to the collector, so that one large result does not stay with its connection.
+const keptBody = 64 << 10
+
+// codeGone is the code, in logs and metrics, of requests whose client went away.
+const codeGone = "client_closed"
+
+// buffer gives an empty buffer for an answer's body; send takes it back.
+func (r *request) buffer() []byte {
+	return r.http.Response.SwapBody(nil)[:0]
+}
+
+// send answers 200 with a JSON body. The body is the connection's from here on.
+func (r *request) send(body []byte) error {
+	r.setBody(200, jsonType, body)
+	return nil
+}
+
+func (r *request) setBody(status int, contentType string, body []byte) {
+	r.http.Response.SetStatusCode(status)
+	r.commonHeaders()
+	r.http.Response.Header.SetContentType(contentType)
+	if cap(body) > keptBody {
+		r.http.Response.SetBodyRaw(body)
+		return
+	}
+	r.http.Response.SwapBody(body)
+}
+
+// commonHeaders are on every answer.
+func (r *request) commonHeaders() {
+	r.set("X-Request-ID", r.id)
+	r.set("X-Content-Type-Options", "nosniff")
+	if len(r.http.Response.Header.Peek("Cache-Control")) == 0 {
+		r.set("Cache-Control", "no-store")
+	}
+}
+
+// set puts a header, its name spelled as given.
+func (r *request) set(name, value string) {
+	r.http.Response.Header.SetCanonical([]byte(name), []byte(value))
+}
+
+// fail answers with an error; a body that was prepared before is dropped.
+func (r *request) fail(err error) {
+	e := r.explain(err)
+	meaning, known := proxy.Codes[e.Code]
+	if !known {
+		e = proxy.AsError(errors.New("code without a meaning: " + e.Error()))
+		meaning = proxy.Codes[e.Code]
+	}
+	r.code = string(e.Code)
+	if errors.Is(err, errClientGone) {
+		r.code = codeGone
+	}
+	r.failureHeaders(e)
+	r.setBody(meaning.Status, jsonType, r.appendError(r.buffer(), e))
+	if meaning.Status >= 500 {
+		r.logCause(e)
+	}
+}
+
+// explain gives err in the interface's terms, the end of a context included.
+func (r *request) explain(err error) *proxy.Error {
+	e := proxy.AsError(err)
+	switch {
+	case e.Code != policy.Internal:
+		return e
+	case errors.Is(err, context.Canceled) && r.server.base.Err() != nil:
+		return refuseShutdown(err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return &proxy.Error{Code: proxy.UpstreamUnavailable, Message: "what the answer needs did not come in time; try again", Cause: err}
+	}
+	return e
+}
+
+func refuseShutdown(cause error) *proxy.Error {
+	return &proxy.Error{Code: proxy.ShuttingDown, Message: "the service is shutting down; send the request again", Cause: cause}
+}
+
+// logCause writes what the answer must not hold, under the request id.
+func (r *request) logCause(e *proxy.Error) {
+	attrs := []slog.Attr{
+		slog.String("request_id", r.id), slog.String("server", r.reached),
+		slog.String("endpoint", r.endpoint), slog.String("code", string(e.Code)), slog.String("error", e.Error()),
+	}
+	var panicked *errPanic
+	if errors.As(e, &panicked) {
+		attrs = append(attrs, slog.String("stack", panicked.stack))
+	}
+	level := slog.LevelWarn
+	if e.Code == policy.Internal {
+		level = slog.LevelError
+	}
+	r.server.cfg.Logger.LogAttrs(context.Background(), level, "request failed", attrs...)
+}

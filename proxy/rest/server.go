@@ -1,0 +1,139 @@
+package rest
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// Server is the HTTP front end. It serves one listener, once.
+type Server struct {
+	cfg      Config
+	table    []route
+	document document
+	http     *fasthttp.Server
+	tls      *tls.Config // nil: plain HTTP
+
+	conns    *conns
+	watch    *watch
+	serving  sync.WaitGroup // the goroutines of connections
+	refusals chan struct{}  // places for connections that are being turned away
+	draining atomic.Bool
+
+	base    context.Context // of every request; it ends when the drain time is over
+	giveUp  context.CancelFunc
+	started atomic.Bool
+}
+
+// New checks the configuration and prepares the documents. Nothing runs yet.
+func New(config Config) (*Server, error) {
+	config, err := config.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("configuring the HTTP front end: %w", err)
+	}
+	document, err := newDocument(config.BasePath)
+	if err != nil {
+		return nil, fmt.Errorf("preparing the OpenAPI document: %w", err)
+	}
+	s := &Server{
+		cfg: config, document: document, tls: withProtocols(config.TLS),
+		conns: newConns(config.MaxConns, config.MaxConnsPerIP), watch: newWatch(),
+		refusals: make(chan struct{}, maxRefusals),
+	}
+	s.table = s.routes()
+	s.http = s.newHTTP()
+	s.base, s.giveUp = context.WithCancel(context.Background())
+	return s, nil
+}
+
+// newHTTP configures fasthttp. Connections are accepted, limited and drained here, so
+// its own limits are set where they can not be met.
+func (s *Server) newHTTP() *fasthttp.Server {
+	return &fasthttp.Server{
+		Handler:      s.handle,
+		ErrorHandler: s.malformed,
+		ConnState:    noteIdle,
+		Logger:       quietLogger{s.cfg.Logger},
+
+		ReadTimeout:        s.cfg.ReadTimeout,
+		WriteTimeout:       s.cfg.WriteTimeout,
+		IdleTimeout:        s.cfg.IdleTimeout,
+		ReadBufferSize:     s.cfg.MaxHeaderBytes,
+		MaxRequestBodySize: s.cfg.MaxBodyBytes,
+		Concurrency:        2*s.cfg.MaxConns + maxRefusals,
+
+		StreamRequestBody:            true, // so that credentials are checked before a body is held
+		DisablePreParseMultipartForm: true,
+		NoDefaultServerHeader:        true,
+		NoDefaultContentType:         true,
+		SecureErrorLogMessage:        true,
+	}
+}
+
+// withProtocols is the TLS configuration for HTTP/1.1 alone.
+func withProtocols(config *tls.Config) *tls.Config {
+	if config == nil {
+		return nil
+	}
+	config = config.Clone()
+	config.NextProtos = []string{"http/1.1"}
+	config.MinVersion = max(config.MinVersion, tls.VersionTLS12)
+	return config
+}
+
+// noteIdle notes that an answer was written whole.
+func noteIdle(c net.Conn, state fasthttp.ConnState) {
+	if state == fasthttp.StateIdle {
+		streamOf(c).socket.busy.Store(false)
+	}
+}
+
+// Serve answers on ln until ctx is done, then drains: ln is closed, new requests are
+// answered 503, running ones may finish within the drain time and are cancelled after
+// it. It returns when everything that it started has ended: nil after a drain, an
+// error when ln failed. It closes ln, and can be called once.
+func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
+	if s.started.Swap(true) {
+		return errors.New("serving HTTP: a Server serves once")
+	}
+	watching := make(chan struct{})
+	watchCtx, stopWatch := context.WithCancel(context.Background())
+	go func() { defer close(watching); s.watch.run(watchCtx) }()
+
+	stopped := context.AfterFunc(ctx, func() { s.draining.Store(true); _ = ln.Close() })
+	err := s.accept(ctx, ln)
+	stopped()
+	s.draining.Store(true)
+	_ = ln.Close() // closed already after a drain
+	s.drain()
+	stopWatch()
+	<-watching
+	return err
+}
+
+// drainGrace is how long idle connections stay open for requests that are under way;
+// those are answered that the service shuts down.
+const drainGrace = 100 * time.Millisecond
+
+// drain ends all connections.
+func (s *Server) drain() {
+	deadline := time.Now().Add(s.cfg.DrainTimeout)
+	time.Sleep(min(drainGrace, s.cfg.DrainTimeout))
+	for s.conns.cut(false) > 0 && time.Now().Before(deadline) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.giveUp()
+	// What was cancelled is answered, if its client takes the answer.
+	for end := time.Now().Add(time.Second); s.conns.cut(false) > 0 && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.conns.cut(true)
+	s.serving.Wait()
+}

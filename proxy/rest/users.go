@@ -1,0 +1,95 @@
+package rest
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// userByEmail answers 4.1.
+func (s *Server) userByEmail(r *request) error {
+	ctx, cancel := r.storeContext()
+	defer cancel()
+	server, err := r.application(ctx)
+	if err != nil {
+		return err
+	}
+	if err := needActive(server); err != nil {
+		return err
+	}
+	if err := r.negotiate(false); err != nil {
+		return err
+	}
+	email, err := r.email()
+	if err != nil {
+		return err
+	}
+	place, err := s.cfg.Gate.Admit(ctx, server)
+	r.rateHeaders(place.Rate)
+	if err != nil {
+		return err
+	}
+	defer place.Release()
+	user, err := s.cfg.EndUsers.ByEmail(ctx, server.ID, email)
+	if err != nil {
+		return err
+	}
+	defer r.stage("encode", time.Now())
+	return r.send(appendUser(r.buffer(), user))
+}
+
+// email gives the query parameter. A plus sign in it is a plus sign, as RFC 3986 has
+// it: addresses hold no spaces, and callers forget to encode it.
+func (r *request) email() (string, error) {
+	given, err := r.parameters("email")
+	if err != nil {
+		return "", err
+	}
+	email, found := given["email"]
+	switch {
+	case !found || email == "":
+		return "", invalid("query parameter email is required: the user's e-mail address")
+	case utf8.RuneCountInString(email) > 320 || strings.ContainsFunc(email, unicode.IsControl):
+		return "", invalid("query parameter email must be an e-mail address of at most 320 characters")
+	}
+	return email, nil
+}
+
+// parameters reads the query: known names only, each once at most.
+func (r *request) parameters(known ...string) (map[string]string, error) {
+	given := map[string]string{}
+	for pair := range strings.SplitSeq(r.rawQuery, "&") {
+		if pair == "" {
+			continue
+		}
+		rawName, rawValue, _ := strings.Cut(pair, "=")
+		name, nameErr := url.PathUnescape(rawName)
+		value, valueErr := url.PathUnescape(rawValue)
+		_, repeated := given[name]
+		switch {
+		case nameErr != nil || valueErr != nil || !utf8.ValidString(name+value):
+			return nil, invalid("the query holds a malformed percent-encoding")
+		case !slices.Contains(known, name):
+			return nil, invalid("query parameter " + quoted(name) + " is unknown here")
+		case repeated:
+			return nil, invalid("query parameter " + quoted(name) + " is given twice")
+		}
+		given[name] = value
+	}
+	return given, nil
+}
+
+func appendUser(dst []byte, user proxy.EndUser) []byte {
+	dst = appendString(append(dst, `{"id":`...), user.ID)
+	dst = appendString(append(dst, `,"externalUserId":`...), user.ExternalUserID)
+	dst = appendString(append(dst, `,"username":`...), user.Username)
+	dst = appendString(append(dst, `,"email":`...), user.Email)
+	dst = appendOptional(append(dst, `,"phoneNumber":`...), user.PhoneNumber)
+	dst = appendOptional(append(dst, `,"passwordHash":`...), user.PasswordHash)
+	return append(dst, '}')
+}
