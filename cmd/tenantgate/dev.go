@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/tenantgate/tenantgate/control"
+	"github.com/tenantgate/tenantgate/control/embedded"
+)
+
+// devDatabase is the embedded cluster's database, for statements and the control store alike.
+const devDatabase = "tenantgate"
+
+// The roles of the embedded database. Their passwords are made anew at each start.
+const (
+	devControlRole   = "tenantgate_control"
+	devStatementRole = "tenantgate_statement"
+	devLookupRole    = "tenantgate_lookup"
+)
+
+// devCommand is the embedded default.
+type devCommand struct {
+	settings
+	DataDir         string `name:"data-dir" default:".tenantgate" help:"Where the embedded Postgres and the demo's credentials live; made when missing."`
+	PGBin           string `name:"pg-bin" placeholder:"DIR" help:"Folder with initdb and postgres; searched when not given."`
+	CredentialsFile string `name:"credentials-file" placeholder:"FILE" help:"Write the demo's URLs and credentials there as JSON (mode 0600) when the service is ready."`
+}
+
+// Run starts Postgres, fills it, and serves until the process is told to stop.
+func (d *devCommand) Run(ctx context.Context, c *console) error {
+	if os.Getenv("TENANTGATE_LOG_FORMAT") == "" && d.LogFormat == "json" {
+		d.LogFormat = "text" // a person reads it
+	}
+	log := newLog(c.Err, d.LogLevel, d.LogFormat)
+	cluster, err := embedded.Start(ctx, embedded.Config{BinDir: d.PGBin, DataDir: d.DataDir, Log: log})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+		defer cancel()
+		if err := cluster.Stop(stopping); err != nil {
+			log.Error("stopping the embedded Postgres", "error", err)
+		}
+	}()
+	ctx, cancel := whileRunning(ctx, cluster)
+	defer cancel()
+	db, err := prepareCluster(ctx, cluster)
+	if err != nil {
+		return fmt.Errorf("preparing the embedded database: %w", err)
+	}
+	demo, err := d.demo(ctx, db.ControlDatabaseURL, cluster.AdminURL(devDatabase))
+	if err != nil {
+		return fmt.Errorf("preparing the demo: %w", err)
+	}
+	err = serve(ctx, &d.settings, db, log, func(sv *service) error { return d.announce(c, sv, demo) })
+	return errors.Join(err, cluster.Err())
+}
+
+// whileRunning gives a context that ends with the cluster, should that end by itself.
+func whileRunning(ctx context.Context, cluster *embedded.Cluster) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case <-cluster.Done():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(); <-watched }
+}
+
+// prepareCluster makes database, roles and tables, and gives the URLs to work with.
+func prepareCluster(ctx context.Context, cluster *embedded.Cluster) (databases, error) {
+	passwords := map[string]string{devControlRole: rand.Text(), devStatementRole: rand.Text(), devLookupRole: rand.Text()}
+	if err := makeRoles(ctx, cluster, passwords); err != nil {
+		return databases{}, err
+	}
+	u := func(role string) string { return cluster.URL(role, passwords[role], devDatabase) }
+	db := databases{DatabaseURL: u(devStatementRole), ControlDatabaseURL: u(devControlRole), LookupDatabaseURL: u(devLookupRole)}
+	if err := control.MigrateControl(ctx, db.ControlDatabaseURL); err != nil {
+		return databases{}, err
+	}
+	roles := control.Roles{Statement: devStatementRole, Lookup: devLookupRole}
+	return db, control.MigrateBundled(ctx, cluster.AdminURL(devDatabase), roles)
+}
+
+func makeRoles(ctx context.Context, cluster *embedded.Cluster, passwords map[string]string) error {
+	conn, err := pgx.Connect(ctx, cluster.AdminURL("postgres"))
+	if err != nil {
+		return fmt.Errorf("connecting as the superuser: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is left to lose
+	for role, password := range passwords {
+		var exists bool
+		if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", role).Scan(&exists); err != nil {
+			return fmt.Errorf("looking for role %s: %w", role, err)
+		}
+		verb := map[bool]string{false: "CREATE", true: "ALTER"}[exists]
+		// The password is base32 of our own making: nothing in it needs quoting.
+		if _, err := conn.Exec(ctx, verb+" ROLE "+role+" LOGIN PASSWORD '"+password+"'"); err != nil {
+			return fmt.Errorf("making role %s: %w", role, err)
+		}
+	}
+	var exists bool
+	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", devDatabase).Scan(&exists); err != nil {
+		return fmt.Errorf("looking for the database: %w", err)
+	}
+	if !exists {
+		if _, err := conn.Exec(ctx, "CREATE DATABASE "+devDatabase); err != nil {
+			return fmt.Errorf("making the database: %w", err)
+		}
+	}
+	if _, err := conn.Exec(ctx, "GRANT CREATE ON DATABASE "+devDatabase+" TO "+devControlRole); err != nil {
+		return fmt.Errorf("granting: %w", err)
+	}
+	return nil
+}
+
+// credentials are what a developer needs to try the service, and what the credentials
+// file holds.
+type credentials struct {
+	BaseURL          string `json:"baseUrl"`
+	OpsURL           string `json:"opsUrl"`
+	ProjectID        string `json:"projectId"`
+	AccessToken      string `json:"accessToken"`
+	ServerID         string `json:"serverId"`
+	APIKey           string `json:"apiKey"`
+	AdminDatabaseURL string `json:"adminDatabaseUrl"`
+}
+
+// announce tells that the service is ready: to scripts in the file, to a person in words.
+func (d *devCommand) announce(c *console, sv *service, demo credentials) error {
+	scheme := "http"
+	if d.TLSCert != "" {
+		scheme = "https"
+	}
+	demo.BaseURL = scheme + "://" + sv.httpListener.Addr().String() + d.BasePath
+	demo.OpsURL = "http://" + sv.opsListener.Addr().String()
+	if d.CredentialsFile != "" {
+		if err := writeJSON(d.CredentialsFile, demo); err != nil {
+			return fmt.Errorf("writing the credentials file: %w", err)
+		}
+	}
+	_, err := fmt.Fprintf(c.Out, `
+tenantgate is ready, on an embedded Postgres in %s
+
+  base URL   %s        (documentation: %[2]s/docs)
+  metrics    %s/metrics
+  project    %s
+  token      %s
+  server     %s
+  API key    %s
+
+Run a statement as this server:
+
+  curl -s %[2]s/api/developer/projects/%[4]s/servers/%[6]s/database/query \
+    -H 'Authorization: Bearer %[5]s' -H 'Content-Type: application/json' \
+    -d '{"query": "SELECT id, name, email FROM end_users WHERE server_id = ? ORDER BY name", "args": []}'
+
+Look an end user up by e-mail, as this server's application:
+
+  curl -s '%[2]s/api/auth/user/by-email?email=ada@example.com' \
+    -H 'X-Server-ID: %[6]s' -H 'X-API-Key: %[7]s'
+
+Ctrl-C stops both.
+`, d.DataDir, demo.BaseURL, demo.OpsURL, demo.ProjectID, demo.AccessToken, demo.ServerID, demo.APIKey)
+	return err
+}
+
+// writeJSON writes a file that only its owner can read, whole or not at all.
+func writeJSON(path string, value any) error {
+	src, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(path), ".credentials-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temporary.Name()) //nolint:errcheck // it is gone when all went well
+	if _, err := temporary.Write(append(src, '\n')); err != nil {
+		_ = temporary.Close()
+		return err
+	}
+	if err := temporary.Close(); err != nil {
+		return err
+	}
+	return os.Rename(temporary.Name(), path)
+}

@@ -1,0 +1,92 @@
+// Command tenantgate is a firewall in front of a shared Postgres: it gives every server
+// (tenant) a database of its own. See README.md; `tenantgate --help` lists the commands.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// version is set by the linker (see the Makefile).
+var version = "dev"
+
+// app is the command line. The order of the commands is that of the help.
+type app struct {
+	Dev     devCommand     `cmd:"" help:"Run the service on an embedded Postgres, with a demo project: for trying out and for tests."`
+	Serve   serveCommand   `cmd:"" help:"Run the service in front of a database."`
+	Migrate migrateCommand `cmd:"" help:"Make or update the control store's tables, and the bundled schema's."`
+	Project projectCommand `cmd:"" help:"Manage projects."`
+	Server  serverCommand  `cmd:"" help:"Manage servers (tenants)."`
+	Token   tokenCommand   `cmd:"" help:"Manage developers' access tokens."`
+	Check   checkCommand   `cmd:"" help:"Tell what would become of SQL statements, without a database."`
+	Version versionCommand `cmd:"" help:"Print the version."`
+}
+
+// console is what a command talks to.
+type console struct {
+	Out, Err io.Writer
+}
+
+type versionCommand struct{}
+
+func (versionCommand) Run(c *console) error {
+	_, err := fmt.Fprintln(c.Out, "tenantgate", version)
+	return err
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], console{os.Stdout, os.Stderr})
+	stop()
+	os.Exit(code)
+}
+
+// run carries out one command line and gives the exit code: 0 done, 1 it failed, 2 it
+// was not understood.
+func run(ctx context.Context, args []string, c console) int {
+	parser, err := newParser(c)
+	if err != nil {
+		fmt.Fprintln(c.Err, "tenantgate:", err)
+		return 2
+	}
+	command, err := parser.Parse(args)
+	if err != nil {
+		if errors.Is(err, errHelp) {
+			return 0
+		}
+		fmt.Fprintln(c.Err, "tenantgate:", err)
+		return 2
+	}
+	command.BindTo(ctx, (*context.Context)(nil))
+	if err := command.Run(&c); err != nil {
+		if !errors.Is(err, errSilent) {
+			fmt.Fprintln(c.Err, "tenantgate:", err)
+		}
+		return 1
+	}
+	return 0
+}
+
+var (
+	errHelp   = errors.New("help was shown")
+	errSilent = errors.New("the command has told what is wrong")
+)
+
+func newParser(c console) (*kong.Kong, error) {
+	return kong.New(&app{},
+		kong.Name("tenantgate"),
+		kong.Description("A firewall in front of a shared Postgres that gives every server (tenant) a database of its own.\n\nEach flag can also be set by the environment variable named in brackets, those marked secret also by a file named in that variable with _FILE appended, and those of dev and serve in the file given by --config. Flags win over variables, variables over the file."),
+		kong.Writers(c.Out, c.Err),
+		kong.Exit(func(int) { panic(errHelp) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
+		kong.DefaultEnvars("TENANTGATE"),
+		kong.Resolvers(kong.ResolverFunc(secretFile)),
+	)
+}

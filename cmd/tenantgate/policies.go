@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/tenantgate/tenantgate/metrics"
+	"github.com/tenantgate/tenantgate/policies"
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/rest"
+	"github.com/tenantgate/tenantgate/proxy/upstream"
+)
+
+// planBytes bounds the texts and plans that each policy keeps.
+const planBytes = 64 << 20
+
+// policyFiles reads the files that were named, or else the shipped ones. The first is
+// the default policy.
+func policyFiles(paths []string) ([]*policy.File, error) {
+	var files []*policy.File
+	for _, path := range paths {
+		f, err := readPolicy(path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	if len(files) == 0 {
+		shipped, err := shippedPolicies()
+		if err != nil {
+			return nil, err
+		}
+		files = shipped
+	}
+	seen := map[string]bool{}
+	for _, f := range files {
+		if seen[f.Name] {
+			return nil, fmt.Errorf("two policy files bear the name %q", f.Name)
+		}
+		seen[f.Name] = true
+	}
+	return files, nil
+}
+
+// shippedPolicies are default, inject and readonly, default first.
+func shippedPolicies() ([]*policy.File, error) {
+	var files []*policy.File
+	for _, name := range policies.Names() {
+		src, _ := policies.Named(name)
+		f, err := policy.Parse(src)
+		if err != nil {
+			return nil, fmt.Errorf("reading the shipped policy %s: %w", name, err)
+		}
+		if name == "default" {
+			files = append([]*policy.File{f}, files...)
+		} else {
+			files = append(files, f)
+		}
+	}
+	return files, nil
+}
+
+// sets are the names that policies can refer to.
+func sets() policy.Sets {
+	return policy.Sets{Functions: policies.Sets(), Types: policies.Types()}
+}
+
+// newMetrics makes the metrics with the label values that the packages know.
+func newMetrics() *metrics.Metrics {
+	codes := make([]string, 0, len(proxy.Codes))
+	for code := range proxy.Codes {
+		codes = append(codes, string(code))
+	}
+	return metrics.New(metrics.Build{Version: version}, metrics.Known{
+		Endpoints: rest.Endpoints(), Codes: append(codes, "client_closed"), Frontends: []string{"rest"},
+		Kinds:    []string{string(policy.Select), string(policy.Insert), string(policy.Update), string(policy.Delete)},
+		Outcomes: append(codes, "ok"), Stages: []string{"auth", "policy", "pool_wait", "upstream", "encode"},
+		ErrorClasses: upstream.ErrorClasses(),
+	})
+}

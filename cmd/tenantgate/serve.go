@@ -1,0 +1,269 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"github.com/tenantgate/tenantgate/control"
+	"github.com/tenantgate/tenantgate/metrics"
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/rest"
+	"github.com/tenantgate/tenantgate/proxy/upstream"
+	"golang.org/x/sync/errgroup"
+)
+
+// startTimeout bounds the time in which everything that the service needs must answer.
+const startTimeout = 30 * time.Second
+
+// serveCommand is production.
+type serveCommand struct {
+	settings
+	databases
+}
+
+// databases are the roles that the service works as. See `tenantgate migrate`.
+type databases struct {
+	DatabaseURL        string `name:"database-url" required:"" secret:"" placeholder:"URL" help:"Role that statements run as: no owner, restricted to the policy's tables. (secret)"`
+	ControlDatabaseURL string `name:"control-database-url" required:"" secret:"" placeholder:"URL" help:"Role that owns the control store's tables. (secret)"`
+	LookupDatabaseURL  string `name:"lookup-database-url" required:"" secret:"" placeholder:"URL" help:"Role that the look-up by e-mail reads as; it alone needs the password hashes. (secret)"`
+}
+
+// Run serves until the process is told to stop.
+func (s *serveCommand) Run(ctx context.Context, c *console) error {
+	log := newLog(c.Err, s.LogLevel, s.LogFormat)
+	return serve(ctx, &s.settings, s.databases, log, func(*service) error { return nil })
+}
+
+// serve is the only wiring: build, start, wait, stop in order. ready is called once
+// when requests are answered.
+func serve(ctx context.Context, s *settings, db databases, log *slog.Logger, ready func(*service) error) error {
+	starting, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	sv, err := build(starting, s, db, log)
+	if err != nil {
+		sv.close()
+		return fmt.Errorf("starting: %w", err)
+	}
+	defer sv.close()
+	log.Info("serving", "http", sv.httpListener.Addr().String(), "ops", sv.opsListener.Addr().String(), "version", version)
+	err = sv.run(ctx, func() error { return ready(sv) })
+	log.Info("stopped")
+	return err
+}
+
+// service is everything that runs, in the order in which it was built.
+type service struct {
+	settings     *settings
+	log          *slog.Logger
+	metrics      *metrics.Metrics
+	httpListener net.Listener
+	opsListener  net.Listener
+	store        *control.Store
+	lookup       *control.Lookup
+	pool         *upstream.Pool
+	policies     *proxy.Policies
+	rest         *rest.Server
+	ops          *metrics.Ops
+}
+
+// build makes all parts and fails early where one can't work. The service is not nil
+// even then: what was built must be closed.
+func build(ctx context.Context, s *settings, db databases, log *slog.Logger) (*service, error) {
+	sv := &service{settings: s, log: log, metrics: newMetrics()}
+	for _, step := range []func(context.Context, databases) error{sv.listen, sv.openStore, sv.openPool, sv.loadPolicies, sv.openRest} {
+		if err := step(ctx, db); err != nil {
+			return sv, err
+		}
+	}
+	return sv, nil
+}
+
+func (sv *service) listen(ctx context.Context, _ databases) (err error) {
+	var lc net.ListenConfig
+	if sv.httpListener, err = lc.Listen(ctx, "tcp", sv.settings.HTTPAddr); err != nil {
+		return fmt.Errorf("opening --http-addr: %w", err)
+	}
+	if sv.opsListener, err = lc.Listen(ctx, "tcp", sv.settings.OpsAddr); err != nil {
+		return fmt.Errorf("opening --ops-addr: %w", err)
+	}
+	return nil
+}
+
+func (sv *service) openStore(ctx context.Context, db databases) error {
+	file, err := sv.settings.Config.read()
+	if err != nil {
+		return err
+	}
+	sv.store, err = control.Open(ctx, control.Config{ControlURL: db.ControlDatabaseURL, JWT: file.JWT.config(), Log: sv.log})
+	if err != nil {
+		return fmt.Errorf("opening the control store (--control-database-url): %w", err)
+	}
+	sv.lookup, err = control.OpenLookup(ctx, file.EndUsers.config(db.LookupDatabaseURL))
+	if err != nil {
+		return fmt.Errorf("opening the look-up by e-mail (--lookup-database-url): %w", err)
+	}
+	return nil
+}
+
+func (sv *service) openPool(ctx context.Context, db databases) (err error) {
+	s := sv.settings
+	sv.pool, err = upstream.Open(ctx, upstream.Config{
+		URL: db.DatabaseURL, MinConns: s.PoolMin, MaxConns: s.PoolMax, AcquireTimeout: s.PoolWait, NoPrepared: s.PreparedOff,
+		SearchPath: s.SearchPath, Recorder: sv.metrics, Log: sv.log,
+	})
+	if err != nil {
+		return fmt.Errorf("opening the database (--database-url): %w", err)
+	}
+	sv.metrics.WatchPool(func() (idle, acquired, limit, waiting int) {
+		st := sv.pool.Stat()
+		return st.Idle, st.Acquired, st.Max, st.Waiting
+	})
+	return nil
+}
+
+func (sv *service) loadPolicies(ctx context.Context, _ databases) error {
+	files, err := policyFiles(sv.settings.Policy)
+	if err != nil {
+		return err
+	}
+	sv.policies, err = proxy.LoadPolicies(ctx, proxy.PoliciesConfig{
+		Files: files, Default: files[0].Name, Sets: sets(), Catalog: sv.pool, Recorder: sv.metrics, Log: sv.log, PlanBytes: planBytes,
+	})
+	if err != nil {
+		return fmt.Errorf("loading the policies: %w", err)
+	}
+	for _, f := range files {
+		sv.metrics.PolicyInfo(f.Name, f.SHA256)
+	}
+	return nil
+}
+
+func (sv *service) openRest(_ context.Context, _ databases) error {
+	s := sv.settings
+	certificate, err := s.tlsConfig()
+	if err != nil {
+		return err
+	}
+	gate := proxy.NewGate(proxy.GateConfig{
+		Directory: sv.store, Policies: sv.policies, Recorder: sv.metrics, Log: sv.log,
+		Override: policy.Limits{RequestsPerSecond: limit(s.RequestsPerSecond), MaxConcurrent: limit(s.MaxConcurrent)},
+	})
+	sv.rest, err = rest.New(rest.Config{
+		Gate: gate, Servers: sv.store, EndUsers: sv.lookup, Query: query(sv.pool, sv.metrics), Recorder: sv.metrics, Logger: sv.log,
+		BasePath: s.BasePath, TLS: certificate, CORSOrigins: s.CORSOrigins,
+		MaxBodyBytes: s.MaxBodyBytes, MaxConns: s.MaxConns, MaxConnsPerIP: s.MaxConnsPerIP, DrainTimeout: s.DrainTimeout,
+	})
+	if err != nil {
+		return fmt.Errorf("making the REST interface: %w", err)
+	}
+	sv.ops = metrics.NewOps(metrics.OpsConfig{Listener: sv.opsListener, Metrics: sv.metrics.Handler(), Ready: sv.ready, Log: sv.log})
+	return nil
+}
+
+// query adapts the pool to the front end, and counts statements by how they ended.
+func query(pool *upstream.Pool, m *metrics.Metrics) rest.QueryFunc {
+	return func(ctx context.Context, b policy.Bound, int8AsString bool, dst []byte) ([]byte, int64, error) {
+		m.Overridden(b.Overridden())
+		result, err := pool.Query(ctx, b, upstream.Encoding{Int8AsString: int8AsString}, dst)
+		outcome := "ok"
+		if err != nil {
+			outcome = string(proxy.AsError(err).Code)
+		}
+		m.Statement(string(b.Kind()), outcome)
+		return result.Body, result.RowsAffected, err
+	}
+}
+
+// ready tells why requests can't be served, if so.
+func (sv *service) ready(ctx context.Context) error {
+	return errors.Join(sv.pool.Ready(ctx), sv.store.Ready(ctx))
+}
+
+// run serves until ctx ends, then stops in order: readiness first, then the front end
+// with its running requests, then what those need.
+func (sv *service) run(ctx context.Context, ready func() error) error {
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	serving, fail := context.WithCancel(ctx)
+	defer fail()
+	var group errgroup.Group
+	for _, part := range []func(context.Context) error{sv.store.Run, sv.policies.Run, sv.ops.Run} {
+		group.Go(func() error {
+			defer fail() // no part ends before the front end has
+			return part(background)
+		})
+	}
+	err := sv.front(serving, ready)
+	stop()
+	return errors.Join(err, group.Wait())
+}
+
+// front serves requests until ctx ends, and their answers to the end.
+func (sv *service) front(ctx context.Context, ready func() error) error {
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	served := make(chan error, 1)
+	go func() { served <- sv.rest.Serve(serving, sv.httpListener) }()
+	err := ready()
+	if err == nil {
+		select {
+		case err := <-served:
+			return err
+		case <-ctx.Done():
+		}
+	}
+	sv.log.Info("stopping")
+	sv.ops.Drain()
+	stop()
+	return errors.Join(err, <-served)
+}
+
+// close lets go of what build made, last first.
+func (sv *service) close() {
+	if sv.pool != nil {
+		sv.pool.Close()
+	}
+	if sv.lookup != nil {
+		sv.lookup.Close()
+	}
+	if sv.store != nil {
+		sv.store.Close()
+	}
+	for _, ln := range []net.Listener{sv.httpListener, sv.opsListener} {
+		if ln != nil {
+			_ = ln.Close()
+		}
+	}
+}
+
+func newLog(w io.Writer, level, format string) *slog.Logger {
+	var least slog.Level
+	if err := least.UnmarshalText([]byte(level)); err != nil {
+		least = slog.LevelInfo
+	}
+	options := &slog.HandlerOptions{Level: least}
+	if format == "text" {
+		return slog.New(slog.NewTextHandler(w, options))
+	}
+	return slog.New(slog.NewJSONHandler(w, options))
+}
+
+// readPolicy reads and checks one policy file.
+func readPolicy(path string) (*policy.File, error) {
+	src, err := os.ReadFile(path) //nolint:gosec // the operator names it
+	if err != nil {
+		return nil, fmt.Errorf("reading the policy: %w", err)
+	}
+	f, err := policy.Parse(src)
+	if err != nil {
+		return nil, fmt.Errorf("reading the policy %s: %w", path, err)
+	}
+	return f, nil
+}

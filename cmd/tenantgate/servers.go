@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+
+	"github.com/tenantgate/tenantgate/control"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// serverCommand manages servers, the tenants.
+type serverCommand struct {
+	List       serverList       `cmd:"" help:"List the servers of a project, or of all projects."`
+	Create     serverCreate     `cmd:"" help:"Make a server, with an id of your own if need be, and show its API key, this once."`
+	Activate   serverActivate   `cmd:"" help:"Let a server's data be reached again."`
+	Deactivate serverDeactivate `cmd:"" help:"Refuse look-ups and statements of a server, everywhere within a second."`
+	RotateKey  serverRotateKey  `cmd:"" help:"Give a server a new API key and show it, this once."`
+	SetPolicy  serverSetPolicy  `cmd:"" help:"Assign a policy to a server, before its project's."`
+}
+
+type serverList struct {
+	storeFlags
+	Project string `name:"project" env:"-" placeholder:"ID" help:"Only this project's."`
+}
+
+type serverCreate struct {
+	storeFlags
+	Project     string `name:"project" required:"" env:"-" placeholder:"ID" help:"The owning project."`
+	ID          string `name:"id" env:"-" help:"The id that its rows bear already; made when not given."`
+	Description string `name:"description" env:"-" help:"A description."`
+	Name        string `arg:"" help:"Its name."`
+}
+
+// serverFlags name one server.
+type serverFlags struct {
+	storeFlags
+	ID string `arg:"" help:"The server's id."`
+}
+
+type (
+	serverActivate   struct{ serverFlags }
+	serverDeactivate struct{ serverFlags }
+)
+
+type serverRotateKey struct {
+	serverFlags
+	Overlap string `name:"overlap" env:"-" default:"0s" help:"How long the present key stays valid beside the new one, such as 24h."`
+}
+
+type serverSetPolicy struct {
+	serverFlags
+	Policy string `arg:"" help:"The policy's name; \"\" for the project's."`
+}
+
+type serverJSON struct {
+	ID          string  `json:"id"`
+	APIKey      string  `json:"apiKey,omitempty"`
+	ProjectID   string  `json:"projectId"`
+	Name        string  `json:"name"`
+	Description string  `json:"description"`
+	IsActive    bool    `json:"isActive"`
+	Policy      string  `json:"policy"`
+	CreatedAt   *string `json:"createdAt"`
+	UpdatedAt   *string `json:"updatedAt"`
+}
+
+func serverView(s proxy.Server) serverJSON {
+	return serverJSON{ID: s.ID, ProjectID: s.ProjectID, Name: s.Name, Description: s.Description, IsActive: s.Active,
+		Policy: s.Policy, CreatedAt: stamp(s.CreatedAt), UpdatedAt: stamp(s.UpdatedAt)}
+}
+
+// Run lists the servers.
+func (l *serverList) Run(ctx context.Context, c *console) error {
+	return l.with(ctx, func(s *control.Store) error {
+		projects := []string{l.Project}
+		if l.Project == "" {
+			all, err := s.ListProjects(ctx)
+			if err != nil {
+				return err
+			}
+			projects = nil
+			for _, p := range all {
+				projects = append(projects, p.ID)
+			}
+		}
+		list := []serverJSON{}
+		out := table{columns: []string{"ID", "PROJECT", "NAME", "ACTIVE", "POLICY", "CREATED"}}
+		for _, id := range projects {
+			servers, _, err := s.ListServers(ctx, id, 0, "")
+			if err != nil {
+				return err
+			}
+			for _, server := range servers {
+				j := serverView(server)
+				list = append(list, j)
+				out.rows = append(out.rows, []any{j.ID, j.ProjectID, j.Name, j.IsActive, orDash(&j.Policy), orDash(j.CreatedAt)})
+			}
+		}
+		return l.print(c, list, out)
+	})
+}
+
+// Run makes a server.
+func (s *serverCreate) Run(ctx context.Context, c *console) error {
+	return s.with(ctx, func(store *control.Store) (err error) {
+		var made proxy.Server
+		var key string
+		if s.ID != "" {
+			made, key, err = store.CreateServerWithID(ctx, s.Project, s.ID, s.Name, s.Description)
+		} else {
+			made, key, err = store.CreateServer(ctx, s.Project, s.Name, s.Description)
+		}
+		if err != nil {
+			return err
+		}
+		j := serverView(made)
+		j.APIKey = key
+		return s.printKey(c, j)
+	})
+}
+
+// printKey shows a server with its key.
+func (f *storeFlags) printKey(c *console, j serverJSON) error {
+	return f.print(c, j, table{columns: []string{"ID", "API KEY"}, rows: [][]any{{j.ID, j.APIKey}},
+		note: "The key is shown this once; store it now."})
+}
+
+// Run activates a server.
+func (s *serverActivate) Run(ctx context.Context, c *console) error {
+	return s.setActive(ctx, c, true, "active")
+}
+
+// Run deactivates a server.
+func (s *serverDeactivate) Run(ctx context.Context, c *console) error {
+	return s.setActive(ctx, c, false, "inactive")
+}
+
+func (f *serverFlags) setActive(ctx context.Context, c *console, active bool, what string) error {
+	return f.with(ctx, func(s *control.Store) error {
+		if err := s.SetServerActive(ctx, f.ID, active); err != nil {
+			return err
+		}
+		return f.done(c, f.ID, what)
+	})
+}
+
+// Run rotates a key.
+func (s *serverRotateKey) Run(ctx context.Context, c *console) error {
+	overlap, err := parseSpan(s.Overlap)
+	if err != nil {
+		return err
+	}
+	return s.with(ctx, func(store *control.Store) error {
+		key, err := store.RotateKey(ctx, s.ID, overlap)
+		if err != nil {
+			return err
+		}
+		if s.JSON {
+			return s.print(c, map[string]string{"id": s.ID, "apiKey": key}, table{})
+		}
+		return s.printKey(c, serverJSON{ID: s.ID, APIKey: key})
+	})
+}
+
+// Run assigns the policy.
+func (s *serverSetPolicy) Run(ctx context.Context, c *console) error {
+	return s.with(ctx, func(store *control.Store) error {
+		if err := store.SetServerPolicy(ctx, s.ID, s.Policy); err != nil {
+			return err
+		}
+		return s.done(c, s.ID, "policy set")
+	})
+}

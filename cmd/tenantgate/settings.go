@@ -1,0 +1,150 @@
+package main
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/goccy/go-yaml"
+)
+
+// settings are the flags that dev and serve share. The configuration file has the same
+// names in camel case.
+type settings struct {
+	Config            configFile    `name:"config" placeholder:"FILE" help:"YAML file with any of these settings in camel case (httpAddr), and the sections endUsers and jwt." yaml:"-"`
+	HTTPAddr          string        `name:"http-addr" default:"127.0.0.1:8080" help:"Address of the REST interface." yaml:"httpAddr"`
+	OpsAddr           string        `name:"ops-addr" default:"127.0.0.1:9090" help:"Address of /metrics, /healthz and /readyz; keep it internal." yaml:"opsAddr"`
+	BasePath          string        `name:"base-path" help:"Path in front of every endpoint, such as /x." yaml:"basePath"`
+	Policy            []string      `name:"policy" placeholder:"FILE" sep:"none" help:"Policy file; may be repeated, the first is the default policy. Without one the shipped policies apply (default, inject, readonly)." yaml:"policy"`
+	RequestsPerSecond *int          `name:"requests-per-second" placeholder:"N" help:"Requests per server and second, instead of the policy's limit; 0 is no limit." yaml:"requestsPerSecond"`
+	MaxConcurrent     *int          `name:"max-concurrent" placeholder:"N" help:"Statements per server at once, instead of the policy's limit; 0 is no limit." yaml:"maxConcurrent"`
+	MaxBodyBytes      int           `name:"max-body-bytes" default:"1048576" help:"Size limit of a request's body." yaml:"maxBodyBytes"`
+	MaxConns          int           `name:"max-conns" default:"4096" help:"Open client connections at most." yaml:"maxConns"`
+	MaxConnsPerIP     int           `name:"max-conns-per-ip" default:"0" help:"The same for one client address; 0 is no limit." yaml:"maxConnsPerIp"`
+	TLSCert           string        `name:"tls-cert" placeholder:"FILE" help:"Certificate chain (PEM): serve HTTPS." yaml:"tlsCert"`
+	TLSKey            string        `name:"tls-key" placeholder:"FILE" help:"Its private key (PEM)." yaml:"tlsKey"`
+	CORSOrigins       []string      `name:"cors-origin" placeholder:"ORIGIN" help:"Origin whose scripts may call the interface, or *; may be repeated. Off by default." yaml:"corsOrigins"`
+	PoolMin           int32         `name:"pool-min" default:"2" help:"Database connections kept open for statements." yaml:"poolMin"`
+	PoolMax           int32         `name:"pool-max" default:"20" help:"Database connections for statements at most." yaml:"poolMax"`
+	PoolWait          time.Duration `name:"pool-wait" default:"1s" help:"Wait for a free one before a request gets 503 overloaded." yaml:"poolWait"`
+	PreparedOff       bool          `name:"no-prepared-statements" help:"For a pooler in transaction mode in front of the database." yaml:"noPreparedStatements"`
+	SearchPath        string        `name:"search-path" default:"pg_catalog, pg_temp" help:"search_path of statements; schemas of extensions whose operators they need go between the two." yaml:"searchPath"`
+	DrainTimeout      time.Duration `name:"drain-timeout" default:"10s" help:"Time for running requests when the service is stopped." yaml:"drainTimeout"`
+	LogLevel          string        `name:"log-level" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error." yaml:"logLevel"`
+	LogFormat         string        `name:"log-format" enum:"json,text" default:"json" help:"json or text." yaml:"logFormat"`
+}
+
+// configFile is the --config flag. It is read before the other flags are settled.
+type configFile string
+
+// fileConfig is a configuration file: the settings, and the sections.
+type fileConfig struct {
+	settings     `yaml:",inline"`
+	fileSections `yaml:",inline"`
+}
+
+// read gives the file's contents, or what is wrong in it and where. No path is an
+// empty file.
+func (path configFile) read() (*fileConfig, error) {
+	c := &fileConfig{}
+	if path == "" {
+		return c, nil
+	}
+	src, err := os.ReadFile(string(path))
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	if err := yaml.UnmarshalWithOptions(src, c, yaml.Strict()); err != nil {
+		return nil, fmt.Errorf("reading the configuration %s: %w", path, err)
+	}
+	return c, nil
+}
+
+// BeforeResolve reads the file and offers its values for the flags that nobody set.
+func (configFile) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
+	path, _ := ctx.FlagValue(trace.Flag).(configFile)
+	c, err := path.read()
+	if err != nil {
+		return err
+	}
+	ctx.AddResolver(kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+		return c.named(flag)
+	}))
+	return nil
+}
+
+// named gives a setting of the file as the flag would be written; nil where the file
+// has none or the environment comes first.
+func (s *settings) named(flag *kong.Flag) (any, error) {
+	for _, env := range flag.Envs {
+		if _, set := os.LookupEnv(env); set {
+			return nil, nil
+		}
+	}
+	v := reflect.ValueOf(*s)
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		if field.Tag.Get("name") != flag.Name || v.Field(i).IsZero() {
+			continue
+		}
+		value := v.Field(i)
+		if value.Kind() == reflect.Pointer {
+			value = value.Elem()
+		}
+		if list, ok := value.Interface().([]string); ok {
+			return strings.Join(list, ","), nil
+		}
+		return fmt.Sprint(value.Interface()), nil
+	}
+	return nil, nil
+}
+
+// secretFile reads a flag that is marked secret from the file that its environment
+// variable names with _FILE appended. The variable itself comes first.
+func secretFile(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	if !flag.Tag.Has("secret") || len(flag.Envs) == 0 {
+		return nil, nil
+	}
+	if _, set := os.LookupEnv(flag.Envs[0]); set {
+		return nil, nil
+	}
+	path, set := os.LookupEnv(flag.Envs[0] + "_FILE")
+	if !set {
+		return nil, nil
+	}
+	src, err := os.ReadFile(path) //nolint:gosec // the operator names it
+	if err != nil {
+		return nil, fmt.Errorf("reading %s_FILE: %w", flag.Envs[0], err)
+	}
+	return strings.TrimRight(string(src), "\r\n"), nil
+}
+
+// limit turns a flag in which 0 is no limit into a limit in which negative is.
+func limit(flag *int) int {
+	switch {
+	case flag == nil:
+		return 0
+	case *flag <= 0:
+		return -1
+	}
+	return *flag
+}
+
+func (s *settings) tlsConfig() (*tls.Config, error) {
+	if s.TLSCert == "" && s.TLSKey == "" {
+		return nil, nil
+	}
+	if s.TLSCert == "" || s.TLSKey == "" {
+		return nil, errors.New("--tls-cert and --tls-key go together")
+	}
+	pair, err := tls.LoadX509KeyPair(s.TLSCert, s.TLSKey)
+	if err != nil {
+		return nil, fmt.Errorf("reading the TLS certificate: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}

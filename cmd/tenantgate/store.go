@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"text/tabwriter"
+	"time"
+
+	"github.com/tenantgate/tenantgate/control"
+	"github.com/tenantgate/tenantgate/control/embedded"
+)
+
+// storeFlags say which control store an administrative command works on.
+type storeFlags struct {
+	ControlDatabaseURL string `name:"control-database-url" secret:"" placeholder:"URL" help:"The control store. (secret)"`
+	DataDir            string `name:"data-dir" placeholder:"DIR" help:"Instead: the data directory of a running tenantgate dev."`
+	JSON               bool   `name:"json" env:"-" help:"Print JSON, for scripts."`
+}
+
+// url gives the control store's URL.
+func (f *storeFlags) url() (string, error) {
+	switch {
+	case f.DataDir != "":
+		admin, err := embedded.Find(f.DataDir)
+		if err != nil {
+			return "", err
+		}
+		return inDatabase(admin, devDatabase)
+	case f.ControlDatabaseURL != "":
+		return f.ControlDatabaseURL, nil
+	}
+	return "", errors.New("which control store? give --control-database-url, or --data-dir for that of a running tenantgate dev")
+}
+
+// inDatabase gives a URL with another database in it.
+func inDatabase(rawURL, database string) (string, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return "", errors.New("the embedded database's URL can't be read")
+	}
+	u.Path = "/" + database
+	return u.String(), nil
+}
+
+// with runs an operation on the store.
+func (f *storeFlags) with(ctx context.Context, operate func(*control.Store) error) error {
+	controlURL, err := f.url()
+	if err != nil {
+		return err
+	}
+	store, err := control.Open(ctx, control.Config{ControlURL: controlURL})
+	if err != nil {
+		return fmt.Errorf("opening the control store: %w", err)
+	}
+	defer store.Close()
+	return operate(store)
+}
+
+// table is what a command prints: for a person in columns, for a script as JSON.
+type table struct {
+	columns []string
+	rows    [][]any
+	note    string // printed below the columns, for a person only
+}
+
+// print writes value as JSON, or the table.
+func (f *storeFlags) print(c *console, value any, t table) error {
+	if f.JSON {
+		e := json.NewEncoder(c.Out)
+		e.SetIndent("", "  ")
+		return e.Encode(value)
+	}
+	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+	for i, name := range t.columns {
+		fmt.Fprint(w, name, end(i, len(t.columns)))
+	}
+	for _, row := range t.rows {
+		for i, cell := range row {
+			fmt.Fprint(w, cell, end(i, len(row)))
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if t.note != "" {
+		_, err := fmt.Fprintln(c.Out, "\n"+t.note)
+		return err
+	}
+	return nil
+}
+
+func end(i, n int) string {
+	if i == n-1 {
+		return "\n"
+	}
+	return "\t"
+}
+
+// stamp writes a time as the interface does; null for none.
+func stamp(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	s := t.UTC().Format("2006-01-02T15:04:05.000Z")
+	return &s
+}
+
+func orDash(s *string) string {
+	if s == nil || *s == "" {
+		return "-"
+	}
+	return *s
+}
