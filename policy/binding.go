@@ -108,7 +108,7 @@ func (p *argPlan) checkCount(server string, args []Arg) *Reason {
 	extra := len(args) - p.count
 	switch {
 	case len(args) > p.maxArgs:
-		return &Reason{Code: ArgumentCount, Message: fmt.Sprintf("%d args were given, at most %d are allowed", len(args), p.maxArgs)}
+		return &Reason{Code: ArgumentCount, Message: fmt.Sprintf("got %d args; at most %d are allowed", len(args), p.maxArgs)}
 	case extra == 0:
 		return nil
 	case extra == 1 && (p.kind == Update || p.kind == Delete):
@@ -117,7 +117,7 @@ func (p *argPlan) checkCount(server string, args []Arg) *Reason {
 		}
 	}
 	return &Reason{Code: ArgumentCount, Hint: p.countHint(extra),
-		Message: fmt.Sprintf("the statement takes %s, %d were given", plural(p.count), len(args))}
+		Message: fmt.Sprintf("the statement takes %s, got %d", plural(p.count), len(args))}
 }
 
 func (p *argPlan) countHint(extra int) string {

@@ -147,6 +147,23 @@ func TestScanMatchesPostgresOnGeneratedTexts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { sameAsPostgres(t, generated(t, fragments())) })
 }
 
+// Short texts over the signs of one subject are tried out completely.
+func TestScanMatchesPostgresOnAllShortTexts(t *testing.T) {
+	var all func(text, signs string, more int)
+	all = func(text, signs string, more int) {
+		for i := range len(signs) {
+			next := text + signs[i:i+1]
+			sameAsPostgres(t, next)
+			if more > 1 {
+				all(next, signs, more-1)
+			}
+		}
+	}
+	all("", "01_.e$+xbo8f'", 4)   // numbers
+	all("", "'\\EBUn&$a\n-? ", 4) // quotes
+	all("", "+-*/?=@>:.(\n", 4)   // operators and comments
+}
+
 // The order of the first checks is a promise: nothing looks at a text that is too long.
 func TestScanChecksBytesFirst(t *testing.T) {
 	for _, c := range []struct {
