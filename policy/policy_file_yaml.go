@@ -14,10 +14,12 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// maxFileBytes and maxFileDepth bound what the YAML parser is given: it recurses.
+// What the YAML parser is given is bounded: it recurses, and its time grows with the
+// square of the number of keys (a second at 20,000).
 const (
-	maxFileBytes = 1 << 20
-	maxFileDepth = 32
+	maxFileBytes  = 1 << 20
+	maxFileTokens = 100_000
+	maxFileDepth  = 32
 )
 
 // reader takes a policy's YAML apart. It knows a subset: mappings with plain keys,
@@ -79,6 +81,9 @@ func (r *reader) document() (ast.Node, error) {
 
 // plain refuses what is outside the subset, and nesting that a policy never has.
 func (r *reader) plain(tokens token.Tokens) error {
+	if len(tokens) > maxFileTokens {
+		return r.mistake(placeOf(tokens[maxFileTokens]), "the file holds more than a policy can")
+	}
 	depth, line, dashes := 0, 0, 0
 	for i, t := range tokens {
 		if what := refusedToken(t.Type); what != "" {

@@ -39,22 +39,54 @@ func apply(source string, edits []edit) (string, []piece) {
 		}
 		return int(a.order) - int(b.order)
 	})
-	var out strings.Builder
-	var pieces []piece
+	var w writer
 	at := 0
 	for _, e := range edits {
-		if e.start > at {
-			pieces = append(pieces, piece{out.Len(), at, e.start - at})
-			out.WriteString(source[at:e.start])
-		}
-		out.WriteString(e.text)
+		w.keep(source, at, e.start)
+		w.write(e.text)
 		at = max(at, e.end)
 	}
-	if at < len(source) {
-		pieces = append(pieces, piece{out.Len(), at, len(source) - at})
-		out.WriteString(source[at:])
+	w.keep(source, at, len(source))
+	return w.out.String(), w.pieces
+}
+
+// writer puts a final text together.
+type writer struct {
+	out    strings.Builder
+	pieces []piece
+	last   byte
+}
+
+// keep writes a run of the source.
+func (w *writer) keep(source string, start, end int) {
+	if start >= end {
+		return
 	}
-	return out.String(), pieces
+	w.space(source[start])
+	w.pieces = append(w.pieces, piece{w.out.Len(), start, end - start})
+	w.out.WriteString(source[start:end])
+	w.last = source[end-1]
+}
+
+func (w *writer) write(text string) {
+	if text == "" {
+		return
+	}
+	w.space(text[0])
+	w.out.WriteString(text)
+	w.last = text[len(text)-1]
+}
+
+// space keeps apart what would read as one token: SELECT* must not become SELECT$1,
+// nor "a" and "b" be one name.
+func (w *writer) space(next byte) {
+	if wordy(w.last) && wordy(next) {
+		w.out.WriteByte(' ')
+	}
+}
+
+func wordy(c byte) bool {
+	return c == '_' || c == '$' || c == '"' || c == '\'' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
 // tokens is a cursor over the tokens of the text.

@@ -222,6 +222,7 @@ func TestScanRefusesWithItsPlace(t *testing.T) {
 		{"parameter 0", "select $0", SyntaxError, 7},
 		{"parameter 65536", "select $65536", SyntaxError, 7},
 		{"parameter that wraps to 1", "select $4294967297", SyntaxError, 7},
+		{"parameter that wraps at 64 bits", "select $18446744073709551617", SyntaxError, 7},
 		{"parameter with junk", "select $1and", SyntaxError, 7},
 		{"number with junk", "select 1a", SyntaxError, 7},
 		{"hexadecimal without digits", "select 0x", SyntaxError, 7},
@@ -271,6 +272,25 @@ func TestScanAdmitsLongHonestTexts(t *testing.T) {
 	} {
 		if _, f := scan(text, Guard{}, true); f != nil {
 			t.Errorf("%s (%d bytes): %+v", name, len(text), f)
+		}
+	}
+}
+
+// A chain grows through an operand in brackets and through BETWEEN's AND; what stands
+// in closed brackets counts no more.
+func TestScanMeasuresChains(t *testing.T) {
+	for text, code := range map[string]Code{
+		"select (1+1+1)+(1+1+1)+(1+1+1)":                 "",
+		"select 1+1+1+(1+1+(1+1))":                       ConstructNotAllowed,
+		"select a between b and c and d and e and f":     "",
+		"select a between b and not c between d and e":   ConstructNotAllowed,
+		"select 1+1+1, 1+1+1, (1+1, 1+1, 1+1), 1+1+1":    "",
+		"select a + b or c + d OR e + f":                 "",
+		"select a.b.c.d.e.f.g.h":                         ConstructNotAllowed,
+		"select $1, 'a', \"b\", 1, ((((1)))), [1][1][1]": "",
+	} {
+		if _, f := scan(text, Guard{MaxChain: 6}, false); f == nil && code != "" || f != nil && f.Code != code {
+			t.Errorf("%s: got %+v, want %q", text, f, code)
 		}
 	}
 }

@@ -56,11 +56,7 @@ func parseFault(text string, err error) *Fault {
 	if !errors.As(err, &e) {
 		return &Fault{Code: Internal, Message: "the statement could not be parsed", Offset: -1}
 	}
-	at := charOffset(text, e.Cursorpos)
-	if strings.HasPrefix(e.Message, "memory exhausted") || strings.HasPrefix(e.Message, "stack depth limit") {
-		return construct(at, "the statement is nested too deeply")
-	}
-	return syntaxError(at, shorten(e.Message))
+	return syntaxError(charOffset(text, e.Cursorpos), shorten(e.Message))
 }
 
 // treeFault tells why a tree could not be read.

@@ -85,6 +85,10 @@ func (r *rewriter) spellStars() {
 		if !ok || r.isTableForm(s.offset) {
 			continue
 		}
+		if t.i > 0 && t.before("(") { // (e.*) is e.*, but (e.a, e.b) is a row
+			r.fail(construct(s.offset, "a * in brackets is not supported here"))
+			return
+		}
 		for !t.done() && !t.is("*") {
 			t.i++
 		}

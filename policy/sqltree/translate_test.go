@@ -196,6 +196,17 @@ func soundOffsets(t tester, caller string, tr *Translation) {
 		}
 		last = from
 	}
+	starts := 0
+	for at := -1; at <= len(tr.Text)+1; at++ {
+		if i := tr.TokenAt(at); i >= 0 && tr.Tokens[i].Start == at {
+			starts++
+		} else if i != -1 {
+			t.Fatalf("%q: token %d is said to start at %d", tr.Text, i, at)
+		}
+	}
+	if starts != len(tr.Tokens) {
+		t.Fatalf("%q: %d tokens found of %d", tr.Text, starts, len(tr.Tokens))
+	}
 	if at, ok := tr.CallerOffset(-1); ok {
 		t.Fatalf("-1 is %d", at)
 	}
