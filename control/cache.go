@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/maypok86/otter/v2"
-
-	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // entry is an answer of the store: a value, or that there is none.
@@ -58,12 +56,13 @@ func (c *cache[K, V]) get(ctx context.Context, key K) (V, bool, error) {
 	if hit && c.usable(last) {
 		return last.value, last.found, nil
 	}
+	stale := hit && c.servesStale(last)
 	if c.fresh.away() {
-		return c.serveStale(last, hit, readError("asking the store", context.DeadlineExceeded))
+		return c.lastKnown(last, stale, readError("asking the store", errAway))
 	}
-	e, err := c.load(ctx, key)
+	e, err := c.load(ctx, key, stale)
 	if isUnavailable(err) && ctx.Err() == nil {
-		return c.serveStale(last, hit, err)
+		return c.lastKnown(last, stale, err)
 	}
 	return e.value, e.found, err
 }
@@ -83,10 +82,15 @@ func (c *cache[K, V]) usable(e entry[V]) bool {
 	return c.fresh.now()-e.read < oldest && c.fresh.unconfirmed(e.read) < confirmWindow
 }
 
-// serveStale never serves "there is none": whoever came into being meanwhile would be
-// told that he does not exist, where "not now" is the truth.
-func (c *cache[K, V]) serveStale(last entry[V], hit bool, why error) (V, bool, error) {
-	if hit && last.found && c.fresh.unconfirmed(last.read) < c.bounds.StaleFor {
+// servesStale tells whether an entry may stand in for a store that is away. "There is
+// none" never may: whoever came into being meanwhile would be told that he does not exist,
+// where "not now" is the truth.
+func (c *cache[K, V]) servesStale(e entry[V]) bool {
+	return e.found && c.fresh.unconfirmed(e.read) < c.bounds.StaleFor
+}
+
+func (c *cache[K, V]) lastKnown(last entry[V], stale bool, why error) (V, bool, error) {
+	if stale {
 		return last.value, true, nil
 	}
 	var none V
@@ -94,20 +98,30 @@ func (c *cache[K, V]) serveStale(last entry[V], hit bool, why error) (V, bool, e
 }
 
 // load asks the store, together with everybody else who asks for the same. Whoever comes
-// after a change was noticed does not join those who asked before it.
-func (c *cache[K, V]) load(ctx context.Context, key K) (entry[V], error) {
+// after a change was noticed does not join those who asked before it. Who has a stale
+// answer to fall back on waits for a moment only; the look-up goes on without him.
+func (c *cache[K, V]) load(ctx context.Context, key K, stale bool) (entry[V], error) {
 	epoch := c.fresh.epoch.Load()
 	flight, ok := c.loads.join(flightKey[K]{epoch, key}, func(life context.Context) (entry[V], error) {
 		return c.askAndKeep(life, epoch, key)
 	})
 	if !ok {
-		return entry[V]{}, &proxy.Error{Code: proxy.Overloaded, Message: "too many requests wait for the service's database; repeat the request later", Retryable: true, RetryAfter: retryAfter}
+		return entry[V]{}, overloaded()
 	}
+	patience := loadTimeout + time.Second // the look-up itself ends sooner
+	if stale {
+		patience = staleWait
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
 	select {
 	case <-flight.done:
 		return flight.value, flight.err
 	case <-ctx.Done():
 		return entry[V]{}, readError("waiting for a look-up", ctx.Err())
+	case <-timer.C:
+		c.fresh.fail()
+		return entry[V]{}, readError("waiting for a look-up", errAway)
 	}
 }
 

@@ -29,17 +29,19 @@ type CacheConfig struct {
 // The bounds that are not for configuring: together they keep every change within a
 // second, which is the interface's promise and no matter of taste.
 const (
-	confirmWindow = 900 * time.Millisecond // an entry serves this long after its last confirmation
+	confirmWindow = 800 * time.Millisecond // an entry serves this long after its last confirmation
 	pollInterval  = 300 * time.Millisecond // between two readings of the revision
 	pollTimeout   = 400 * time.Millisecond // one reading
 	pollGrace     = 100 * time.Millisecond // what a notification may lag behind the revision
 	awayFor       = time.Second            // after a failed attempt nobody waits for another
 
-	loadTimeout    = 2 * time.Second  // one look-up for a cache
-	writeTimeout   = 10 * time.Second // one administrative operation
+	loadTimeout    = 2 * time.Second        // one look-up for a cache
+	staleWait      = 250 * time.Millisecond // the same where a stale answer is at hand
+	closeTimeout   = 2 * time.Second        // to say goodbye to a database that does not answer
+	writeTimeout   = 10 * time.Second       // one administrative operation
 	connectTimeout = 2 * time.Second
 	retryAfter     = time.Second // told with every UpstreamUnavailable
-	maxLoads       = 1024        // look-ups of one cache at once
+	maxLoads       = 256         // look-ups of one cache at once
 )
 
 func (c Config) withDefaults() Config {

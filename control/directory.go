@@ -125,7 +125,7 @@ func sameText(a, b string) bool {
 func expired(at time.Time) bool { return !at.IsZero() && !time.Now().Before(at) }
 
 func noServer() *proxy.Error {
-	return proxy.Refuse(proxy.NotFound, "there is no such server in this project")
+	return proxy.Unreached()
 }
 
-func noProject() *proxy.Error { return proxy.Refuse(proxy.NotFound, "there is no such project") }
+func noProject() *proxy.Error { return proxy.Unreached() }

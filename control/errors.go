@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -56,6 +57,19 @@ func unreachable(cause error) *proxy.Error {
 		Cause:      cause,
 	}
 }
+
+// overloaded says that too much waits for a database already.
+func overloaded() *proxy.Error {
+	return &proxy.Error{
+		Code:       proxy.Overloaded,
+		Message:    "too many requests wait for a database; repeat the request later",
+		Retryable:  true,
+		RetryAfter: retryAfter,
+	}
+}
+
+// errAway is the cause of what was not even tried, or not waited for.
+var errAway = fmt.Errorf("the store did not answer a moment ago: %w", context.DeadlineExceeded)
 
 // step is an error with what was being done.
 type step struct {

@@ -38,8 +38,8 @@ func (s *Store) listenOnce(ctx context.Context) error {
 		return err
 	}
 	defer closeConn(conn)
-	s.revision.setListening(true, s.forgetAll)
-	defer s.revision.setListening(false, s.forgetAll)
+	s.revision.setListening(true)
+	defer s.revision.setListening(false)
 	for {
 		if err := s.receive(ctx, conn); err != nil {
 			return fmt.Errorf("waiting for a notification: %w", err)

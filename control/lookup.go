@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
@@ -44,7 +43,7 @@ const NoColumn = "-"
 // Lookup finds the end users of servers by e-mail address, over connections of a role of
 // its own. It is safe for concurrent use.
 type Lookup struct {
-	pool    *pgxpool.Pool
+	pool    *pool
 	query   string
 	timeout time.Duration
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 func (c LookupConfig) withDefaults() LookupConfig {
@@ -29,7 +28,7 @@ func (c LookupConfig) withDefaults() LookupConfig {
 
 // check reads the table from the catalog, compares it with the configuration, and gives
 // the statement that looks a user up.
-func (c LookupConfig) check(ctx context.Context, pool *pgxpool.Pool) (query string, err error) {
+func (c LookupConfig) check(ctx context.Context, pool *pool) (query string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout+loadTimeout)
 	defer cancel()
 	types, err := c.readTypes(ctx, pool)
@@ -56,7 +55,7 @@ type columnType struct {
 	readable bool
 }
 
-func (c LookupConfig) readTypes(ctx context.Context, pool *pgxpool.Pool) (map[string]columnType, error) {
+func (c LookupConfig) readTypes(ctx context.Context, pool *pool) (map[string]columnType, error) {
 	rows, err := pool.Query(ctx, `
 		SELECT a.attname, format_type(a.atttypid, -1), has_column_privilege(t.oid, a.attnum, 'SELECT')
 		FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace

@@ -50,6 +50,12 @@ func open(t *testing.T, cfg Config) *Store {
 func run(t *testing.T, cfg Config) *Store {
 	t.Helper()
 	s := open(t, cfg)
+	runStore(t, s)
+	return s
+}
+
+func runStore(t *testing.T, s *Store) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
@@ -64,7 +70,6 @@ func run(t *testing.T, cfg Config) *Store {
 			t.Error("Run did not return")
 		}
 	})
-	return s
 }
 
 // exec runs SQL as the superuser.

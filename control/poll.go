@@ -2,8 +2,6 @@ package control
 
 import (
 	"context"
-
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 const revisionQuery = `SELECT seq FROM tenantgate.revision`
@@ -56,7 +54,7 @@ func (s *Store) pollOnce(ctx context.Context) error {
 	return nil
 }
 
-func readRevision(ctx context.Context, pool *pgxpool.Pool) (seq int64, err error) {
+func readRevision(ctx context.Context, pool *pool) (seq int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 	err = pool.QueryRow(ctx, revisionQuery).Scan(&seq)

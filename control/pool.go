@@ -15,10 +15,16 @@ const (
 	connIdle     = 5 * time.Minute
 )
 
+// pool is a pgx pool that closes in bounded time, whatever the database does.
+type pool struct {
+	*pgxpool.Pool
+	dialer *dialer
+}
+
 // openPool makes a pool of at most size connections; it connects when it is first used.
 // Statements are sent unnamed, in one round trip and prepared nowhere, which works behind
 // a pooler in transaction mode as well.
-func openPool(ctx context.Context, url string, size int, name string) (*pgxpool.Pool, error) {
+func openPool(ctx context.Context, url string, size int, name string) (*pool, error) {
 	if url == "" {
 		return nil, errors.New("opening a pool: a database URL is required")
 	}
@@ -33,9 +39,19 @@ func openPool(ctx context.Context, url string, size int, name string) (*pgxpool.
 	config.ConnConfig.ConnectTimeout = connectTimeout
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.ConnConfig.RuntimeParams["application_name"] = name
-	pool, err := pgxpool.NewWithConfig(ctx, config)
+	dialer := &dialer{dial: config.ConnConfig.DialFunc}
+	config.ConnConfig.DialFunc = dialer.connect
+	pgx, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("opening a pool: %w", err)
 	}
-	return pool, nil
+	return &pool{Pool: pgx, dialer: dialer}, nil
+}
+
+// Close waits for statements under way, which their deadlines end, and takes leave of the
+// database; if that takes longer than closeTimeout, without its consent.
+func (p *pool) Close() {
+	timer := time.AfterFunc(closeTimeout, p.dialer.abandon)
+	defer timer.Stop()
+	p.Pool.Close()
 }

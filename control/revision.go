@@ -27,15 +27,12 @@ func (r *revision) announced(c change, forget func(change), forgetAll func()) {
 	}
 }
 
-// setListening notes that notifications arrive, or no longer do. What was under way when
-// they stopped may be lost, so everything is dropped then.
-func (r *revision) setListening(on bool, forgetAll func()) {
+// setListening notes that notifications arrive, or no longer do. What was lost on the way
+// when they stopped shows as a gap at the next reading.
+func (r *revision) setListening(on bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.listening = on
-	if !on {
-		forgetAll()
-	}
 }
 
 // current gives the number up to which the caches are right, and whether notifications

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/tenantgate/tenantgate/proxy"
 )
@@ -15,8 +14,8 @@ import (
 // Store is the control store as one process sees it. It is safe for concurrent use.
 type Store struct {
 	cfg      Config
-	pool     *pgxpool.Pool   // look-ups and changes
-	watcher  *pgxpool.Pool   // one connection that polls
+	pool     *pool           // look-ups and changes
+	watcher  *pool           // one connection that polls
 	listener *pgx.ConnConfig // one connection that listens; listen makes it
 
 	fresh    *freshness
@@ -122,7 +121,7 @@ func (s *Store) Close() {
 			s.endLife()
 		}
 		s.closeCaches()
-		for _, pool := range []*pgxpool.Pool{s.pool, s.watcher} {
+		for _, pool := range []*pool{s.pool, s.watcher} {
 			if pool != nil {
 				pool.Close()
 			}

@@ -18,7 +18,8 @@ func (p *Policy) Decide(text string) Decision {
 	}
 	approved, fault := p.approve(text, tr)
 	if fault != nil {
-		return deny(reasonOf(fault, text, callerOffset(tr, fault.Offset)))
+		fault = tr.CallerFault(fault)
+		return deny(reasonOf(fault, text, fault.Offset))
 	}
 	return Decision{Verdict: Allow, Approved: approved}
 }
@@ -76,15 +77,4 @@ func reasonOf(f *sqltree.Fault, text string, offset int) Reason {
 		r.Position = utf8.RuneCountInString(text[:offset]) + 1
 	}
 	return r
-}
-
-func callerOffset(tr *sqltree.Translation, offset int) int {
-	if offset < 0 {
-		return -1
-	}
-	at, ok := tr.CallerOffset(offset)
-	if !ok {
-		return -1
-	}
-	return at
 }

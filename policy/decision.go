@@ -42,8 +42,8 @@ const (
 // file did not set it; Compile replaces it with the documented default.
 type Limits struct {
 	StatementTimeout  time.Duration // run time in Postgres; default 5s
-	MaxRows           int           // rows of a result; default 10,000
-	MaxResultBytes    int           // bytes of a result's JSON; default 10,485,760
+	MaxRows           int           // rows of a result; default 10,000; negative: no limit
+	MaxResultBytes    int           // bytes of a result's JSON; default 10,485,760; negative: no limit
 	MaxArgs           int           // arguments of one statement; default 1,000
 	MaxConcurrent     int           // statements of one server at once; default 20, negative: no limit
 	MaxWait           time.Duration // wait for one of those places; default 1s

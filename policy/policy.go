@@ -29,11 +29,9 @@ type StatementSection struct {
 
 // ScopeSection says how statements on scoped tables tell that they mean one server.
 type ScopeSection struct {
-	Column      string // the scope column of tables that name no other; default server_id
-	Mode        ScopeMode
-	ForeignID   ForeignID
-	At          Position // of the column's name where it is written, else of the section
-	ColumnGiven bool     // the file names the column itself
+	Column    string // the scope column of tables that name no other; default server_id
+	Mode      ScopeMode
+	ForeignID ForeignID
 }
 
 // ScopeMode says where a statement must carry the condition server_id = ?.

@@ -100,12 +100,8 @@ func (r *reader) statement(n ast.Node, s *StatementSection) error {
 }
 
 func (r *reader) scope(n ast.Node, s *ScopeSection) error {
-	s.At = place(n)
 	return r.object(n, "scope", fields{
-		"column": func(n ast.Node) error {
-			s.At, s.ColumnGiven = place(n), true
-			return r.identifier(n, "column", &s.Column)
-		},
+		"column":          func(n ast.Node) error { return r.identifier(n, "column", &s.Column) },
 		"mode":            func(n ast.Node) error { return choice(r, n, "scope mode", &s.Mode, Require, Once, Inject) },
 		"foreignServerId": func(n ast.Node) error { return choice(r, n, "foreignServerId", &s.ForeignID, Replace, Reject) },
 	})

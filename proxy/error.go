@@ -46,6 +46,12 @@ func AsError(err error) *Error {
 	return &Error{Code: policy.Internal, Message: "an internal error occurred; the request id finds it in the service's log", Cause: err}
 }
 
+// Unreached is the one answer for a project or server that does not exist and for one
+// that the credentials do not reach: nobody can tell them apart.
+func Unreached() *Error {
+	return Refuse(NotFound, "there is no such project or server, or the credentials do not reach it")
+}
+
 // FromReason turns a policy's reason into an Error.
 func FromReason(r policy.Reason) *Error {
 	return &Error{Code: r.Code, Message: r.Message, Hint: r.Hint, SQLState: r.SQLState, Position: r.Position}

@@ -11,6 +11,9 @@ import (
 	"github.com/tenantgate/tenantgate/policy"
 )
 
+// undefinedColumn is the SQLSTATE of a column that the schema, as it was read last, does not have.
+const undefinedColumn = "42703"
+
 // Gate is the one door to the database: it tells who calls, what they reach, whether
 // there is room for them, and whether their statement may run.
 type Gate struct {
@@ -55,7 +58,7 @@ func (g *Gate) Application(ctx context.Context, serverID, apiKey string) (Server
 // reach looks exactly like one that does not exist.
 func (g *Gate) Project(ctx context.Context, caller Caller, projectID string) error {
 	if !caller.Reaches(projectID) {
-		return notFound()
+		return Unreached()
 	}
 	return g.directory.Project(ctx, projectID)
 }
@@ -63,13 +66,9 @@ func (g *Gate) Project(ctx context.Context, caller Caller, projectID string) err
 // Server gives a server that the caller reaches; NotFound otherwise, as Project.
 func (g *Gate) Server(ctx context.Context, caller Caller, projectID, serverID string) (Server, error) {
 	if !caller.Reaches(projectID) {
-		return Server{}, notFound()
+		return Server{}, Unreached()
 	}
 	return g.directory.Server(ctx, projectID, serverID)
-}
-
-func notFound() *Error {
-	return Refuse(NotFound, "there is no such project or server, or the credentials do not reach it")
 }
 
 // Admit takes one request out of the server's budget and waits for a place among its
@@ -92,6 +91,11 @@ func (g *Gate) Check(ctx context.Context, s Subject, text string) (*policy.Appro
 		return nil, err
 	}
 	decision, err := g.decide(ctx, c, text)
+	if err == nil && decision.Reason.SQLState == undefinedColumn && g.policies.refreshIfOld(ctx) {
+		if c, err = g.policies.of(s); err == nil {
+			decision, err = g.decide(ctx, c, text)
+		}
+	}
 	if err == nil && (decision.Verdict != policy.Allow || decision.Approved == nil) {
 		err = FromReason(decision.Reason)
 	}

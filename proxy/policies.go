@@ -18,6 +18,9 @@ import (
 // stumbled over.
 const schemaPeriod = time.Second
 
+// refusalPeriod is how often refused statements may have it looked at.
+const refusalPeriod = 100 * time.Millisecond
+
 // Policies holds the policies, compiled against the database's schema, and their plans.
 // A request uses one snapshot; a new schema swaps it whole or leaves the old one.
 type Policies struct {
@@ -25,6 +28,7 @@ type Policies struct {
 	tables  []policy.TableName
 	current atomic.Pointer[snapshot]
 	refresh sync.Mutex
+	looked  atomic.Int64 // when a refusal last had the schema read, in nanoseconds since 1970
 }
 
 // PoliciesConfig is what Policies are made of.
@@ -101,6 +105,17 @@ func (p *Policies) Refresh(ctx context.Context) error {
 	p.current.Store(next)
 	p.config.Recorder.SchemaRefresh("changed")
 	return nil
+}
+
+// refreshIfOld reads the schema since a statement names a column that it does not have:
+// one may just have been added. It tells whether it did; a flood of such statements
+// does not make it read more often than every refusalPeriod.
+func (p *Policies) refreshIfOld(ctx context.Context) bool {
+	now, last := time.Now().UnixNano(), p.looked.Load()
+	if now-last < int64(refusalPeriod) || !p.looked.CompareAndSwap(last, now) {
+		return false
+	}
+	return p.Refresh(ctx) == nil
 }
 
 func (p *Policies) compile(schema policy.Schema) (*snapshot, error) {

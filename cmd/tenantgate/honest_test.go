@@ -109,9 +109,6 @@ func (b *honestBench) reseed(t *testing.T) {
 	if _, err := b.conn.Exec(t.Context(), "DELETE FROM public.messages; DELETE FROM public.files; DELETE FROM public.conversations; DELETE FROM public.end_users;"+b.seed); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.conn.Exec(t.Context(), "ANALYZE"); err != nil {
-		t.Fatal(err)
-	}
 	b.dirty = false
 }
 

@@ -68,8 +68,12 @@ func clearOrphan(ctx context.Context, pgData string, log *slog.Logger) error {
 		if err := syscall.Kill(pm.pid, step.sig); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return fmt.Errorf("stopping the orphaned server, process %d: %w", pm.pid, err)
 		}
-		if gone, err := waitGone(ctx, pm.pid, pgData, step.wait); gone || err != nil {
+		gone, err := waitGone(ctx, pm.pid, pgData, step.wait)
+		if err != nil {
 			return err
+		}
+		if gone {
+			return disown(pgData)
 		}
 	}
 	return fmt.Errorf("the orphaned server, process %d, does not end", pm.pid)
@@ -90,11 +94,14 @@ func waitGone(ctx context.Context, pid int, pgData string, limit time.Duration) 
 }
 
 // disown puts this process' number into a pid file whose server is gone. Postgres
-// would refuse to start if the old number belongs to another process by now; its
-// parent's number it passes over, and still does its second check, on the shared
+// would refuse to start if the old number belongs to another process by now, or to a
+// dead one that nobody has waited for; its parent's number it passes over, and still does its second check, on the shared
 // memory that the file names, which finds backends that outlived their server.
 func disown(pgData string) error {
 	b, err := os.ReadFile(pidFile(pgData))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // the server ended in good order
+	}
 	if err != nil {
 		return fmt.Errorf("reading a stale pid file: %w", err)
 	}

@@ -82,7 +82,7 @@ func write(majors []*builtin.Major, dir string) error {
 		if err != nil {
 			return fmt.Errorf("making %s: %w", name, err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			return fmt.Errorf("writing: %w", err)
 		}
 	}

@@ -90,7 +90,7 @@ const maxID = 200
 func checkIDs(ids ...string) error {
 	for _, id := range ids {
 		if id == "" || len(id) > maxID || !utf8.ValidString(id) || strings.ContainsFunc(id, unicode.IsControl) {
-			return proxy.Refuse(proxy.NotFound, "there is no such project or server within reach of this token")
+			return proxy.Refuse(proxy.NotFound, "there is no such project or server, or the credentials do not reach it")
 		}
 	}
 	return nil

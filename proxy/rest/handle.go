@@ -17,17 +17,17 @@ import (
 
 // handle is what fasthttp calls for every request whose head it could parse.
 func (s *Server) handle(ctx *fasthttp.RequestCtx) {
-	r, fault := s.newRequest(ctx)
+	r := s.newRequest(ctx)
 	r.conn.busy.Store(true)
 	defer r.finish()
-	if err := s.answer(r, fault); err != nil {
+	if err := s.answer(r); err != nil {
 		r.fail(err)
 	}
 }
 
 // answer makes the checks that all endpoints share, in the interface's order: path,
 // method, header, body size. The endpoint makes the others.
-func (s *Server) answer(r *request, fault error) error {
+func (s *Server) answer(r *request) error {
 	if s.draining.Load() {
 		return proxy.Refuse(proxy.ShuttingDown, "the service is shutting down; send the request again")
 	}
@@ -39,7 +39,7 @@ func (s *Server) answer(r *request, fault error) error {
 	case err != nil:
 		return err
 	case r.verb == "OPTIONS":
-		return r.checkedOptions(route, fault)
+		return r.checkedOptions(route)
 	}
 	method, allowed := route.method(r.verb)
 	if !allowed {
@@ -47,14 +47,14 @@ func (s *Server) answer(r *request, fault error) error {
 		return proxy.Refuse(proxy.MethodNotAllowed, "this path answers "+route.allow())
 	}
 	r.endpoint = method.name
-	if err := r.checkHead(fault); err != nil {
+	if err := r.checkHead(); err != nil {
 		return err
 	}
 	return method.answer(r)
 }
 
-func (r *request) checkedOptions(route route, fault error) error {
-	if err := r.checkHead(fault); err != nil {
+func (r *request) checkedOptions(route route) error {
+	if err := r.checkHead(); err != nil {
 		return err
 	}
 	return r.options(route.allow())
@@ -62,9 +62,9 @@ func (r *request) checkedOptions(route route, fault error) error {
 
 // checkHead refuses a faulty header block, another HTTP than 1.0 and 1.1, and a body
 // that is declared to be too large.
-func (r *request) checkHead(fault error) error {
-	if fault != nil {
-		return proxy.Refuse(proxy.InvalidRequest, fault.Error())
+func (r *request) checkHead() error {
+	if r.fault != nil {
+		return proxy.Refuse(proxy.InvalidRequest, r.fault.Error())
 	}
 	if version := string(r.http.Request.Header.Protocol()); version != "HTTP/1.1" && version != "HTTP/1.0" {
 		return proxy.Refuse(proxy.InvalidRequest, "the request must be HTTP/1.1 or HTTP/1.0")
@@ -79,13 +79,13 @@ func (r *request) tooLarge() error {
 	return proxy.Refuse(proxy.BodyTooLarge, "the body is larger than "+strconv.Itoa(r.server.cfg.MaxBodyBytes)+" bytes")
 }
 
-// finish ends every request: a panic becomes an answer, what was not read of the
-// request costs the connection, and the request is logged and counted.
+// finish ends every request: a panic becomes an answer, a request that has a faulty head
+// or was not read to its end costs the connection, and the request is logged and counted.
 func (r *request) finish() {
 	if cause := recover(); cause != nil {
 		r.fail(panicError(cause))
 	}
-	if !r.settled() {
+	if r.fault != nil || !r.settled() {
 		r.http.SetConnectionClose()
 		r.conn.linger.Store(true)
 	}

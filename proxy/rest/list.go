@@ -67,5 +67,6 @@ func (r *request) nextPage(limit int, cursor string) string {
 	if limit > 0 {
 		query.Set("limit", strconv.Itoa(limit))
 	}
-	return r.path + "?" + query.Encode()
+	// A plus sign is a plus sign here: see parameters.
+	return r.path + "?" + strings.ReplaceAll(query.Encode(), "+", "%20")
 }

@@ -20,12 +20,12 @@ func (s *Server) malformed(ctx *fasthttp.RequestCtx, err error) {
 		stream.muted.Store(true)
 		return
 	}
-	r, fault := s.newRequest(ctx)
+	r := s.newRequest(ctx)
 	r.conn.busy.Store(true)
 	r.conn.linger.Store(true)
 	r.bodyRead = true // nothing is read after it
 	defer r.finish()
-	r.fail(s.whatIsWrong(err, fault))
+	r.fail(s.whatIsWrong(err, r.fault))
 }
 
 // isBroken tells errors of the connection from errors of what came over it.

@@ -30,6 +30,12 @@ func newDocument(basePath string) (document, error) {
 	return document{json, page, policy}, err
 }
 
+// OpenAPI is the document that /openapi.json serves under a base path, in JSON.
+func OpenAPI(basePath string) ([]byte, error) {
+	document, err := newDocument(basePath)
+	return document.json, err
+}
+
 // openAPI answers GET /openapi.json.
 func (s *Server) openAPI(r *request) error {
 	if err := r.negotiate(false); err != nil {

@@ -24,6 +24,8 @@ type Gate interface {
 	Admit(ctx context.Context, server proxy.Server) (proxy.Place, error)
 	// Check decides whether the text may run for the subject.
 	Check(ctx context.Context, subject proxy.Subject, text string) (*policy.Approved, error)
+	// Rejected counts a refusal that was made after Check: of arguments or scopes.
+	Rejected(code proxy.Code, frontend string)
 	// Refresh reads the database's catalog again, after proxy.ErrSchemaChanged.
 	Refresh(ctx context.Context) error
 }

@@ -12,6 +12,9 @@ import (
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
+// frontend is the name of this front end to the gate.
+const frontend = "rest"
+
 // statement is the body of 4.6.
 type statement struct {
 	text string
@@ -54,7 +57,7 @@ func (r *request) subject() (proxy.Subject, error) {
 	if err := r.need(caller, proxy.Read|proxy.Write); err != nil {
 		return proxy.Subject{}, err
 	}
-	return proxy.Subject{Frontend: "rest", Server: server, Caller: caller}, needActive(server)
+	return proxy.Subject{Frontend: frontend, Server: server, Caller: caller}, needActive(server)
 }
 
 func (r *request) readStatement() (statement, error) {
@@ -123,10 +126,12 @@ func (s *Server) attempt(ctx context.Context, r *request, subject proxy.Subject,
 		needed = proxy.Write
 	}
 	if err := r.need(subject.Caller, needed); err != nil {
+		s.cfg.Gate.Rejected(proxy.InsufficientScope, frontend)
 		return outcome{}, err
 	}
 	bound, reason := approved.Bind(subject.Server.ID, statement.args)
 	if reason != nil {
+		s.cfg.Gate.Rejected(reason.Code, frontend)
 		return outcome{}, proxy.FromReason(*reason)
 	}
 	start := time.Now()

@@ -17,6 +17,7 @@ type request struct {
 	start  time.Time
 
 	head     head
+	fault    error  // of the head; told when its turn comes
 	id       string // X-Request-ID
 	verb     string
 	endpoint string // the label in logs and metrics
@@ -31,16 +32,16 @@ type request struct {
 	code                string // of the answer: "ok" or a code of the interface
 }
 
-// newRequest reads the head. Its fault is told when the head's turn comes.
-func (s *Server) newRequest(ctx *fasthttp.RequestCtx) (*request, error) {
+// newRequest reads the head.
+func (s *Server) newRequest(ctx *fasthttp.RequestCtx) *request {
 	head, fault := readHead(ctx.Request.Header.RawHeaders())
 	r := &request{
 		server: s, http: ctx, conn: streamOf(ctx.Conn()).socket, start: time.Now(),
-		head: head, id: requestID(head.value[fieldRequestID]), verb: string(ctx.Method()),
+		head: head, fault: fault, id: requestID(head.value[fieldRequestID]), verb: string(ctx.Method()),
 		endpoint: otherEndpoint, code: codeOK,
 	}
 	r.path, r.rawQuery = splitTarget(string(ctx.Request.Header.RequestURI()))
-	return r, fault
+	return r
 }
 
 // codeOK is the code of a success in logs and metrics.

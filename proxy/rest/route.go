@@ -96,12 +96,14 @@ func (r *request) matches(candidate route, segments []string) bool {
 		return false
 	}
 	for i, want := range candidate.segments {
-		switch want {
-		case "{project}":
+		switch {
+		case want == segments[i]:
+		case segments[i] == "":
+			return false
+		case want == "{project}":
 			r.projectID = segments[i]
-		case "{server}":
+		case want == "{server}":
 			r.serverID = segments[i]
-		case segments[i]:
 		default:
 			return false
 		}

@@ -21,7 +21,8 @@ const (
 // Postgres cancels a connection's current statement, whichever that is when the signal
 // arrives. The server closes the cancel connection after it sent the signal, and a
 // process sees a signal before anything that is sent to it later; so once that close is
-// seen, the connection is safe to use again. Until then it is unconfirmed.
+// seen, the connection is safe to use again. One whose cancellation stays unconfirmed is
+// not handed out again: the next statement on it would be somebody else's.
 type canceller struct {
 	conn        *pgconn.PgConn
 	unconfirmed bool // written under a watch, read after it ended

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 )
@@ -87,17 +88,33 @@ func TestCancellationHitsNobodyElse(t *testing.T) {
 	wg.Wait()
 }
 
-// Ensure a connection whose cancellation was not confirmed is not used again.
+// Ensure a connection is not used again when its cancellation was not confirmed: here
+// the request is never answered, and the statement ends well by itself.
 func TestUnconfirmedCancellation(t *testing.T) {
-	b := setup(t, Config{MaxConns: 1}, "")
+	r, through := newRelay(t, pgtest.Database(t))
+	b := setup(t, Config{URL: through, MaxConns: 1}, "")
 	pid := b.must(sel("SELECT pg_backend_pid()"))
-	conn, err := b.pool.pool.Acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	r.ignore.Store(true)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := b.pool.query(ctx, sel("SELECT pg_sleep(0.5)"), Encoding{}, nil); err != nil {
+		t.Errorf("the statement ended: %v", err)
 	}
-	cancellerOf(conn.Conn().PgConn()).unconfirmed = true
-	conn.Release()
+	r.ignore.Store(false)
 	if again := b.must(sel("SELECT pg_backend_pid()")); again == pid {
 		t.Error("the connection was used again")
+	}
+}
+
+// Ensure a cancellation between two round trips, which meets an idle server, stops the run.
+func TestCancelledBetweenRoundTrips(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := &run{st: sel("SELECT 1")} // without a pipeline: to send anything would panic
+	if err := r.send(ctx, &plan{}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if err := r.learn(ctx, []uint32{1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -49,6 +49,9 @@ func hooks(pc *pgxpool.Config, cfg Config) {
 		}
 	}
 	pc.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
+		// The pool connects in the background, without the acquirer's deadline.
+		ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
+		defer cancel()
 		return newSession(ctx, c.PgConn(), cfg)
 	}
 	if cfg.NoPrepared {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -89,6 +90,11 @@ func setup(t testing.TB, cfg Config, sql string) *bench {
 	}
 	t.Cleanup(func() {
 		b.pool.Close()
+		for stage := range b.rec.stages {
+			if strings.HasPrefix(stage, "negative") {
+				t.Errorf("a stage took %s time", stage)
+			}
+		}
 		goleak.VerifyNone(t, before)
 	})
 	return b

@@ -32,7 +32,7 @@ func (st *statement) message(pg *pgconn.PgError) string {
 		return withheld
 	}
 	text := st.words(head)
-	if quoted != "" || tail != "" {
+	if len(head) < len(pg.Message) {
 		text += `"` + st.quoted(quoted) + `"` + st.words(tail)
 	}
 	// What was cut is no longer ASCII, what was quoted need not be: ask about the rest.

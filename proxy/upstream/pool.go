@@ -19,6 +19,9 @@ import (
 // keeps failing does not cost a storm of connections.
 const resetPause = time.Second
 
+// errFull is in the chain of a refusal because every connection is at work.
+var errFull = errors.New("every connection is in use")
+
 // Pool is a pool of connections to one database. It is safe for concurrent use.
 type Pool struct {
 	pool    *pgxpool.Pool
@@ -53,12 +56,17 @@ func Open(ctx context.Context, cfg Config) (*Pool, error) {
 func (p *Pool) Close() { p.pool.Close() }
 
 // Ready tells whether the database answers, within the time for a connection and one
-// answer. The error is an *proxy.Error.
+// answer. A pool whose connections are all at work is ready: to take a busy process out
+// of service would only make the others busier, and a database that stopped answering
+// frees its connections within a statement's time. The error is an *proxy.Error.
 func (p *Pool) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.cfg.ConnectTimeout)
 	defer cancel()
 	conn, err := p.acquire(ctx)
-	if err != nil {
+	switch {
+	case errors.Is(err, errFull):
+		return nil
+	case err != nil:
 		return err
 	}
 	defer conn.Release()
@@ -105,7 +113,7 @@ func (p *Pool) noConnection(err error) *proxy.Error {
 	full := s.AcquiredConns() >= s.MaxConns()
 	if errors.Is(err, context.DeadlineExceeded) && full {
 		p.cfg.Recorder.UpstreamError(classPoolWait)
-		return overloaded("no database connection became free in time", nil)
+		return overloaded("no database connection became free in time", errFull)
 	}
 	p.cfg.Recorder.UpstreamError(classConnect)
 	if sqlStateClass(err) == "53" {
@@ -133,9 +141,8 @@ func (p *Pool) reset(class string) {
 // an *proxy.Error. When ctx ends, the statement is cancelled on the server; a cause of ctx
 // that is an *proxy.Error is what Query returns then.
 func (p *Pool) Query(ctx context.Context, b policy.Bound, enc Encoding, dst []byte) (Result, error) {
-	st, refused := newStatement(b)
-	if refused != nil {
-		return Result{Body: dst}, refused
+	if !b.Valid() {
+		return Result{Body: dst}, defect("a statement without approval reached upstream")
 	}
-	return p.query(ctx, st, enc, dst)
+	return p.query(ctx, newStatement(b), enc, dst)
 }

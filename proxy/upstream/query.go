@@ -23,6 +23,9 @@ type Result struct {
 
 // query runs st, a second time when the first certainly did not start.
 func (p *Pool) query(ctx context.Context, st *statement, enc Encoding, dst []byte) (Result, error) {
+	if st.limits.StatementTimeout <= 0 {
+		return Result{Body: dst}, defect("a statement without a time limit reached upstream")
+	}
 	res, f := p.attempt(ctx, st, enc, dst)
 	if f != nil && f.repeatable() && ctx.Err() == nil {
 		p.react(ctx, f)

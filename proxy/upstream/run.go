@@ -42,6 +42,7 @@ type run struct {
 // execute runs the statement and leaves the connection either ready or closed. The error
 // is an *proxy.Error where this program itself refused, else what pgconn said.
 func (r *run) execute(ctx context.Context, dst []byte) (Result, error) {
+	defer func() { r.end = time.Now() }()
 	known := r.s.statements.get(r.st.sql)
 	var values [][]byte
 	if known != nil {
@@ -58,8 +59,6 @@ func (r *run) execute(ctx context.Context, dst []byte) (Result, error) {
 	if closing := r.pl.Close(); err == nil && closing != nil {
 		err = closing
 	}
-	r.s.settle()
-	r.end = time.Now()
 	return res, err
 }
 

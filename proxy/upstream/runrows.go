@@ -109,7 +109,7 @@ func (r *run) rows(p *plan, dst []byte) (Result, error) {
 	}
 	res := Result{Body: append(dst, p.head...)}
 	for reader.NextRow() {
-		if res.Rows == r.st.limits.MaxRows {
+		if res.Rows >= r.st.limits.MaxRows {
 			return res, r.tooLarge(strconv.Itoa(r.st.limits.MaxRows) + " rows")
 		}
 		if err := r.row(&res, p, reader.Values(), len(dst)); err != nil {

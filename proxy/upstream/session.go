@@ -71,15 +71,3 @@ func (s *session) send(pl *pgconn.Pipeline, desc *pgconn.StatementDescription, s
 	}
 	pl.SendQueryParams(sql, values, nil, nil, nil)
 }
-
-// settle closes the connection when a cancellation may still be under way to it: the
-// next statement on it would be somebody else's.
-func (s *session) settle() {
-	c := cancellerOf(s.conn)
-	if c == nil || !c.unconfirmed || s.conn.IsClosed() {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
-	defer cancel()
-	_ = s.conn.Close(ctx) // closed either way
-}

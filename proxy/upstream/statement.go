@@ -19,19 +19,11 @@ type statement struct {
 	position func(int) int // a character of sql → one of the caller's text, or 0
 }
 
-// newStatement refuses what was not approved, and limits that would mean "no limit".
-func newStatement(b policy.Bound) (*statement, *proxy.Error) {
-	if !b.Valid() {
-		return nil, defect("a statement without approval reached upstream")
-	}
-	st := &statement{
+func newStatement(b policy.Bound) *statement {
+	return &statement{
 		sql: b.SQL(), params: b.Params(), kind: b.Kind(), writes: b.Writes(), returns: b.Returns(),
-		limits: b.Limits(), shapes: b.Shapes(), position: b.CallerPosition,
+		limits: b.Limits().Buffered(), shapes: b.Shapes(), position: b.CallerPosition,
 	}
-	if st.limits.StatementTimeout <= 0 {
-		return nil, defect("a statement without a time limit reached upstream")
-	}
-	return st, nil
 }
 
 // reviewed tells whether the result can be refused after the statement changed something,

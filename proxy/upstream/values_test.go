@@ -46,6 +46,29 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// Ensure the types that must be looked up are known where nothing may be named, too.
+func TestTypesWithoutNames(t *testing.T) {
+	b := setup(t, Config{NoPrepared: true}, "CREATE TYPE mood AS ENUM ('sad'); CREATE DOMAIN blob AS bytea")
+	for range 2 {
+		checkValue(t, b, Encoding{}, `ARRAY['sad']::mood[]`, `["sad"]`)
+		checkValue(t, b, Encoding{}, `'\x61'::blob`, `"YQ=="`)
+		if got := b.must(sel("SELECT $1::blob, $2::mood[]", str("YQ=="), arr(`["sad"]`))); got != `"columns":["blob","mood"],"rows":[["YQ==",["sad"]]]` {
+			t.Errorf("got %s", got)
+		}
+	}
+}
+
+// Ensure the types that are remembered are bounded.
+func TestTypesAreBounded(t *testing.T) {
+	types := newTypes()
+	for i := range uint32(3 * maxTypes) {
+		types.learn([]uint32{20_000 + i}, nil)
+		if len(types.known) > maxTypes {
+			t.Fatalf("%d types are kept", len(types.known))
+		}
+	}
+}
+
 // Ensure arrays of each kind keep their dimensions, nulls and elements.
 func TestArrays(t *testing.T) {
 	b := setup(t, Config{}, `

@@ -90,16 +90,25 @@ func removeDir(dir string) error {
 	return errors.Join(elsewhere, os.RemoveAll(dir))
 }
 
-// removeLeft removes the folders of test binaries that were killed. What can't be
-// removed, another user's folder for one, is not this test's concern.
+// removeLeft removes the folders of test binaries that were killed.
 func removeLeft(parent string) {
 	left, _ := filepath.Glob(filepath.Join(parent, dirPrefix+"*"))
 	for _, dir := range left {
-		st, err := os.Stat(dir)
-		if err == nil && time.Since(st.ModTime()) > leftAge && unused(dir) {
-			_ = removeDir(dir)
+		if abandoned(dir) {
+			_ = removeDir(dir) // what is left of it is no reason to fail a test
 		}
 	}
+}
+
+// abandoned tells whether dir is an old folder of this user's that nobody works in.
+// Anybody can make a folder of such a name, with a location in it that names /etc.
+func abandoned(dir string) bool {
+	st, err := os.Lstat(dir)
+	if err != nil || !st.IsDir() || time.Since(st.ModTime()) < leftAge {
+		return false
+	}
+	owner, ok := st.Sys().(*syscall.Stat_t)
+	return ok && int(owner.Uid) == os.Geteuid() && unused(dir)
 }
 
 // unused tells whether no process has the data directory's lock.

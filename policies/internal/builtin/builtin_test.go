@@ -26,6 +26,7 @@ func connect(t *testing.T) *pgx.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close(context.Background()) })
+	exec(t, db, "SET jit = off") // compiling the rule takes longer than running it
 	return db
 }
 
@@ -113,20 +114,22 @@ func TestOneOverloadTakesTheNameOut(t *testing.T) {
 		"type _regclass":                 "FUNCTION pg_catalog.%(regclass[]) RETURNS text STABLE LANGUAGE sql AS 'SELECT $1::text'",
 		"type pg_class":                  "FUNCTION pg_catalog.%(pg_class) RETURNS text STABLE LANGUAGE sql AS 'SELECT 1::text'",
 	} {
-		for _, name := range []string{"lower", "age"} {
-			t.Run(objections+" of "+name, func(t *testing.T) {
-				exec(t, db, "BEGIN")
-				defer exec(t, db, "ROLLBACK")
-				if len(before.Objections(name)) != 0 {
-					t.Fatalf("is out before: %v", before.Objections(name))
-				}
+		t.Run(objections, func(t *testing.T) {
+			exec(t, db, "BEGIN")
+			defer exec(t, db, "ROLLBACK")
+			for _, name := range []string{"lower", "age"} {
 				exec(t, db, "CREATE "+strings.Replace(create, "%", name, 1))
-				m := read(t, db)
-				if diff := cmp.Diff(strings.Split(objections, ", "), m.Objections(name)); diff != "" || slices.Contains(builtin.Functions(m), name) {
-					t.Error(diff)
+			}
+			m := read(t, db)
+			for _, name := range []string{"lower", "age"} {
+				if len(before.Objections(name)) != 0 {
+					t.Errorf("%s is out before: %v", name, before.Objections(name))
 				}
-			})
-		}
+				if diff := cmp.Diff(strings.Split(objections, ", "), m.Objections(name)); diff != "" || slices.Contains(builtin.Functions(m), name) {
+					t.Error(name, diff)
+				}
+			}
+		})
 	}
 }
 

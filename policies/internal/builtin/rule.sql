@@ -43,7 +43,7 @@ SELECT DISTINCT f.proname::text AS name, coalesce(o.objection, '') AS objection
       SELECT 'machinery' WHERE f.oid IN (SELECT oid FROM machinery) AND f.oid NOT IN (SELECT oid FROM operators)
       UNION ALL
       SELECT 'type ' || t.typname
-        FROM pg_catalog.pg_type t
-       WHERE t.oid = ANY (f.types) AND t.oid NOT IN (SELECT oid FROM carried)
+        FROM unnest(f.types) AS used (oid) JOIN pg_catalog.pg_type t USING (oid)
+       WHERE used.oid NOT IN (SELECT oid FROM carried)
   ) AS o (objection) ON true
  ORDER BY name, objection

@@ -15,7 +15,7 @@ func (d Document) curl(path, verb member) (string, error) {
 		name, example := p.get("name").text(), p.get("example").text()
 		switch in := p.get("in").text(); {
 		case in == "path":
-			target = strings.ReplaceAll(target, "{"+name+"}", example)
+			target = strings.ReplaceAll(target, "{"+name+"}", url.PathEscape(example))
 		case in == "query" && p.get("required").isTrue():
 			query = append(query, name+"="+url.PathEscape(example))
 		}
@@ -58,7 +58,7 @@ func command(method, target string, headers []string, op node) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		lines = append(lines, `-H "Content-Type: application/json"`, "-d '"+string(text)+"'")
+		lines = append(lines, `-H "Content-Type: application/json"`, "-d '"+strings.ReplaceAll(string(text), "'", `'\''`)+"'")
 	}
 	return strings.Join(lines, " \\\n  "), nil
 }

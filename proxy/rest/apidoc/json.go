@@ -2,6 +2,7 @@ package apidoc
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -27,6 +28,9 @@ func appendJSON(dst []byte, n node, indent int) ([]byte, error) {
 	case int64:
 		return strconv.AppendInt(dst, value, 10), nil
 	case float64:
+		if math.IsInf(value, 0) || math.IsNaN(value) {
+			return nil, fmt.Errorf("writing JSON: the number %v", value)
+		}
 		return strconv.AppendFloat(dst, value, 'g', -1, 64), nil
 	case []any:
 		return appendList(dst, n.elements(), indent)

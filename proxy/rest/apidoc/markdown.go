@@ -9,6 +9,9 @@ import (
 // markdown renders the subset of Markdown that the document uses. All text is escaped.
 func markdown(text string) template.HTML {
 	var out strings.Builder
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
 	for block := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		writeBlock(&out, strings.Split(block, "\n"))
 	}

@@ -1,0 +1,198 @@
+package control
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// Ensure that while the store can't be reached, known credentials serve for a bounded time
+// without a wait, unknown ones are told to come back, and all is well when it returns. The
+// store is away in both ways that networks have: refusing, and silent.
+func TestTheStoreIsAway(t *testing.T) {
+	ways := map[string]func(*relay){
+		"refused": func(r *relay) { r.cut(true) },
+		"silent":  func(r *relay) { r.silent.Store(true) },
+	}
+	for name, away := range ways {
+		t.Run(name, func(t *testing.T) {
+			url := controlDB(t)
+			r, through := through(t, url)
+			s := run(t, Config{ControlURL: through, Cache: CacheConfig{StaleFor: 5 * time.Second}})
+			ctx, m := t.Context(), populate(t, open(t, Config{ControlURL: url}))
+			use := func() error {
+				_, err := s.Developer(ctx, m.text)
+				if err == nil {
+					_, err = s.Application(ctx, m.server.ID, m.key)
+				}
+				return err
+			}
+			settle(t, s)
+			wantCode(t, use(), "")
+			wantCode(t, s.Ready(ctx), "")
+			away(r)
+			gone := time.Now()
+			slowest := time.Duration(0)
+			for time.Since(gone) < 4*time.Second {
+				began := time.Now()
+				if err := use(); err != nil {
+					t.Fatalf("%v after it went away: %v", time.Since(gone), err)
+				}
+				slowest = max(slowest, time.Since(began))
+				time.Sleep(10 * time.Millisecond)
+			}
+			t.Logf("the slowest request took %v", slowest)
+			if slowest > 2*staleWait {
+				t.Errorf("a request waited for %v", slowest)
+			}
+			wantCode(t, s.Ready(ctx), "")
+			unknown, _ := mint(tokenPrefix)
+			began := time.Now()
+			_, err := s.Developer(ctx, unknown)
+			wantCode(t, err, proxy.UpstreamUnavailable)
+			if e := proxy.AsError(err); e.RetryAfter <= 0 || !e.Retryable || time.Since(began) > 100*time.Millisecond {
+				t.Errorf("unknown: %+v after %v", e, time.Since(began))
+			}
+			within(t, 4*time.Second, "the bound", func() bool { return use() != nil })
+			t.Logf("refused after %v", time.Since(gone))
+			wantCode(t, use(), proxy.UpstreamUnavailable)
+			wantCode(t, s.Ready(ctx), proxy.UpstreamUnavailable)
+			r.mend()
+			within(t, 5*time.Second, "recovery", func() bool { return use() == nil && s.Ready(ctx) == nil })
+		})
+	}
+}
+
+// Ensure a revocation that was made while the store was away is seen when it is back.
+func TestRevokedWhileAway(t *testing.T) {
+	url := controlDB(t)
+	r, through := through(t, url)
+	s := run(t, Config{ControlURL: through})
+	direct := open(t, Config{ControlURL: url})
+	ctx, m := t.Context(), populate(t, direct)
+	settle(t, s)
+	_, err := s.Developer(ctx, m.text)
+	wantCode(t, err, "")
+	r.cut(true)
+	time.Sleep(confirmWindow)
+	wantCode(t, direct.RevokeToken(ctx, m.token.ID), "")
+	time.Sleep(2 * awayFor)
+	_, err = s.Developer(ctx, m.text)
+	wantCode(t, err, "") // it can't know
+	r.mend()
+	took := within(t, 3*time.Second, "revocation", func() bool { _, err := s.Developer(ctx, m.text); return err != nil })
+	_, err = s.Developer(ctx, m.text)
+	wantCode(t, err, proxy.Unauthorized)
+	t.Logf("refused %v after the store was back", took)
+}
+
+// Ensure a store that is silent costs a bounded number of goroutines, whoever knocks.
+func TestGoroutinesWhileAway(t *testing.T) {
+	url := controlDB(t)
+	r, through := through(t, url)
+	s := run(t, Config{ControlURL: through})
+	settle(t, s)
+	r.silent.Store(true)
+	time.Sleep(200 * time.Millisecond)
+	before := runtime.NumGoroutine()
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			for range 200 {
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+				text, _ := mint(tokenPrefix)
+				_, err := s.Developer(ctx, text)
+				cancel()
+				if err == nil {
+					t.Error("an unknown token was taken")
+				}
+			}
+		})
+	}
+	worst := 0
+	done := make(chan struct{})
+	go func() { all.Wait(); close(done) }()
+	for waiting := true; waiting; {
+		select {
+		case <-done:
+			waiting = false
+		case <-time.After(10 * time.Millisecond):
+			worst = max(worst, runtime.NumGoroutine()-before)
+		}
+	}
+	t.Logf("at most %d more goroutines", worst)
+	if worst > maxLoads+200 {
+		t.Errorf("%d more goroutines", worst)
+	}
+}
+
+// Ensure a flood of unknown tokens, which keeps the look-ups' connections busy, does not
+// disturb those who are known.
+func TestAFloodDoesNotDisturbTheKnown(t *testing.T) {
+	s := run(t, Config{ControlURL: controlDB(t), MaxConns: 2})
+	ctx, m := t.Context(), populate(t, s)
+	settle(t, s)
+	_, err := s.Developer(ctx, m.text)
+	wantCode(t, err, "")
+	flood, stop := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	for range 30 {
+		all.Go(func() {
+			for flood.Err() == nil {
+				text, _ := mint(tokenPrefix)
+				_, _ = s.Developer(flood, text)
+			}
+		})
+	}
+	slowest := time.Duration(0)
+	for began := time.Now(); time.Since(began) < 2*time.Second; time.Sleep(time.Millisecond) {
+		at := time.Now()
+		if _, err := s.Developer(ctx, m.text); err != nil {
+			t.Errorf("the known: %v", err)
+		}
+		slowest = max(slowest, time.Since(at))
+	}
+	stop()
+	all.Wait()
+	t.Logf("the slowest took %v", slowest)
+	if slowest > 500*time.Millisecond {
+		t.Errorf("the known waited for %v", slowest)
+	}
+}
+
+// Ensure the store can be closed, twice and with look-ups under way, and that writes tell
+// when they did not happen.
+func TestClosing(t *testing.T) {
+	url := controlDB(t)
+	r, through := through(t, url)
+	s := open(t, Config{ControlURL: through})
+	m := populate(t, s)
+	r.silent.Store(true)
+	var all sync.WaitGroup
+	for range 5 {
+		all.Go(func() {
+			text, _ := mint(tokenPrefix)
+			_, err := s.Developer(t.Context(), text)
+			if err == nil {
+				t.Error("answered")
+			}
+		})
+	}
+	time.Sleep(50 * time.Millisecond)
+	began := time.Now()
+	s.Close()
+	s.Close()
+	all.Wait()
+	t.Logf("closed in %v", time.Since(began))
+	if time.Since(began) > 3*closeTimeout {
+		t.Errorf("closing took %v", time.Since(began))
+	}
+	_, _, err := s.CreateServer(t.Context(), m.project.ID, "n", "")
+	if err == nil {
+		t.Error("created on a closed store")
+	}
+}

@@ -1,0 +1,173 @@
+package control
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+func openLookup(t *testing.T, cfg LookupConfig) *Lookup {
+	t.Helper()
+	l, err := OpenLookup(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	return l
+}
+
+func TestLookingUpByEmail(t *testing.T) {
+	url, roles := bundledDB(t)
+	exec(t, url, `INSERT INTO end_users (server_id, id, external_user_id, username, name, email, phone_number, password_hash) VALUES
+		('a', '1', 'x1', 'bob', 'Bob', 'Bob@Example.eu', '+49', '$2b$hash'), ('b', '1', 'x2', 'rob', 'Rob', 'bob@example.eu', NULL, NULL), ('a', '2', '', '', '', '', NULL, NULL)`)
+	l := openLookup(t, LookupConfig{URL: pgtest.As(t, url, roles.Lookup, "secret")})
+	got, err := l.ByEmail(t.Context(), "a", "bOB@example.EU")
+	wantCode(t, err, "")
+	if got.ID != "1" || got.ExternalUserID != "x1" || got.Username != "bob" || got.Email != "Bob@Example.eu" || *got.PhoneNumber != "+49" || *got.PasswordHash != "$2b$hash" {
+		t.Errorf("got %+v", got)
+	}
+	got, err = l.ByEmail(t.Context(), "b", "bob@example.eu")
+	wantCode(t, err, "")
+	if got.Username != "rob" || got.PhoneNumber != nil || got.PasswordHash != nil {
+		t.Errorf("got %+v", got)
+	}
+	for _, miss := range [][2]string{{"a", ""}, {"a", "bob@example.e"}, {"c", "bob@example.eu"}, {"", "bob@example.eu"}, {"A", "bob@example.eu"},
+		{"a", "b\x00"}, {"a", "\xff"}, {"\x00", "bob@example.eu"}, {"a", "%"}, {"a", "' OR true --"}, {"a", " bob@example.eu"}, {"a", strings.Repeat("x", 100_000)}} {
+		_, err := l.ByEmail(t.Context(), miss[0], miss[1])
+		wantCode(t, err, proxy.UserNotFound)
+	}
+}
+
+// Ensure the look-up is one probe of the bundled unique index.
+func TestTheLookupUsesTheIndex(t *testing.T) {
+	url, roles := bundledDB(t)
+	exec(t, url, `INSERT INTO end_users (server_id, email) SELECT 's' || i % 10, 'u' || i || '@x.eu' FROM generate_series(1, 5000) i; ANALYZE end_users`)
+	l := openLookup(t, LookupConfig{URL: pgtest.As(t, url, roles.Lookup, "secret")})
+	rows, err := connect(t, url).Query(t.Context(), "EXPLAIN "+l.query, "s7", "U7@x.eu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plan, line string
+	for rows.Next() {
+		_ = rows.Scan(&line)
+		plan += line + "\n"
+	}
+	if rows.Err() != nil || !strings.Contains(plan, "end_users_email") || strings.Contains(plan, "Seq Scan") {
+		t.Errorf("%v\n%s", rows.Err(), plan)
+	}
+}
+
+// Ensure other tables work: names that need quotes, other scope types, absent columns.
+func TestLookingUpInAnotherTable(t *testing.T) {
+	const uuid = "0190a7c2-7b1d-7c3e-8a52-2f6d0f3f1a11"
+	cases := []struct {
+		scope, here string
+		others      []string // what is another server's id, though some equal it as the type sees it
+	}{
+		{"uuid", uuid, []string{"0190a7c2-7b1d-7c3e-8a52-2f6d0f3f1a12", "x", strings.ToUpper(uuid), "{" + uuid + "}"}},
+		{"bigint", "42", []string{"43", "042", "+42", " 42", "42.0", "x", "99999999999999999999"}},
+		{"numeric", "42", []string{"42.0", "4.2e1"}},
+		{"varchar(64)", "acme", []string{"ACME", "acme "}},
+		{"char(10)", "acme", []string{"a", "acme "}},
+		{`text COLLATE "Blind to case"`, "acme", []string{"ACME"}},
+	}
+	for _, try := range cases {
+		t.Run(try.scope, func(t *testing.T) {
+			pgtest.Cluster(t)
+			noLeaks(t)
+			url := pgtest.Database(t)
+			exec(t, url, fmt.Sprintf(`CREATE COLLATION "Blind to case" (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+				CREATE SCHEMA "My ""App"; CREATE TABLE "My ""App"."User" ("Tenant" %s, "select" bigint, mail varchar(200), gone text);
+				ALTER TABLE "My ""App"."User" DROP gone;
+				INSERT INTO "My ""App"."User" VALUES ('%s', 7, 'Bob@x.eu')`, try.scope, try.here))
+			l := openLookup(t, LookupConfig{URL: url, Schema: `My "App`, Table: "User", ScopeColumn: "Tenant",
+				Columns: LookupColumns{ID: "select", Email: "mail", ExternalUserID: "mail", Username: NoColumn, PhoneNumber: NoColumn, PasswordHash: NoColumn}})
+			got, err := l.ByEmail(t.Context(), try.here, "bob@X.eu")
+			wantCode(t, err, "")
+			if want := (proxy.EndUser{ID: "7", ExternalUserID: "Bob@x.eu", Email: "Bob@x.eu"}); got != want {
+				t.Errorf("got %+v", got)
+			}
+			for _, other := range try.others {
+				if _, err := l.ByEmail(t.Context(), other, "bob@x.eu"); err == nil {
+					t.Errorf("server %q got the user of %q", other, try.here)
+				} else {
+					wantCode(t, err, proxy.UserNotFound)
+				}
+			}
+		})
+	}
+}
+
+// Ensure that where a table lets two users have an address, nobody is taken for another.
+func TestTwoUsersWithOneAddress(t *testing.T) {
+	pgtest.Cluster(t)
+	noLeaks(t)
+	url := pgtest.Database(t)
+	exec(t, url, `CREATE TABLE end_users (id text, server_id text, external_user_id text, username text, email text, phone_number text, password_hash text);
+		INSERT INTO end_users (id, server_id, email) VALUES ('1', 'a', 'bob@x'), ('2', 'a', 'Bob@x'), ('3', 'a', 'eve@x'), ('4', 'a', 'eve@x')`)
+	l := openLookup(t, LookupConfig{URL: url})
+	for email, id := range map[string]string{"bob@x": "1", "Bob@x": "2"} {
+		if got, err := l.ByEmail(t.Context(), "a", email); err != nil || got.ID != id {
+			t.Errorf("%s: got %+v, %v", email, got, err)
+		}
+	}
+	for _, email := range []string{"BOB@x", "eve@x"} {
+		_, err := l.ByEmail(t.Context(), "a", email)
+		wantCode(t, err, policy.Internal)
+	}
+}
+
+func TestLookupConfigurationsThatFail(t *testing.T) {
+	url, roles := bundledDB(t)
+	own := pgtest.As(t, url, roles.Lookup, "secret")
+	exec(t, url, "CREATE SCHEMA closed; CREATE TABLE closed.end_users (id text)")
+	for message, cfg := range map[string]LookupConfig{
+		"required":                 {},
+		"are required":             {URL: own, Columns: LookupColumns{Email: NoColumn}},
+		`"public"."nobody"`:        {URL: own, Table: "nobody"},
+		`"closed"."end_users"`:     {URL: own, Schema: "closed"},
+		`no column "e_mail"`:       {URL: own, Columns: LookupColumns{Email: "e_mail"}},
+		`no column "tenant"`:       {URL: own, ScopeColumn: "tenant"},
+		"may not read":             {URL: own, Table: "messages", Columns: LookupColumns{ExternalUserID: NoColumn, Username: NoColumn, Email: "content", PhoneNumber: NoColumn, PasswordHash: NoColumn}},
+		"reading the table":        {URL: "postgres://u:hunter2@127.0.0.1:1/x"},
+		"reading the database URL": {URL: "postgres://%zz"},
+	} {
+		l, err := OpenLookup(t.Context(), cfg)
+		if err == nil {
+			l.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), message) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("got %v, want %q", err, message)
+		}
+	}
+}
+
+func TestTheLookupsDatabaseIsAway(t *testing.T) {
+	url, roles := bundledDB(t)
+	r, through := through(t, pgtest.As(t, url, roles.Lookup, "secret"))
+	l := openLookup(t, LookupConfig{URL: through, Timeout: 300 * time.Millisecond})
+	exec(t, url, `INSERT INTO end_users (server_id, email) VALUES ('a', 'bob@x')`)
+	away := func() {
+		t.Helper()
+		began := time.Now()
+		_, err := l.ByEmail(t.Context(), "a", "bob@x")
+		wantCode(t, err, proxy.UpstreamUnavailable)
+		if e := proxy.AsError(err); e.RetryAfter <= 0 || strings.Contains(e.Message, "127.0.0.1") || time.Since(began) > time.Second {
+			t.Errorf("got %+v after %v", e, time.Since(began))
+		}
+	}
+	r.silent.Store(true)
+	away()
+	r.cut(true)
+	away()
+	r.mend()
+	within(t, 3*time.Second, "recovery", func() bool { _, err := l.ByEmail(t.Context(), "a", "bob@x"); return err == nil })
+	exec(t, url, "DROP TABLE end_users CASCADE")
+	_, err := l.ByEmail(t.Context(), "a", "bob@x")
+	wantCode(t, err, policy.Internal)
+}

@@ -1,0 +1,148 @@
+package rest_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/tenantgate/tenantgate/proxy/rest"
+)
+
+const shop = `{"id":"s1","name":"Shop","description":"","projectId":"p1","createdAt":"2026-01-31T09:15:00.000Z","updatedAt":"2026-01-31T09:15:00.000Z","isActive":true}`
+
+// Bodies byte for byte: the order of members is part of the interface.
+func TestAnswers(t *testing.T) {
+	for _, test := range []struct{ name, method, path, body, want string }{
+		{"list", "GET", serversPath, "", `{"servers":[` + shop + `,{"id":"off","name":"Old","description":"asleep","projectId":"p1","createdAt":"2026-01-31T09:15:00.000Z","updatedAt":"2026-01-31T09:15:00.000Z","isActive":false}]}`},
+		{"create", "POST", serversPath, `{"name":"  Näme ","description":"d\ne"}`, `{"server":{"id":"new2","name":"Näme","description":"d\ne","apiKey":"tg_srv_new","projectId":"p1","createdAt":"2026-01-31T09:15:00.000Z"}}`},
+		{"create without a description", "POST", serversPath, `{"name":"n"}`, `{"server":{"id":"new2","name":"n","description":"","apiKey":"tg_srv_new","projectId":"p1","createdAt":"2026-01-31T09:15:00.000Z"}}`},
+		{"create with null", "POST", serversPath, `{"name":"n","description":null}`, `{"server":{"id":"new2","name":"n","description":"","apiKey":"tg_srv_new","projectId":"p1","createdAt":"2026-01-31T09:15:00.000Z"}}`},
+		{"get", "GET", serverPath, "", `{"server":` + shop + `}`},
+		{"update nothing", "PUT", serverPath, `{}`, `{"server":` + shop + `}`},
+		{"update the name", "PUT", serverPath, `{"name":"N"}`, `{"server":{"id":"s1","name":"N","description":"","projectId":"p1","createdAt":"2026-01-31T09:15:00.000Z","updatedAt":"2026-01-31T09:15:01.234Z","isActive":true}}`},
+		{"clear the description", "PUT", serversPath + "/off", `{"description":null}`, `{"server":{"id":"off","name":"Old","description":"","projectId":"p1","createdAt":"2026-01-31T09:15:00.000Z","updatedAt":"2026-01-31T09:15:01.234Z","isActive":false}}`},
+		{"query", "POST", queryPath, `{"query":"SELECT 1"}`, `{"columns":["args","int8"],"rows":[["",false]],"rowsAffected":0,"executionTime":0,"success":true}`},
+		{"args", "POST", queryPath, `{"query":"SELECT ?,?,?,?,?,?","args":["a\u00e9",-1.50e3,true,null,[1, 2],{"k":"v"}]}`,
+			`{"columns":["args","int8"],"rows":[["3:aé 2:-1.50e3 1:true 0: 4:[1, 2] 5:{\"k\":\"v\"}",false]],"rowsAffected":6,"executionTime":0,"success":true}`},
+		{"null args", "POST", queryPath, `{"args":null,"query":"SELECT 1"}`, `{"columns":["args","int8"],"rows":[["",false]],"rowsAffected":0,"executionTime":0,"success":true}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t, nil)
+			status, got := w.call(test.method, test.path, test.body, as(token))
+			if status != http.StatusOK || got != test.want {
+				t.Errorf("%d %s\nwant %s", status, got, test.want)
+			}
+		})
+	}
+}
+
+func TestUserByEmail(t *testing.T) {
+	w := newWorld(t, nil)
+	const want = `{"id":"u1","externalUserId":"x1","username":"ada","email":"Ada+1@example.com","phoneNumber":"+49 30 1","passwordHash":null}`
+	for _, query := range []string{"?email=ADA%2b1%40example.com", "?email=ada+1@example.com"} {
+		status, got := w.call("GET", emailPath+query, "", "X-Server-ID: "+serverID, "X-API-Key: "+apiKey)
+		if status != http.StatusOK || got != want {
+			t.Errorf("%s: %d %s", query, status, got)
+		}
+	}
+	for _, test := range []struct {
+		query, id, key, want string
+	}{
+		{"?email=b@c", serverID, apiKey, "user_not_found"},
+		{"?email=b@c", serverID, "wrong", "unauthorized"},
+		{"?email=b@c", "unknown", apiKey, "unauthorized"},
+		{"?email=b@c", "off", apiKey, "server_inactive"},
+		{"", serverID, apiKey, "invalid_request"},
+		{"?email=", serverID, apiKey, "invalid_request"},
+		{"?email=a%00b", serverID, apiKey, "invalid_request"},
+		{"?email=a%zzb", serverID, apiKey, "invalid_request"},
+		{"?email=%ff", serverID, apiKey, "invalid_request"},
+		{"?email=a@b&email=a@b", serverID, apiKey, "invalid_request"},
+		{"?Email=a@b", serverID, apiKey, "invalid_request"},
+		{"?email=a@b&x=1", serverID, apiKey, "invalid_request"},
+		{"?email=" + strings.Repeat("a", 321), serverID, apiKey, "invalid_request"},
+	} {
+		_, body := w.call("GET", emailPath+test.query, "", "X-Server-ID: "+test.id, "X-API-Key: "+test.key)
+		if code, _ := errorOf(t, body); code != test.want {
+			t.Errorf("%s as %s: %s, want %s", test.query, test.id, body, test.want)
+		}
+	}
+}
+
+// An unknown server and a wrong key must be told apart by nothing.
+func TestUnknownServerLooksLikeWrongKey(t *testing.T) {
+	w := newWorld(t, nil)
+	ask := func(id, key string) (*http.Response, string) {
+		return w.do("GET", emailPath+"?email=a@b", "", "X-Server-ID: "+id, "X-API-Key: "+key, "X-Request-ID: same")
+	}
+	unknown, unknownBody := ask("unknown", apiKey)
+	wrong, wrongBody := ask(serverID, "wrong")
+	unknown.Header.Del("Date")
+	wrong.Header.Del("Date")
+	if unknownBody != wrongBody || len(unknown.Header) != len(wrong.Header) {
+		t.Errorf("%s %v\n%s %v", unknownBody, unknown.Header, wrongBody, wrong.Header)
+	}
+	for name := range unknown.Header {
+		if unknown.Header.Get(name) != wrong.Header.Get(name) {
+			t.Errorf("%s differs: %q, %q", name, unknown.Header.Get(name), wrong.Header.Get(name))
+		}
+	}
+}
+
+func TestListPages(t *testing.T) {
+	w := newWorld(t, func(_ *world, c *rest.Config) { c.BasePath = "/x" })
+	response, body := w.do("GET", serversPath+"?limit=1", "", as(token))
+	if want := `</x` + serversPath + `?cursor=after%201&limit=1>; rel="next"`; response.Header.Get("Link") != want {
+		t.Errorf("Link: %s\nwant %s", response.Header.Get("Link"), want)
+	}
+	if strings.Count(body, `"id"`) != 1 {
+		t.Errorf("first page: %s", body)
+	}
+	response, body = w.do("GET", serversPath+"?cursor=after%201&limit=1", "", as(token))
+	if response.Header.Get("Link") != "" || !strings.Contains(body, `"off"`) {
+		t.Errorf("last page: %s, Link %q", body, response.Header.Get("Link"))
+	}
+	if _, body = w.call("GET", serversPath+"?cursor=after%201", "", as(token)); strings.Count(body, `"id"`) != 1 {
+		t.Errorf("cursor alone: %s", body)
+	}
+	for _, query := range []string{"limit=0", "limit=1001", "limit=-1", "limit=+1", "limit=1.0", "limit=", "limit=x", "limit=1&limit=1", "cursor=", "cursor=x", "Limit=1", "page=1"} {
+		status, body := w.call("GET", serversPath+"?"+query, "", as(token))
+		if code, _ := errorOf(t, body); status != 400 || code != "invalid_request" {
+			t.Errorf("%s: %d %s", query, status, body)
+		}
+	}
+	if status, body := w.call("GET", serversPath+"?limit=1000", "", as(token)); status != 200 {
+		t.Errorf("limit=1000: %s", body)
+	}
+}
+
+// HEAD gives what GET gives, without the body.
+func TestHead(t *testing.T) {
+	w := newWorld(t, nil)
+	for _, path := range []string{serversPath, serverPath, "/openapi.json", "/docs", "/nowhere"} {
+		get, body := w.do("GET", path, "", as(token))
+		head, none := w.do("HEAD", path, "", as(token))
+		if head.StatusCode != get.StatusCode || none != "" || head.ContentLength != int64(len(body)) || head.Header.Get("Content-Type") != get.Header.Get("Content-Type") {
+			t.Errorf("HEAD %s: %d, %d bytes of %d announced, %s", path, head.StatusCode, head.ContentLength, len(body), head.Header.Get("Content-Type"))
+		}
+	}
+}
+
+func TestInt8(t *testing.T) {
+	w := newWorld(t, nil)
+	for header, want := range map[string]bool{
+		"Accept: application/json":                                       false,
+		"Accept: application/json; int8=string":                          true,
+		"Accept: text/html, application/json;INT8=String;q=0.5, */*;q=0": true,
+		"X-Int8: string": true,
+		"X-Int8: number": false,
+	} {
+		_, body := w.call("POST", queryPath, `{"query":"SELECT 1"}`, as(token), header)
+		if strings.Contains(body, `["",true]`) != want {
+			t.Errorf("%s: %s", header, body)
+		}
+	}
+	if status, body := w.call("POST", queryPath, `{"query":"SELECT 1"}`, as(token), "X-Int8: text"); status != 400 {
+		t.Errorf("X-Int8: text gave %s", body)
+	}
+}

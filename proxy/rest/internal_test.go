@@ -1,0 +1,123 @@
+package rest
+
+import (
+	"encoding/json"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// address is a connection from somewhere.
+type address struct {
+	net.Conn
+	from net.Addr
+}
+
+func (a address) RemoteAddr() net.Addr { return a.from }
+
+func TestNetworkOf(t *testing.T) {
+	for from, want := range map[string]string{
+		"192.0.2.7:1": "192.0.2.7/32", "[::ffff:192.0.2.7]:1": "192.0.2.7/32",
+		"[2001:db8:1:2:3:4:5:6]:1": "2001:db8:1:2::/64", "[fe80::1%eth0]:1": "fe80::/64",
+	} {
+		addr := net.TCPAddrFromAddrPort(netip.MustParseAddrPort(from))
+		if got := networkOf(address{from: addr}).String(); got != want {
+			t.Errorf("%s: %s, want %s", from, got, want)
+		}
+	}
+	if networkOf(address{from: &net.UnixAddr{Name: "x"}}).IsValid() {
+		t.Error("a Unix socket has no network")
+	}
+}
+
+// Connections without an address are not limited per address; places are counted once.
+func TestConns(t *testing.T) {
+	unix := address{from: &net.UnixAddr{Name: "x"}}
+	o := newConns(3, 1)
+	first, one := o.add(unix)
+	_, two := o.add(unix)
+	if one != admitted || two != admitted {
+		t.Errorf("%v %v", one, two)
+	}
+	here := address{from: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}}
+	if _, three := o.add(here); three != admitted {
+		t.Error("the third was refused")
+	}
+	if _, four := o.add(unix); four != fullForAll {
+		t.Error("the fourth was admitted")
+	}
+	o.remove(first)
+	o.remove(first)
+	if refused, again := o.add(here); again != fullForNetwork {
+		t.Error("a second one from one address was admitted")
+	} else {
+		o.remove(refused)
+	}
+	if len(o.open) != 2 || len(o.networks) != 2 {
+		t.Errorf("%d open, %d networks", len(o.open), len(o.networks))
+	}
+}
+
+// Whatever readObject takes, another parser takes too, with the same values.
+func FuzzReadObject(f *testing.F) {
+	for _, seed := range []string{`{"query":"SELECT 1","args":[1,"a",null,{"b":[]}]}`, `{"query":"\u00e9","query":1}`, `{`, `[]`, `{"args":[[[["`, "\xff"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var query string
+		count := 0
+		err := readObject(body,
+			member{"query", func(d *jsontext.Decoder) (err error) { query, err = readString(d, "query"); return err }},
+			member{"args", func(d *jsontext.Decoder) error { args, err := readArgs(d); count = len(args); return err }})
+		if err != nil {
+			return
+		}
+		var other struct {
+			Query string            `json:"query"`
+			Args  []json.RawMessage `json:"args"`
+		}
+		if err := json.Unmarshal(body, &other); err != nil || other.Query != query || len(other.Args) != count {
+			t.Errorf("%q: %q with %d args here, %q with %d there, %v", body, query, count, other.Query, len(other.Args), err)
+		}
+	})
+}
+
+// Whatever readHead takes without a fault has each line in the form of RFC 9112.
+func FuzzReadHead(f *testing.F) {
+	for _, seed := range []string{"Host: x\r\nAccept: a\r\nAccept: b\r\n\r\n", "A: b\n\r\n", "A: b\r\n c\r\n\r\n", "Authorization: a\r\nauthorization: b\r\n\r\n"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, block []byte) {
+		before := string(block)
+		h, err := readHead(block)
+		if string(block) != before {
+			t.Error("the block was changed")
+		}
+		if err != nil || before == "" {
+			return
+		}
+		for line := range strings.SplitSeq(strings.TrimSuffix(before, "\r\n"), "\r\n") {
+			name, _, found := strings.Cut(line, ":")
+			if line != "" && (!found || name == "" || strings.ContainsAny(name, " \t") || strings.Contains(line, "\n") || strings.ContainsFunc(line, func(r rune) bool { return r >= 0x80 })) {
+				t.Errorf("taken: %q", line)
+			}
+		}
+		if h.seen[fieldContentLength] && h.seen[fieldTransferEncoding] {
+			t.Error("both framings were taken")
+		}
+	})
+}
+
+func FuzzAccept(f *testing.F) {
+	for _, seed := range []string{"*/*", "application/json;int8=string;q=0.5,*/*", `a/b;c="d,e"`, ",;="} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, header string) {
+		if want := accept(header); want.int8AsString && !want.acceptable {
+			t.Errorf("%q asks for a form of what it excludes", header)
+		}
+	})
+}
