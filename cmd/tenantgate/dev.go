@@ -35,7 +35,7 @@ type devCommand struct {
 
 // Run starts Postgres, fills it, and serves until the process is told to stop.
 func (d *devCommand) Run(ctx context.Context, c *console) error {
-	if os.Getenv("TENANTGATE_LOG_FORMAT") == "" && d.LogFormat == "json" {
+	if d.LogFormat == "auto" {
 		d.LogFormat = "text" // a person reads it
 	}
 	log := newLog(c.Err, d.LogLevel, d.LogFormat)

@@ -56,12 +56,13 @@ func run(ctx context.Context, args []string, c console) int {
 		fmt.Fprintln(c.Err, "tenantgate:", err)
 		return 2
 	}
-	command, err := parser.Parse(args)
+	command, err := parse(parser, args)
+	if errors.Is(err, errHelp) {
+		return 0
+	}
 	if err != nil {
-		if errors.Is(err, errHelp) {
-			return 0
-		}
 		fmt.Fprintln(c.Err, "tenantgate:", err)
+		fmt.Fprintln(c.Err, "tenantgate --help tells what there is")
 		return 2
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
@@ -78,6 +79,20 @@ var (
 	errHelp   = errors.New("help was shown")
 	errSilent = errors.New("the command has told what is wrong")
 )
+
+// parse understands a command line. The library asks to exit once it has shown the
+// help, and would go on parsing if that returned.
+func parse(parser *kong.Kong, args []string) (command *kong.Context, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			if p != errHelp { //nolint:errorlint // the very value
+				panic(p)
+			}
+			err = errHelp
+		}
+	}()
+	return parser.Parse(args)
+}
 
 func newParser(c console) (*kong.Kong, error) {
 	return kong.New(&app{},

@@ -2,12 +2,6 @@ package main
 
 import "github.com/tenantgate/tenantgate/control"
 
-// fileSections are what only a configuration file can say.
-type fileSections struct {
-	EndUsers endUsersSection `yaml:"endUsers"`
-	JWT      *jwtSection     `yaml:"jwt"`
-}
-
 // endUsersSection says where the look-up by e-mail reads; what it leaves out is the
 // bundled schema's. "-" in place of a column's name says that the table has none.
 type endUsersSection struct {

@@ -20,7 +20,7 @@ type settings struct {
 	HTTPAddr          string        `name:"http-addr" default:"127.0.0.1:8080" help:"Address of the REST interface." yaml:"httpAddr"`
 	OpsAddr           string        `name:"ops-addr" default:"127.0.0.1:9090" help:"Address of /metrics, /healthz and /readyz; keep it internal." yaml:"opsAddr"`
 	BasePath          string        `name:"base-path" help:"Path in front of every endpoint, such as /x." yaml:"basePath"`
-	Policy            []string      `name:"policy" placeholder:"FILE" sep:"none" help:"Policy file; may be repeated, the first is the default policy. Without one the shipped policies apply (default, inject, readonly)." yaml:"policy"`
+	Policy            []string      `name:"policy" placeholder:"FILE" help:"Policy file; may be repeated, the first is the default policy. Without one the shipped policies apply (default, inject, readonly)." yaml:"policy"`
 	RequestsPerSecond *int          `name:"requests-per-second" placeholder:"N" help:"Requests per server and second, instead of the policy's limit; 0 is no limit." yaml:"requestsPerSecond"`
 	MaxConcurrent     *int          `name:"max-concurrent" placeholder:"N" help:"Statements per server at once, instead of the policy's limit; 0 is no limit." yaml:"maxConcurrent"`
 	MaxBodyBytes      int           `name:"max-body-bytes" default:"1048576" help:"Size limit of a request's body." yaml:"maxBodyBytes"`
@@ -36,7 +36,7 @@ type settings struct {
 	SearchPath        string        `name:"search-path" default:"pg_catalog, pg_temp" help:"search_path of statements; schemas of extensions whose operators they need go between the two." yaml:"searchPath"`
 	DrainTimeout      time.Duration `name:"drain-timeout" default:"10s" help:"Time for running requests when the service is stopped." yaml:"drainTimeout"`
 	LogLevel          string        `name:"log-level" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error." yaml:"logLevel"`
-	LogFormat         string        `name:"log-format" enum:"json,text" default:"json" help:"json or text." yaml:"logFormat"`
+	LogFormat         string        `name:"log-format" enum:"auto,json,text" default:"auto" help:"json or text; auto is text for dev and json for serve." yaml:"logFormat"`
 }
 
 // configFile is the --config flag. It is read before the other flags are settled.
@@ -44,8 +44,9 @@ type configFile string
 
 // fileConfig is a configuration file: the settings, and the sections.
 type fileConfig struct {
-	settings     `yaml:",inline"`
-	fileSections `yaml:",inline"`
+	Settings settings        `yaml:",inline"`
+	EndUsers endUsersSection `yaml:"endUsers"`
+	JWT      *jwtSection     `yaml:"jwt"`
 }
 
 // read gives the file's contents, or what is wrong in it and where. No path is an
@@ -73,7 +74,7 @@ func (configFile) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
 		return err
 	}
 	ctx.AddResolver(kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-		return c.named(flag)
+		return c.Settings.named(flag)
 	}))
 	return nil
 }

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// command runs a command line and gives exit code and output.
+func command(t *testing.T, args ...string) (code int, out, errs string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = run(t.Context(), args, console{&stdout, &stderr})
+	return code, stdout.String(), stderr.String()
+}
+
+func TestCommandLine(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(config, []byte("httpAddr: 127.0.0.1:0\nhttpAdr: x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"--help"}, 0, "gives every server"}, {[]string{"serve", "--help"}, 0, "--control-database-url"}, {[]string{"version"}, 0, "tenantgate dev"},
+		{[]string{"nope"}, 2, "unexpected argument"}, {[]string{"serve"}, 2, "missing flags"}, {[]string{"token", "list"}, 1, "which control store?"},
+		{[]string{"token", "list", "--data-dir", t.TempDir()}, 1, "tenantgate dev makes one"},
+		{[]string{"dev", "--config", config}, 2, "httpAdr"}, {[]string{"dev", "--config", "/none"}, 2, "no such file"},
+		{[]string{"dev", "--http-addr", "127.0.0.1:0", "--data-dir", t.TempDir(), "--policy", "/none"}, 1, "reading the policy"},
+		{[]string{"check", "--policy", config, "x.sql"}, 1, "reading the policy"}, {[]string{"check", "/none.sql"}, 1, "no such file"},
+	} {
+		code, out, errs := command(t, c.args...)
+		if code != c.code || !strings.Contains(out+errs, c.says) {
+			t.Errorf("%v: exit %d\n%s%s\nwant %d and %q", c.args, code, out, errs, c.code, c.says)
+		}
+	}
+}
+
+// TestConfigPrecedence sets one value in all three places: flags win over variables,
+// variables over the file.
+func TestConfigPrecedence(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(config, []byte("basePath: /file\nlogLevel: warn\nrequestsPerSecond: 7\npolicy: [a.yaml, b.yaml]\npoolWait: 3s\nendUsers: {table: people}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	secret := filepath.Join(t.TempDir(), "url")
+	if err := os.WriteFile(secret, []byte("postgres://secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TENANTGATE_BASE_PATH", "/env")
+	t.Setenv("TENANTGATE_LOG_LEVEL", "error")
+	t.Setenv("TENANTGATE_DATABASE_URL_FILE", secret)
+	parser, err := newParser(console{&bytes.Buffer{}, &bytes.Buffer{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := parse(parser, []string{"serve", "--config", config, "--base-path", "/flag", "--control-database-url", "c", "--lookup-database-url", "l"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := parsed.Model.Target.Addr().Interface().(*app).Serve
+	if s.BasePath != "/flag" || s.LogLevel != "error" || *s.RequestsPerSecond != 7 || strings.Join(s.Policy, " ") != "a.yaml b.yaml" || s.PoolWait.String() != "3s" || s.DatabaseURL != "postgres://secret" {
+		t.Errorf("%+v", s)
+	}
+	file, err := s.Config.read()
+	if err != nil || file.EndUsers.Table != "people" {
+		t.Errorf("%+v %v", file, err)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "statements.sql")
+	script := "SELECT ';' AS a; -- one;\nSELECT id FROM messages;\n\nSELECT id FROM messages\nWHERE server_id = ?;\n"
+	if err := os.WriteFile(path, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := command(t, "check", "--json", path)
+	if code != 1 || errs != "" {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	var got []checked
+	for _, line := range strings.Split(strings.TrimSpace(out), "\n") {
+		var c checked
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		got = append(got, c)
+	}
+	if len(got) != 3 || got[0].Verdict != "allow" || got[1].Code != "missing_server_scope" || got[1].Position == 0 || got[2].Verdict != "allow" || got[2].Line != 4 || !strings.Contains(got[2].Rewritten, "JOIN (SELECT)") {
+		t.Errorf("%+v", got)
+	}
+	if code, out, _ := command(t, "check", "--policy", "inject", path); code != 0 || !strings.Contains(out, "3 statements, 0 refused") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}
