@@ -9,7 +9,8 @@ func (a *analyzer) where(l *level, n *pg.Node) {
 }
 
 // conditions notes the scope conditions among the conjuncts of a condition: the scope
-// column of a scoped table of this level, =, and a bare placeholder, either way round.
+// column of a scoped table of this level, =, and a placeholder, either way round. Some
+// drivers cast every placeholder, so a cast around it does not matter.
 func (a *analyzer) conditions(l *level, n *pg.Node) {
 	for _, c := range conjuncts(n) {
 		if condition, ok := scopeCondition(l, c); ok {
@@ -39,9 +40,9 @@ func scopeCondition(l *level, n *pg.Node) (Condition, bool) {
 	if e == nil || e.Kind != pg.A_Expr_Kind_AEXPR_OP || len(e.Name) != 1 || e.Name[0].GetString_().GetSval() != "=" {
 		return Condition{}, false
 	}
-	ref, param := e.Lexpr.GetColumnRef(), e.Rexpr.GetParamRef()
+	ref, param := e.Lexpr.GetColumnRef(), uncast(e.Rexpr).GetParamRef()
 	if ref == nil {
-		ref, param = e.Rexpr.GetColumnRef(), e.Lexpr.GetParamRef()
+		ref, param = e.Rexpr.GetColumnRef(), uncast(e.Lexpr).GetParamRef()
 	}
 	if ref == nil || param == nil {
 		return Condition{}, false
@@ -51,6 +52,14 @@ func scopeCondition(l *level, n *pg.Node) (Condition, bool) {
 		return Condition{}, false
 	}
 	return Condition{Number: param.Number, Offset: int(param.Location), Table: t}, true
+}
+
+// uncast takes the casts off an expression.
+func uncast(n *pg.Node) *pg.Node {
+	for n.GetTypeCast() != nil {
+		n = n.GetTypeCast().Arg
+	}
+	return n
 }
 
 // scopedBy gives the scoped table whose scope column a reference means, at this very
@@ -92,9 +101,7 @@ func (l *level) qualified(schema, rel, name string) ([]column, *level) {
 // scopeValue tells what a value given to a scope column is. Casts around a
 // placeholder or a constant stay where they are.
 func scopeValue(t *Table, n *pg.Node, otherwise int) ScopeValue {
-	for n.GetTypeCast() != nil {
-		n = n.GetTypeCast().Arg
-	}
+	n = uncast(n)
 	v := ScopeValue{Table: t, Offset: otherwise}
 	switch x := n.GetNode().(type) {
 	case *pg.Node_ParamRef:

@@ -37,7 +37,7 @@ var (
 	errFolded     = errors.New("a header line must not begin with a space or a tab")
 	errLineEnd    = errors.New("every header line must end with CR LF")
 	errHeaderName = errors.New("every header line needs a name, without spaces, before its colon")
-	errHeaderByte = errors.New("header values must be ASCII")
+	errHeaderByte = errors.New("header lines must be ASCII")
 	errFraming    = errors.New("Content-Length and Transfer-Encoding must not both be given")
 )
 
@@ -47,9 +47,13 @@ func readHead(block []byte) (head, error) {
 	var h head
 	var fault error
 	for len(block) > 0 {
-		line, rest, _ := bytes.Cut(block, []byte("\n"))
+		line, rest, ended := bytes.Cut(block, []byte("\n"))
 		block = rest
-		if err := h.readLine(line); err != nil && fault == nil {
+		err := h.readLine(line)
+		if !ended {
+			err = errLineEnd
+		}
+		if err != nil && fault == nil {
 			fault = err
 		}
 	}
@@ -73,12 +77,19 @@ func (h *head) readLine(line []byte) error {
 	if !found || len(name) == 0 || bytes.ContainsAny(name, " \t") {
 		return errHeaderName
 	}
-	for _, b := range value {
-		if b >= 0x80 {
-			return errHeaderByte
-		}
+	if !isASCII(line) {
+		return errHeaderByte
 	}
 	return h.set(name, bytes.Trim(value, " \t"))
+}
+
+func isASCII(text []byte) bool {
+	for _, b := range text {
+		if b >= 0x80 {
+			return false
+		}
+	}
+	return true
 }
 
 // set keeps a field that the service reads. All but Accept and the request id must

@@ -15,7 +15,8 @@ func (e *encoder) array(dst []byte, t valueType, v []byte) ([]byte, error) {
 	if len(v) > 0 && v[0] == '[' {
 		v = v[bytes.IndexByte(v, '=')+1:]
 	}
-	depth := 0
+	depth, n := 0, 0
+	var err error
 	for i := 0; i < len(v); {
 		switch c := v[i]; {
 		case c == '{':
@@ -29,7 +30,6 @@ func (e *encoder) array(dst []byte, t valueType, v []byte) ([]byte, error) {
 		case c == t.delim:
 			dst, i = append(dst, ','), i+1
 		default:
-			n, err := 0, error(nil)
 			if dst, n, err = e.element(dst, t, v[i:]); err != nil {
 				return dst, err
 			}

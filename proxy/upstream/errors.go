@@ -195,11 +195,11 @@ func gone(ctx context.Context) *proxy.Error {
 }
 
 func unavailable(message string, cause error) *proxy.Error {
-	return &proxy.Error{Code: proxy.UpstreamUnavailable, Message: message + "; try again later", Retryable: true, RetryAfter: retryAfter, Cause: forLog(cause)}
+	return &proxy.Error{Code: proxy.UpstreamUnavailable, Message: message + "; try again later", Retryable: true, RetryAfter: retryAfter, Cause: cause}
 }
 
 func overloaded(message string, cause error) *proxy.Error {
-	return &proxy.Error{Code: proxy.Overloaded, Message: message + "; try again later", Retryable: true, RetryAfter: retryAfter, Cause: forLog(cause)}
+	return &proxy.Error{Code: proxy.Overloaded, Message: message + "; try again later", Retryable: true, RetryAfter: retryAfter, Cause: cause}
 }
 
 func tooLarge(what string) *proxy.Error {

@@ -18,15 +18,11 @@ type logged struct{ state, routine string }
 
 func (l logged) Error() string { return "SQLSTATE " + l.state + " in " + l.routine }
 
-// forLog keeps a whole error where it is about the database, and only its code where it
-// is about a statement.
-func forLog(err error) error {
-	var pg *pgconn.PgError
-	if e, ok := err.(*pgconn.PgError); ok {
-		pg = e
-	}
-	if pg == nil || aboutServer(pg.Code) {
-		return err
+// forLog keeps the whole error where it is about the database, and only its code where
+// it is about a statement.
+func forLog(pg *pgconn.PgError) error {
+	if aboutServer(pg.Code) {
+		return pg
 	}
 	return logged{pg.Code, pg.Routine}
 }
@@ -79,7 +75,7 @@ func (f *failure) explainState(st *statement, pg *pgconn.PgError) *proxy.Error {
 	case queryCanceled:
 		return f.cancelled(st, pg)
 	case readOnly:
-		return unavailable("the database takes no writes at the moment", pg)
+		return unavailable("the database takes no writes at the moment", forLog(pg))
 	case lockNotAvailable:
 		return told(policy.QueryFailed, pg, "a row or table is locked by another statement; try again", true)
 	case insufficientRights:
@@ -91,7 +87,7 @@ func (f *failure) explainState(st *statement, pg *pgconn.PgError) *proxy.Error {
 	case "40":
 		return conflict(pg)
 	case "53":
-		return overloaded("the database has too little of a resource", pg)
+		return overloaded("the database has too little of a resource", forLog(pg))
 	case "08", "57":
 		return f.lost(st, "the database ended the connection")
 	default:

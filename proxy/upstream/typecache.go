@@ -70,16 +70,18 @@ type pgType struct {
 }
 
 func parsePgType(row [][]byte) (oid uint32, p pgType, err error) {
-	var n [3]uint64
-	for i := range n {
-		if n[i], err = strconv.ParseUint(string(row[i]), 10, 32); err != nil {
+	for i, into := range []*uint32{&oid, &p.base, &p.elem} {
+		n, err := strconv.ParseUint(string(row[i]), 10, 32)
+		if err != nil {
 			return 0, p, fmt.Errorf("reading a type: %w", err)
 		}
+		*into = uint32(n)
 	}
 	if len(row[3]) != 1 {
-		return 0, p, fmt.Errorf("reading a type: delimiter of %d bytes", len(row[3]))
+		return 0, p, fmt.Errorf("reading a type: a delimiter of %d bytes", len(row[3]))
 	}
-	return uint32(n[0]), pgType{base: uint32(n[1]), elem: uint32(n[2]), delim: row[3][0]}, nil
+	p.delim = row[3][0]
+	return oid, p, nil
 }
 
 // learn remembers what rows say of the asked types. One that they don't mention (it was

@@ -1,0 +1,133 @@
+package proxy
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tenantgate/tenantgate/policy"
+)
+
+// fakeCatalog is a database whose schema can be changed, and which can be away.
+type fakeCatalog struct {
+	mu     sync.Mutex
+	schema policy.Schema
+	err    error
+	reads  int
+}
+
+func (c *fakeCatalog) Schema(context.Context, []policy.TableName) (policy.Schema, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reads++
+	return c.schema, c.err
+}
+
+func (c *fakeCatalog) set(columns ...string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := policy.Table{Schema: "public", Name: "notes", OID: 7, Attributes: len(columns)}
+	for _, name := range columns {
+		t.Columns = append(t.Columns, policy.Column{Name: name, TypeSchema: "pg_catalog", TypeName: "text"})
+	}
+	c.schema = policy.Schema{Tables: []policy.Table{t}}
+}
+
+// fakeRecorder counts events by name.
+type fakeRecorder struct {
+	mu     sync.Mutex
+	counts map[string]int
+}
+
+func (r *fakeRecorder) count(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.counts == nil {
+		r.counts = map[string]int{}
+	}
+	r.counts[name]++
+}
+
+func (r *fakeRecorder) of(name string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.counts[name]
+}
+
+func (r *fakeRecorder) Rejected(code, frontend string) { r.count("rejected " + code + " " + frontend) }
+func (r *fakeRecorder) Overridden(int)                 { r.count("overridden") }
+func (r *fakeRecorder) PlanCache(event string)         { r.count("plan " + event) }
+func (r *fakeRecorder) Stage(stage string, _ float64)  { r.count("stage " + stage) }
+func (r *fakeRecorder) SchemaRefresh(result string)    { r.count("refresh " + result) }
+
+// fakeDirectory knows one server.
+type fakeDirectory struct{ server Server }
+
+func (d fakeDirectory) Developer(context.Context, string) (Caller, error) {
+	return Caller{}, Refuse(Unauthorized, "no")
+}
+func (d fakeDirectory) Application(context.Context, string, string) (Server, error) {
+	return Server{}, Refuse(Unauthorized, "no")
+}
+func (d fakeDirectory) Server(_ context.Context, projectID, serverID string) (Server, error) {
+	if projectID != d.server.ProjectID || serverID != d.server.ID {
+		return Server{}, Unreached()
+	}
+	return d.server, nil
+}
+func (d fakeDirectory) Project(_ context.Context, projectID string) error {
+	if projectID != d.server.ProjectID {
+		return Unreached()
+	}
+	return nil
+}
+
+const notes = `
+apiVersion: tenantgate/v1
+kind: Policy
+metadata: {name: %NAME%}
+mode: enforce
+statement: {kinds: [%KINDS%]}
+tables: {notes: {scoped: true}}
+functions: {allow: []}
+limits: {requestsPerSecond: 2, burst: 2, maxConcurrent: 1, maxWait: 30ms}
+`
+
+func notesPolicy(t *testing.T, name, kinds string) *policy.File {
+	t.Helper()
+	src := strings.NewReplacer("%NAME%", name, "%KINDS%", kinds).Replace(notes)
+	f, err := policy.Parse([]byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// bench is a gate on fakes, with the policies writer (the default) and reader.
+type bench struct {
+	*Gate
+	catalog  *fakeCatalog
+	recorder *fakeRecorder
+	policies *Policies
+}
+
+func newBench(t *testing.T, override policy.Limits) *bench {
+	t.Helper()
+	b := &bench{catalog: &fakeCatalog{}, recorder: &fakeRecorder{}}
+	b.catalog.set("id", "server_id", "body")
+	var err error
+	b.policies, err = LoadPolicies(t.Context(), PoliciesConfig{
+		Files: []*policy.File{notesPolicy(t, "writer", "select, insert"), notesPolicy(t, "reader", "select")}, Default: "writer",
+		Catalog: b.catalog, Recorder: b.recorder, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Gate = NewGate(GateConfig{
+		Directory: fakeDirectory{Server{ID: "s", ProjectID: "p"}}, Policies: b.policies, Recorder: b.recorder,
+		Log: slog.New(slog.DiscardHandler), Override: override,
+	})
+	return b
+}
