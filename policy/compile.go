@@ -27,9 +27,7 @@ type Policy struct {
 	limits    Limits
 }
 
-// Name is the policy's name, SHA256 that of its file, Limits those of its statements.
-func (p *Policy) Name() string   { return p.file.Name }
-func (p *Policy) SHA256() string { return p.file.SHA256 }
+// Limits are those of the policy's statements and servers; none is zero.
 func (p *Policy) Limits() Limits { return p.limits }
 
 // TableNames lists the tables that the file names, in its order.

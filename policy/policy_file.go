@@ -93,9 +93,9 @@ func (r *reader) mode(n ast.Node) error {
 func (r *reader) statement(n ast.Node, s *StatementSection) error {
 	return r.object(n, "statement", fields{
 		"kinds":    func(n ast.Node) error { return r.kinds(n, "kinds", &s.Kinds) },
-		"maxBytes": func(n ast.Node) error { return r.number(n, "maxBytes", 1, maxStatementBytes, &s.MaxBytes) },
-		"maxNodes": func(n ast.Node) error { return r.number(n, "maxNodes", 1, maxStatementNodes, &s.MaxNodes) },
-		"maxDepth": func(n ast.Node) error { return r.number(n, "maxDepth", 1, maxStatementDepth, &s.MaxDepth) },
+		"maxBytes": func(n ast.Node) error { return r.number(n, "maxBytes", maxStatementBytes, &s.MaxBytes) },
+		"maxNodes": func(n ast.Node) error { return r.number(n, "maxNodes", maxStatementNodes, &s.MaxNodes) },
+		"maxDepth": func(n ast.Node) error { return r.number(n, "maxDepth", maxStatementDepth, &s.MaxDepth) },
 	})
 }
 

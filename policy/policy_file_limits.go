@@ -27,11 +27,11 @@ func (r *reader) limits(n ast.Node, l *Limits) error {
 		"statementTimeout":  func(n ast.Node) error { return r.duration(n, "statementTimeout", &l.StatementTimeout) },
 		"maxRows":           func(n ast.Node) error { return r.numberOrNone(n, "maxRows", &l.MaxRows) },
 		"maxResultBytes":    func(n ast.Node) error { return r.size(n, "maxResultBytes", &l.MaxResultBytes) },
-		"maxArgs":           func(n ast.Node) error { return r.number(n, "maxArgs", 1, maxArgs, &l.MaxArgs) },
+		"maxArgs":           func(n ast.Node) error { return r.number(n, "maxArgs", maxArgs, &l.MaxArgs) },
 		"maxConcurrent":     func(n ast.Node) error { return r.numberOrNone(n, "maxConcurrent", &l.MaxConcurrent) },
 		"maxWait":           func(n ast.Node) error { return r.duration(n, "maxWait", &l.MaxWait) },
 		"requestsPerSecond": func(n ast.Node) error { return r.numberOrNone(n, "requestsPerSecond", &l.RequestsPerSecond) },
-		"burst":             func(n ast.Node) error { return r.number(n, "burst", 1, math.MaxInt32, &l.Burst) },
+		"burst":             func(n ast.Node) error { return r.number(n, "burst", math.MaxInt32, &l.Burst) },
 	})
 }
 
@@ -41,7 +41,7 @@ func (r *reader) numberOrNone(n ast.Node, what string, into *int) error {
 		*into = Unlimited
 		return nil
 	}
-	return r.number(n, what, 1, math.MaxInt32, into)
+	return r.number(n, what, math.MaxInt32, into)
 }
 
 // defaultLimits are those of a file without a limits section.

@@ -34,16 +34,16 @@ func (r *reader) boolean(n ast.Node, what string, into *bool) error {
 	return nil
 }
 
-// number reads a whole number between least and most, in plain decimal digits: 010 and
+// number reads a whole number from 1 to most, in plain decimal digits: 010 and
 // 1_000 mean different things to different readers of YAML.
-func (r *reader) number(n ast.Node, what string, least, most int, into *int) error {
+func (r *reader) number(n ast.Node, what string, most int, into *int) error {
 	digits := ""
 	if v, ok := n.(*ast.IntegerNode); ok {
 		digits = v.Token.Value
 	}
 	i, err := strconv.Atoi(digits)
-	if err != nil || strconv.Itoa(i) != digits || i < least || i > most {
-		return r.mistake(place(n), "%s must be a whole number from %d to %d, not %s", what, least, most, kindOf(n))
+	if err != nil || strconv.Itoa(i) != digits || i < 1 || i > most {
+		return r.mistake(place(n), "%s must be a whole number from 1 to %d, not %s", what, most, kindOf(n))
 	}
 	*into = i
 	return nil
@@ -57,7 +57,7 @@ func (r *reader) size(n ast.Node, what string, into *int) error {
 	}
 	v, ok := n.(*ast.StringNode)
 	if !ok {
-		return r.number(n, what, 1, maxBytesLimit, into)
+		return r.number(n, what, maxBytesLimit, into)
 	}
 	digits := strings.TrimRight(v.Value, "KMGB")
 	unit := map[string]int{"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}[v.Value[len(digits):]]

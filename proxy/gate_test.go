@@ -210,7 +210,7 @@ func TestCodes(t *testing.T) {
 	if len(Codes) != 36 {
 		t.Errorf("there are %d codes", len(Codes))
 	}
-	if Scope(0).Has(0) || Scope(Read).Has(Write) || !Scope(Read|Write).Has(Write) || (Caller{}).Reaches("") {
+	if Scope(0).Has(0) || Read.Has(Write) || !(Read | Write).Has(Write) || (Caller{}).Reaches("") {
 		t.Error("a zero value permits something")
 	}
 }

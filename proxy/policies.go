@@ -136,7 +136,7 @@ func (p *Policies) compile(schema policy.Schema) (*snapshot, error) {
 
 func (p *Policies) newPlans() (*otter.Cache[string, policy.Decision], error) {
 	return otter.New(&otter.Options[string, policy.Decision]{
-		MaximumWeight: uint64(max(p.config.PlanBytes, 1<<20)),                                              //nolint:gosec // positive
+		MaximumWeight: uint64(max(p.config.PlanBytes, 1<<20)),
 		Weigher:       func(text string, d policy.Decision) uint32 { return uint32(len(text) + d.Size()) }, //nolint:gosec // small
 		OnDeletion: func(e otter.DeletionEvent[string, policy.Decision]) {
 			if e.WasEvicted() {

@@ -66,7 +66,7 @@ func readScript(path string) (string, error) {
 	if path == "-" {
 		path = "/dev/stdin"
 	}
-	src, err := os.ReadFile(path) //nolint:gosec // the caller names it
+	src, err := os.ReadFile(path)
 	if err != nil {
 		return "", fmt.Errorf("reading the statements: %w", err)
 	}

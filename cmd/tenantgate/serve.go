@@ -257,7 +257,7 @@ func newLog(w io.Writer, level, format string) *slog.Logger {
 
 // readPolicy reads and checks one policy file.
 func readPolicy(path string) (*policy.File, error) {
-	src, err := os.ReadFile(path) //nolint:gosec // the operator names it
+	src, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the policy: %w", err)
 	}

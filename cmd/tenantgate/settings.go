@@ -118,7 +118,7 @@ func secretFile(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	if !set {
 		return nil, nil
 	}
-	src, err := os.ReadFile(path) //nolint:gosec // the operator names it
+	src, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s_FILE: %w", flag.Envs[0], err)
 	}

@@ -9,7 +9,7 @@ import (
 // the name of the field it stands in. It goes by the descriptor and names no kind:
 // a tree walk that lists kinds forgets some, and a walk over *pg.Node alone never
 // sees the target of an INSERT or the arms of a UNION, which are not Nodes.
-func children(m protoreflect.Message, visit func(field protoreflect.Name, child protoreflect.Message) bool) bool {
+func children(m protoreflect.Message, visit func(field protoreflect.Name, child protoreflect.Message) bool) {
 	more := true
 	m.Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		if fd.Kind() != protoreflect.MessageKind {
@@ -25,7 +25,6 @@ func children(m protoreflect.Message, visit func(field protoreflect.Name, child 
 		}
 		return more
 	})
-	return more
 }
 
 // inner gives the message that a Node holds; nil for a nil or empty Node.
