@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -63,19 +64,21 @@ func (o *Ops) Run(ctx context.Context) error {
 	var err error
 	select {
 	case err = <-served:
-		err = fmt.Errorf("serving the operations address: %w", err)
 	case <-ctx.Done():
-		finish(server)
-		<-served
+		finish(ctx, server)
+		err = <-served
 	}
 	_ = server.Close() // cuts off what is left; there is nobody to tell
 	o.conns.Wait()
-	return err
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return fmt.Errorf("serving the operations address: %w", err)
 }
 
-// finish lets running answers end, for a while.
-func finish(server *http.Server) {
-	ctx, cancel := context.WithTimeout(context.Background(), opsStopTime)
+// finish lets running answers end, for a while after ctx has.
+func finish(ctx context.Context, server *http.Server) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), opsStopTime)
 	defer cancel()
 	_ = server.Shutdown(ctx)
 }

@@ -184,7 +184,7 @@ func TestHangingCheckIsCutOff(t *testing.T) {
 	o := startOps(t, func(ctx context.Context) error { <-ctx.Done(); return fmt.Errorf("asking the database: %w", ctx.Err()) })
 	impatient, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	request, _ := http.NewRequestWithContext(impatient, "GET", "http://"+o.addr+"/readyz", http.NoBody)
+	request, _ := http.NewRequestWithContext(impatient, http.MethodGet, "http://"+o.addr+"/readyz", http.NoBody)
 	if response, err := o.client.Do(request); err == nil {
 		response.Body.Close()
 		t.Fatal("the impatient probe was answered")

@@ -1,0 +1,42 @@
+# `make` alone lists the targets. Each installs what it needs on a Debian-like machine,
+# and says what to do elsewhere; Go itself is the only thing assumed.
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+ARGS    ?=
+PKG     ?= ./...
+BENCH   ?= .
+
+SOURCES := cmd control metrics policies policy proxy
+
+.DEFAULT_GOAL := help
+.PHONY: build run test lint bench clean help
+
+build: ## build bin/tenantgate
+	@.ci/need gcc
+	$(GO) build -trimpath -buildvcs=false -ldflags "-X main.version=$(VERSION)" -o bin/tenantgate ./cmd/tenantgate
+
+run: build ## start the service on an embedded Postgres; ARGS="--http-addr :8081" passes flags on
+	@.ci/need postgres
+	bin/tenantgate dev $(ARGS)
+
+test: ## go vet and all tests with the race detector, on a real Postgres; PKG=./policy/... for some
+	@.ci/need gcc postgres promtool
+	$(GO) vet $(PKG)
+	PATH="$$PATH:$$(.ci/need --tools)" $(GO) test -race -timeout 15m $(PKG)
+
+lint: ## gofmt, go vet and golangci-lint
+	@.ci/need gcc linter
+	@unformatted=$$(gofmt -l $(SOURCES)) && { [ -z "$$unformatted" ] || { echo "run gofmt -w on:" $$unformatted; exit 1; }; }
+	$(GO) vet ./...
+	"$$(.ci/need --linter)" run ./...
+
+bench: ## run the benchmarks; BENCH=Decide chooses, PKG=./policy/... too
+	@.ci/need gcc postgres
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
+
+clean: ## remove what was built; the data of `make run` stays
+	rm -rf bin
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
