@@ -39,7 +39,7 @@ func (d *devCommand) Run(ctx context.Context, c *console) error {
 		d.LogFormat = "text" // a person reads it
 	}
 	log := newLog(c.Err, d.LogLevel, d.LogFormat)
-	cluster, err := embedded.Start(ctx, embedded.Config{BinDir: d.PGBin, DataDir: d.DataDir, Log: log})
+	cluster, err := embedded.Start(ctx, embedded.Config{BinDir: d.PGBin, CacheDir: postgresCache(), DataDir: d.DataDir, Log: log})
 	if err != nil {
 		return err
 	}
@@ -62,6 +62,15 @@ func (d *devCommand) Run(ctx context.Context, c *console) error {
 	}
 	err = serve(ctx, &d.settings, db, log, func(sv *service) error { return d.announce(c, sv, demo) })
 	return errors.Join(err, cluster.Err())
+}
+
+// postgresCache is where the Makefile puts a Postgres that it had to fetch.
+func postgresCache() string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(cache, "tenantgate", "postgres")
 }
 
 // whileRunning gives a context that ends with the cluster, should that end by itself.
