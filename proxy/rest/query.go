@@ -101,7 +101,6 @@ func (s *Server) run(ctx context.Context, r *request, subject proxy.Subject, sta
 	if err != nil {
 		return err
 	}
-	defer r.stage("encode", time.Now())
 	body := strconv.AppendInt(append(done.body, `,"rowsAffected":`...), done.affected, 10)
 	body = strconv.AppendInt(append(body, `,"executionTime":`...), done.took.Milliseconds(), 10)
 	return r.send(append(body, `,"success":true}`...))
