@@ -110,7 +110,11 @@ func TestKilled(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	dir := t.TempDir()
+	dir, err := openDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
 	file := filepath.Join(dir, "credentials.json")
 	var said bytes.Buffer
 	program := exec.Command(binary, "dev", "--data-dir", filepath.Join(dir, "data"), "--credentials-file", file, "--http-addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0")

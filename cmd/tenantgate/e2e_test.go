@@ -82,11 +82,21 @@ func fresh(t testing.TB, flags ...string) *instance {
 
 // launch starts the program in a new data directory and waits until it is ready.
 func launch(flags ...string) (*instance, error) {
-	dir, err := os.MkdirTemp("", "tenantgate-e2e-*")
+	dir, err := openDir()
 	if err != nil {
 		return nil, err
 	}
 	return launchIn(dir, flags...)
+}
+
+// openDir makes a folder that the user whom Postgres runs as may enter, so that the
+// cluster lives and dies in it.
+func openDir() (string, error) {
+	dir, err := os.MkdirTemp("", "tenantgate-e2e-*")
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o755) //nolint:gosec // what is secret in it has modes of its own
 }
 
 func launchIn(dir string, flags ...string) (*instance, error) {

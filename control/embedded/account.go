@@ -90,11 +90,11 @@ func firstAccount(passwd string) (account, error) {
 }
 
 func newAccount(name, uid, gid string, change bool) (account, error) {
-	u, err := strconv.ParseInt(uid, 10, 64)
+	u, err := strconv.ParseUint(uid, 10, 32)
 	if err != nil {
 		return account{}, fmt.Errorf("user %s: %w", name, err)
 	}
-	g, err := strconv.ParseInt(gid, 10, 64)
+	g, err := strconv.ParseUint(gid, 10, 32)
 	if err != nil {
 		return account{}, fmt.Errorf("user %s: %w", name, err)
 	}

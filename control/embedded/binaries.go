@@ -79,8 +79,8 @@ func candidates(cfg Config) []string {
 		dirs = append(dirs, newestFirst(filepath.Join(cfg.CacheDir, "*", "bin"))...)
 	}
 	if path, err := exec.LookPath("postgres"); err == nil {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			dirs = append(dirs, filepath.Dir(real))
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			dirs = append(dirs, filepath.Dir(target))
 		}
 	}
 	places := cfg.places

@@ -122,7 +122,7 @@ func orphan(t *testing.T, dir string) (pid int) {
 	return cmd.Process.Pid
 }
 
-// Ensure a server whose tenantgate is gone is stopped, a frozen one too.
+// Ensure a server whose tenantgate is gone is stopped.
 func TestOrphan(t *testing.T) {
 	dir := madeDir(t)
 	pid := orphan(t, dir)
@@ -132,6 +132,28 @@ func TestOrphan(t *testing.T) {
 	}
 	if n := query[int](t, c.AdminURL("postgres"), "select n from kept"); n != 42 {
 		t.Errorf("the row says %d", n)
+	}
+}
+
+// Ensure a server that ends without removing its pid file, and that nobody has waited
+// for yet (in a container whose first process reaps nothing, nobody ever does), makes
+// way too.
+func TestOrphanUnreaped(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the stand-in is known by its folder, which only Linux shows")
+	}
+	dir := madeDir(t)
+	pgData := filepath.Join(dir, "pg")
+	as, err := chooseAccount(pgData)
+	check(t, err)
+	stand := command("/bin/sleep", pgData, as, "60")
+	check(t, stand.Start())
+	defer func() { _ = stand.Wait() }()
+	check(t, os.WriteFile(pidFile(pgData), fmt.Appendf(nil, "%d\n%s\n", stand.Process.Pid, pgData), 0o600))
+	check(t, as.give(pidFile(pgData)))
+	start(t, quick(dir))
+	if !alive(stand.Process.Pid) || serves(stand.Process.Pid, pgData) {
+		t.Error("the stand-in should be dead and not waited for")
 	}
 }
 

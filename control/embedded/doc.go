@@ -15,6 +15,10 @@
 //	pg                the cluster, of the user whom Postgres runs as, mode 0700
 //	superuser         the superuser's random password, mode 0600
 //	port              the TCP port of the last start, preferred at the next
+//	data-directory    only if the home is elsewhere: the data directory it belongs to
+//
+// Removing a data directory does not remove a home elsewhere: it may have been moved.
+// The next start in the same place mentions such a home in the log.
 //
 // # Whom it runs as
 //

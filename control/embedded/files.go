@@ -75,10 +75,10 @@ func makeDir(path string) error {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		return nil
 	}
-	if err := os.MkdirAll(path, 0o711); err != nil {
+	if err := os.MkdirAll(path, 0o711); err != nil { //nolint:gosec // the server's user must pass
 		return err
 	}
-	return os.Chmod(path, 0o711)
+	return os.Chmod(path, 0o711) //nolint:gosec // the same
 }
 
 func exists(path string) bool {

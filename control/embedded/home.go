@@ -27,11 +27,14 @@ func existingHome(dataDir string) (string, error) {
 	return home, nil
 }
 
-// enterable tells whether the account can work in dir. It is tried, not computed:
-// owners, groups, access lists and mounts above dir all have a say.
-func (s *site) enterable(ctx context.Context, dir string) bool {
-	_, err := askVersion(ctx, s.bin.path("postgres"), dir, s.runAs)
-	return err == nil
+// enter tries whether the account can work in dir; if not, the error is a
+// fs.ErrPermission. It is tried, not computed: owners, groups, access lists and
+// mounts above dir all have a say.
+func (s *site) enter(ctx context.Context, dir string) error {
+	if _, err := askVersion(ctx, s.bin.path("postgres"), dir, s.runAs); err != nil {
+		return fmt.Errorf("trying %s as user %s: %w", dir, s.runAs.name, err)
+	}
+	return nil
 }
 
 // settleElsewhere makes a home that the account can enter, and notes it.
@@ -73,11 +76,11 @@ func (s *site) makeHome(ctx context.Context, parent string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := os.Chmod(home, 0o711); err != nil {
+	if err := os.Chmod(home, 0o711); err != nil { //nolint:gosec // the server's user must pass
 		return "", err
 	}
-	if !s.enterable(ctx, home) {
-		return "", errors.Join(fmt.Errorf("user %s can't enter %s", s.runAs.name, home), os.Remove(home))
+	if err := s.enter(ctx, home); err != nil {
+		return "", errors.Join(err, os.Remove(home))
 	}
-	return home, nil
+	return home, writeFile(filepath.Join(home, "data-directory"), s.dataDir+"\n")
 }

@@ -62,8 +62,14 @@ func helper(t *testing.T, binary, dir string, as account) (*exec.Cmd, string) {
 	return cmd, strings.TrimSpace(string(line[:n]))
 }
 
+// quick is a configuration for a test. TENANTGATE_PG_BIN chooses the version tested.
 func quick(dir string) Config {
-	return Config{DataDir: dir, Settings: map[string]string{"fsync": "off", "shared_buffers": "1MB"}, elsewhere: []string{filepath.Join(filepath.Dir(dir), "elsewhere")}}
+	return Config{
+		BinDir:    os.Getenv("TENANTGATE_PG_BIN"),
+		DataDir:   dir,
+		Settings:  map[string]string{"fsync": "off", "shared_buffers": "1MB"},
+		elsewhere: []string{filepath.Join(filepath.Dir(dir), "elsewhere")},
+	}
 }
 
 // openDir is a data directory that every user can enter. Its parent is the test's.

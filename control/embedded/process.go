@@ -93,7 +93,7 @@ func (p *process) kill() {
 // command builds a call of one of Postgres' programs: as the user, in a folder that
 // this user can enter, with none of the caller's PG* variables.
 func command(path, dir string, as account, args ...string) *exec.Cmd {
-	cmd := exec.Command(path, args...)
+	cmd := exec.Command(path, args...) //nolint:gosec,noctx // the operator chooses the Postgres; its end is spawn's and the caller's
 	cmd.Dir = dir
 	cmd.Env = []string{"LC_ALL=" + processLocale, "PATH=/usr/local/bin:/usr/bin:/bin"}
 	cmd.WaitDelay = pipeGrace

@@ -24,6 +24,6 @@ func serves(pid int, pgData string) bool {
 	if err != nil {
 		return false
 	}
-	real, err := filepath.EvalSymlinks(pgData)
-	return err == nil && cwd == real
+	target, err := filepath.EvalSymlinks(pgData)
+	return err == nil && cwd == target
 }

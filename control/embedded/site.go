@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -112,8 +113,10 @@ func (s *site) reuse(ctx context.Context) error {
 	if s.bin.major != major {
 		return versionError(s.pgData(), major, s.bin)
 	}
-	if !s.enterable(ctx, s.home) {
+	if err := s.enter(ctx, s.home); errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("user %s, who owns the cluster, can't enter %s: let others pass (chmod o+x) on each folder above it", s.runAs.name, s.home)
+	} else if err != nil {
+		return err
 	}
 	return clearOrphan(ctx, s.pgData(), s.log)
 }
@@ -130,10 +133,12 @@ func (s *site) create(ctx context.Context) error {
 	if err = s.equip(ctx); err != nil {
 		return err
 	}
-	if s.home = s.dataDir; !s.enterable(ctx, s.home) {
-		if s.home, err = s.settleElsewhere(ctx); err != nil {
-			return err
-		}
+	s.home = s.dataDir
+	if err = s.enter(ctx, s.home); errors.Is(err, fs.ErrPermission) {
+		s.home, err = s.settleElsewhere(ctx)
+	}
+	if err != nil {
+		return err
 	}
 	if err := s.lockHome(); err != nil {
 		return err

@@ -2,7 +2,11 @@ package embedded
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -27,6 +31,9 @@ func TestRootOnlyDir(t *testing.T) {
 	check(t, err)
 	if !strings.HasPrefix(home, filepath.Dir(top)+"/open/cluster-") || !exists(filepath.Join(home, "pg")) {
 		t.Fatalf("the cluster is in %q", home)
+	}
+	if belongs, err := readLine(filepath.Join(home, "data-directory")); err != nil || belongs != cfg.DataDir {
+		t.Errorf("the cluster belongs to %q, %v", belongs, err)
 	}
 	if !strings.Contains(log.String(), "the cluster lives elsewhere") || !strings.Contains(log.String(), "cluster="+home) {
 		t.Errorf("the log does not say where:\n%s", &log)
@@ -73,6 +80,37 @@ func TestShutLater(t *testing.T) {
 	stop(t, start(t, quick(dir)))
 	check(t, os.Chmod(dir, 0o700))
 	refused(t, quick(dir), "can't enter "+dir, "chmod o+x")
+}
+
+// Ensure that only a folder which is shut counts as one: a try that was cut off says
+// nothing, and must not move the cluster away.
+func TestEnter(t *testing.T) {
+	needsRoot(t)
+	dir := openDir(t)
+	as, err := chooseAccount("")
+	check(t, err)
+	bin, err := findBinaries(t.Context(), quick(dir), as, 0)
+	check(t, err)
+	s := site{runAs: as, bin: bin}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.enter(ended, "/"); !errors.Is(err, context.Canceled) || errors.Is(err, fs.ErrPermission) {
+		t.Errorf("cut off: %v", err)
+	}
+	check(t, os.Mkdir(dir, 0o700))
+	if err := s.enter(t.Context(), dir); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("shut: %v", err)
+	}
+	check(t, os.Chmod(dir, 0o711))
+	check(t, s.enter(t.Context(), dir))
+
+	cfg := quick(dir)
+	cfg.BinDir = filepath.Join(filepath.Dir(dir), "bin")
+	fakeBin(t, cfg.BinDir, fmt.Sprintf("#!/bin/sh\n[ \"$(pwd)\" != %s ] || exit 3\nexec %s \"$@\"\n", dir, bin.path("postgres")))
+	refused(t, cfg, "exit status 3")
+	if exists(filepath.Join(dir, "location")) {
+		t.Error("the cluster moved away")
+	}
 }
 
 // Ensure an ordinary user's server runs in that user's directory, as that user.

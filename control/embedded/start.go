@@ -42,7 +42,7 @@ func (s *site) start(ctx context.Context) (*Cluster, error) {
 	c := &Cluster{log: s.log, password: password, done: make(chan struct{})}
 	ports := 0
 	for patience := time.Now().Add(backendsWait); ; {
-		if c.port, err = s.choosePort(ports == 0); err != nil {
+		if c.port, err = s.choosePort(ctx, ports == 0); err != nil {
 			return nil, err
 		}
 		c.proc, err = s.startOn(ctx, c)
@@ -61,22 +61,23 @@ func (s *site) start(ctx context.Context) (*Cluster, error) {
 
 // choosePort prefers the last start's port, so that URLs noted elsewhere stay good.
 // Between this look and the server's own bind it can be lost to another process.
-func (s *site) choosePort(preferLast bool) (int, error) {
+func (s *site) choosePort(ctx context.Context, preferLast bool) (int, error) {
 	if last, err := readLine(s.portFile()); preferLast && err == nil && last != "" {
-		if port, err := freePort(last); err == nil {
+		if port, err := freePort(ctx, last); err == nil {
 			return port, nil
 		}
 		s.log.Info("the last start's port is taken", "port", last)
 	}
-	port, err := freePort("0")
+	port, err := freePort(ctx, "0")
 	if err != nil {
 		return 0, fmt.Errorf("choosing a port: %w", err)
 	}
 	return port, nil
 }
 
-func freePort(port string) (int, error) {
-	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", port))
+func freePort(ctx context.Context, port string) (int, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", port))
 	if err != nil {
 		return 0, err
 	}

@@ -77,7 +77,7 @@ func makeDir() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return dir, os.Chmod(dir, 0o711)
+	return dir, os.Chmod(dir, 0o711) //nolint:gosec // the server's user must pass
 }
 
 // removeDir removes a data directory, and its cluster if that had to live elsewhere
