@@ -177,14 +177,16 @@ func (a *analyzer) functionPart(l *level, n *pg.Node) {
 	a.expr(l, n)
 }
 
-// join analyzes both sides, then the condition, which sees both.
+// join analyzes both sides, then the condition, which sees these two, not what stands
+// beside the join: a name that neither has is looked up in the query around.
 func (a *analyzer) join(l *level, j *pg.JoinExpr) item {
 	first := len(l.rels)
 	left := a.fromItem(l, j.Larg)
 	right := a.fromItem(l, j.Rarg)
-	a.expr(l, j.Quals)
+	on := &level{outer: l.outer, ctes: l.ctes, rels: l.rels[first:], facts: l.facts}
+	a.expr(on, j.Quals)
 	if j.Jointype == pg.JoinType_JOIN_INNER {
-		a.conditions(l, j.Quals)
+		a.conditions(on, j.Quals)
 	}
 	it, merged := a.merge(j, left, right)
 	if j.JoinUsingAlias != nil {
