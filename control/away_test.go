@@ -90,6 +90,15 @@ func TestRevokedWhileAway(t *testing.T) {
 	t.Logf("refused %v after the store was back", took)
 }
 
+// Ensure a store that nobody runs is ready while it answers, and not because it once did.
+func TestReadyWithoutRun(t *testing.T) {
+	r, through := through(t, controlDB(t))
+	s := open(t, Config{ControlURL: through})
+	wantCode(t, s.Ready(t.Context()), "")
+	r.cut(true)
+	wantCode(t, s.Ready(t.Context()), proxy.UpstreamUnavailable)
+}
+
 // Ensure a store that is silent costs a bounded number of goroutines, whoever knocks.
 func TestGoroutinesWhileAway(t *testing.T) {
 	url := controlDB(t)

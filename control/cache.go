@@ -24,6 +24,7 @@ type cache[K comparable, V any] struct {
 	absent  *otter.Cache[K, entry[V]]
 	loads   flights[K, entry[V]]
 	ask     func(ctx context.Context, key K) (V, bool, error) // the store; errors are *proxy.Error
+	looked  func(event string)                                // told "hit" or "miss"
 }
 
 func newCache[K comparable, V any](life context.Context, bounds CacheConfig, fresh *freshness,
@@ -36,7 +37,7 @@ func newCache[K comparable, V any](life context.Context, bounds CacheConfig, fre
 	if err != nil {
 		return nil, err
 	}
-	c := &cache[K, V]{bounds: bounds, fresh: fresh, present: present, absent: absent, ask: ask}
+	c := &cache[K, V]{bounds: bounds, fresh: fresh, present: present, absent: absent, ask: ask, looked: func(string) {}}
 	c.loads.life = life
 	return c, nil
 }
@@ -54,8 +55,10 @@ func newEntries[K comparable, V any](size int, keep time.Duration) (*otter.Cache
 func (c *cache[K, V]) get(ctx context.Context, key K) (V, bool, error) {
 	last, hit := c.look(key)
 	if hit && c.usable(last) {
+		c.looked("hit")
 		return last.value, last.found, nil
 	}
+	c.looked("miss")
 	stale := hit && c.servesStale(last)
 	if c.fresh.away() {
 		return c.lastKnown(last, stale, readError("asking the store", errAway))
@@ -74,12 +77,10 @@ func (c *cache[K, V]) look(key K) (entry[V], bool) {
 	return c.absent.GetIfPresent(key)
 }
 
+// usable tells whether an entry answers by itself. Those that are not found are gone after
+// NegativeAge.
 func (c *cache[K, V]) usable(e entry[V]) bool {
-	oldest := c.bounds.MaxAge
-	if !e.found {
-		oldest = c.bounds.NegativeAge
-	}
-	return c.fresh.now()-e.read < oldest && c.fresh.unconfirmed(e.read) < confirmWindow
+	return c.fresh.now()-e.read < c.bounds.MaxAge && c.fresh.unconfirmed(e.read) < confirmWindow
 }
 
 // servesStale tells whether an entry may stand in for a store that is away. "There is

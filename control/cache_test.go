@@ -39,7 +39,7 @@ func TestAnOvertakenAnswerIsNotKept(t *testing.T) {
 	answer <- "old"
 	<-got
 	if e, hit := c.look(1); hit {
-		t.Errorf("%q was kept", e.value)
+		t.Fatalf("%q was kept", e.value)
 	}
 	go get()
 	<-asked
@@ -49,7 +49,11 @@ func TestAnOvertakenAnswerIsNotKept(t *testing.T) {
 	select {
 	case <-asked:
 	case <-time.After(5 * time.Second):
-		t.Fatal("joined a look-up that began before the change")
+		t.Error("joined a look-up that began before the change")
+		answer <- "old"
+		<-got
+		<-got
+		return
 	}
 	answer <- "old"
 	answer <- "new"
@@ -184,6 +188,9 @@ func TestStaleness(t *testing.T) {
 			wantCode(t, err, "")
 		}
 		away.Store(true)
+		time.Sleep(confirmWindow)
+		_, _, err := c.get(t.Context(), 2) // still remembered as not there
+		wantCode(t, err, proxy.UpstreamUnavailable)
 		time.Sleep(time.Minute)
 		value, found, err := c.get(t.Context(), 1)
 		if value != "v" || !found || err != nil {

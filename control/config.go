@@ -16,6 +16,9 @@ type Config struct {
 	Cache      CacheConfig  // bounds of each of the four caches
 	JWT        *JWTConfig   // nil: tokens of an identity provider are refused
 	Log        *slog.Logger // nil: nothing is logged
+	// Looked is told of every look-up of a well-formed credential whether memory answered
+	// it: "hit" or "miss". It must be quick and safe for concurrent use. nil: nobody is told.
+	Looked func(event string)
 }
 
 // CacheConfig bounds a cache.
@@ -50,6 +53,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Looked == nil {
+		c.Looked = func(string) {}
 	}
 	c.Cache = c.Cache.withDefaults()
 	return c

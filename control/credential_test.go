@@ -28,8 +28,10 @@ func TestMintedCredentialsHaveTheShapeOfTheInterface(t *testing.T) {
 func TestMalformedCredentialsAreNotParsed(t *testing.T) {
 	good, _ := mint(tokenPrefix)
 	other, _ := mint(keyPrefix)
+	foreign := tokenPrefix + strings.Repeat("-", secretLen)
 	cases := map[string]string{
-		"empty": "", "prefix only": tokenPrefix, "other kind": other, "short": good[:len(good)-1], "long": good + "0",
+		"foreign characters, good checksum": foreign + checksum(foreign),
+		"empty":                             "", "prefix only": tokenPrefix, "other kind": other, "short": good[:len(good)-1], "long": good + "0",
 		"space": good[:20] + " " + good[21:], "not ASCII": good[:20] + "é" + good[22:], "NUL": good[:20] + "\x00" + good[21:],
 		"case of the prefix": "TG_dev_" + good[7:], "leading space": " " + good[:len(good)-1],
 	}

@@ -3,6 +3,8 @@ package control
 import (
 	"reflect"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,7 +56,10 @@ func TestTokenSpecsThatPermitNothing(t *testing.T) {
 // Ensure what is wrong with a credential can't be told from the answer, and that one that
 // is malformed costs no look-up.
 func TestBadCredentialsAreAllTheSame(t *testing.T) {
-	s := run(t, Config{ControlURL: controlDB(t)})
+	var hits, misses atomic.Int64
+	s := run(t, Config{ControlURL: controlDB(t), Looked: func(event string) {
+		map[string]*atomic.Int64{"hit": &hits, "miss": &misses}[event].Add(1)
+	}})
 	ctx, m := t.Context(), populate(t, s)
 	unknownToken, _ := mint(tokenPrefix)
 	unknownKey, _ := mint(keyPrefix)
@@ -90,6 +95,9 @@ func TestBadCredentialsAreAllTheSame(t *testing.T) {
 	}
 	if n := lookups(func() error { _, err := s.Application(ctx, other.ID, m.text); return err }); n != 0 {
 		t.Errorf("a token as a key: %d look-ups", n)
+	}
+	if hits.Load() != 6 || misses.Load() != 7 {
+		t.Errorf("told of %d hits and %d misses", hits.Load(), misses.Load())
 	}
 }
 
@@ -134,6 +142,25 @@ func TestRotatingAKey(t *testing.T) {
 	}
 	_, err := s.RotateKey(ctx, m.server.ID, -time.Second)
 	wantCode(t, err, proxy.InvalidRequest)
+}
+
+// Ensure of two rotations at once, without overlap, one key is left: the later one's.
+func TestRotatingAtOnce(t *testing.T) {
+	url := controlDB(t)
+	s := open(t, Config{ControlURL: url})
+	m := populate(t, s)
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			if _, err := s.RotateKey(t.Context(), m.server.ID, 0); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if n := query[int](t, url, "SELECT count(*) FROM tenantgate.server_keys"); n != 1 {
+		t.Errorf("%d keys are left", n)
+	}
 }
 
 func TestTheCloserPolicyApplies(t *testing.T) {
@@ -182,6 +209,6 @@ func settle(t *testing.T, s *Store) {
 	within(t, 2*time.Second, "settling", func() bool {
 		seq, err := readRevision(t.Context(), s.pool)
 		seen, listening := s.revision.current()
-		return err == nil && seen == seq && listening && s.fresh.unconfirmed(0) < pollInterval
+		return err == nil && seen == seq && listening && s.fresh.confirmedWithin(pollInterval)
 	})
 }

@@ -40,3 +40,9 @@ func (f *freshness) away() bool { return f.now() < time.Duration(f.awayUntil.Loa
 func (f *freshness) unconfirmed(read time.Duration) time.Duration {
 	return f.now() - max(read, time.Duration(f.confirmed.Load()))
 }
+
+// confirmedWithin tells whether the store confirmed so short a time ago.
+func (f *freshness) confirmedWithin(d time.Duration) bool {
+	at := f.confirmed.Load()
+	return at != 0 && f.now()-time.Duration(at) < d
+}

@@ -72,18 +72,12 @@ func (r Roles) grants() []string {
 	}
 }
 
-// revokes takes CREATE and TEMPORARY from everybody, where the owner of the tables also
-// owns the schema and the database; elsewhere that is for their owners to do.
+// revokes takes CREATE and TEMPORARY from everybody. Where the owner of the tables owns
+// neither schema nor database, Postgres warns and does nothing: that is for their owners.
 func (Roles) revokes() []string {
 	return []string{
-		`DO $$ BEGIN
-			IF (SELECT pg_has_role(nspowner, 'USAGE') FROM pg_catalog.pg_namespace WHERE nspname = 'public') THEN
-				REVOKE CREATE ON SCHEMA public FROM PUBLIC;
-			END IF;
-			IF (SELECT pg_has_role(datdba, 'USAGE') FROM pg_catalog.pg_database WHERE datname = current_database()) THEN
-				EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
-			END IF;
-		END $$`,
+		"REVOKE CREATE ON SCHEMA public FROM PUBLIC",
+		"DO $$ BEGIN EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database()); END $$",
 	}
 }
 

@@ -24,7 +24,7 @@ func (s *Store) RotateKey(ctx context.Context, serverID string, overlap time.Dur
 	text, d := mint(keyPrefix)
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return rotate(ctx, tx, serverID, d, overlap) })
 	if err != nil {
-		return "", writeError("rotating a key", err)
+		return "", s.writeFailed("rotating a key", err)
 	}
 	return text, nil
 }

@@ -86,7 +86,7 @@ func readCursor(text string) (position, error) {
 	if len(text) > 2*(maxID+16) {
 		return position{}, refused
 	}
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	raw, err := base64.RawURLEncoding.DecodeString(text)
 	millis, id, ok := strings.Cut(string(raw), " ")
 	ms, parseErr := strconv.ParseInt(millis, 36, 64)
 	p := position{time.UnixMilli(ms).UTC(), id}

@@ -27,7 +27,7 @@ func (s *Store) CreateProject(ctx context.Context, name string) (Project, error)
 			return p, nil
 		}
 	}
-	return Project{}, writeError("creating a project", err)
+	return Project{}, s.writeFailed("creating a project", err)
 }
 
 // ListProjects gives all projects, the oldest first.

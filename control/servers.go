@@ -42,7 +42,7 @@ func (s *Store) CreateServerWithID(ctx context.Context, projectID, id, name, des
 	case sqlState(err) == "23505":
 		return proxy.Server{}, "", proxy.Refuse(proxy.ConstraintViolation, "a server with this id exists already")
 	case err != nil:
-		return proxy.Server{}, "", writeError("creating a server", err)
+		return proxy.Server{}, "", s.writeFailed("creating a server", err)
 	}
 	return server, text, nil
 }
@@ -53,7 +53,7 @@ func (s *Store) UpdateServer(ctx context.Context, projectID, serverID string, na
 	if name == nil && description == nil {
 		return s.GetServer(ctx, projectID, serverID)
 	}
-	return s.server(ctx, writeError, `
+	return s.server(ctx, s.writeFailed, `
 		UPDATE tenantgate.servers SET name = coalesce($3::text, name), description = coalesce($4::text, description),
 			updated_at = tenantgate.now_ms() WHERE project_id = $1 AND id = $2 RETURNING *`,
 		projectID, serverID, name, description)
@@ -109,7 +109,7 @@ func (s *Store) change(ctx context.Context, doing string, missing *proxy.Error, 
 	tag, err := s.pool.Exec(ctx, statement, append([]any{id}, more...)...)
 	switch {
 	case err != nil:
-		return writeError(doing, err)
+		return s.writeFailed(doing, err)
 	case tag.RowsAffected() == 0:
 		return missing
 	}

@@ -198,3 +198,19 @@ func TestCreatingInParallel(t *testing.T) {
 		t.Errorf("%d servers, %v", len(servers), err)
 	}
 }
+
+// Ensure a server that stopped taking writes is told as trouble that passes, and that its
+// connections are given up, so that the next one may lead to another server.
+func TestWritingToAStandby(t *testing.T) {
+	url := controlDB(t)
+	s := open(t, Config{ControlURL: url})
+	m := populate(t, s)
+	db := query[string](t, url, "SELECT current_database()")
+	exec(t, url, "ALTER DATABASE "+db+" SET default_transaction_read_only = on")
+	s.pool.Reset() // the next connections are read-only
+	_, _, err := s.CreateServer(t.Context(), m.project.ID, "n", "")
+	wantCode(t, err, proxy.UpstreamUnavailable)
+	exec(t, url, "SET transaction_read_only = off; ALTER DATABASE "+db+" RESET default_transaction_read_only")
+	_, _, err = s.CreateServer(t.Context(), m.project.ID, "n", "")
+	wantCode(t, err, "")
+}

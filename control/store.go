@@ -2,7 +2,6 @@ package control
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -81,6 +80,9 @@ func (s *Store) makeCaches() (err error) {
 	if err == nil {
 		s.projects, err = newCache(life, bounds, s.fresh, s.readProject)
 	}
+	if err == nil {
+		s.tokens.looked, s.keys.looked = s.cfg.Looked, s.cfg.Looked
+	}
 	return err
 }
 
@@ -98,6 +100,15 @@ func (s *Store) checkSchema(ctx context.Context) error {
 		return fmt.Errorf("reading the control store: %w", err)
 	}
 	return nil
+}
+
+// writeFailed is writeError, and gives up connections that lead to a server which became a
+// standby: whether a server takes writes is looked at only when a connection is made.
+func (s *Store) writeFailed(doing string, err error) error {
+	if sqlState(err) == "25006" {
+		s.pool.Reset()
+	}
+	return writeError(doing, err)
 }
 
 // Run keeps the caches true to the store, and the key set of JWTs fresh, until ctx ends,
@@ -142,14 +153,14 @@ func (s *Store) closeCaches() {
 // Ready tells whether credentials can be checked: the store confirmed a moment ago, or
 // answers now, or what is in memory may still serve.
 func (s *Store) Ready(ctx context.Context) error {
-	if s.fresh.unconfirmed(0) < confirmWindow {
+	if s.fresh.confirmedWithin(confirmWindow) {
 		return nil
 	}
-	err := errors.New("the control store did not answer a moment ago")
+	err := errAway
 	if !s.fresh.away() {
 		_, err = readRevision(ctx, s.pool)
 	}
-	if err == nil || (s.fresh.confirmed.Load() != 0 && s.fresh.unconfirmed(0) < s.cfg.Cache.StaleFor) {
+	if err == nil || s.fresh.confirmedWithin(s.cfg.Cache.StaleFor) {
 		return nil
 	}
 	return readError("checking the control store", unreachable(err))

@@ -49,7 +49,7 @@ func (s *Store) CreateToken(ctx context.Context, spec TokenSpec) (Token, string,
 	case sqlState(err) == "23503":
 		return Token{}, "", noProject()
 	case err != nil:
-		return Token{}, "", writeError("creating a token", err)
+		return Token{}, "", s.writeFailed("creating a token", err)
 	}
 	return made, text, nil
 }

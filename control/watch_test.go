@@ -136,6 +136,43 @@ func TestAChangeDropsNoMoreThanItself(t *testing.T) {
 	}
 }
 
+// Ensure a gap in what was announced is noticed without waiting for the next reading.
+func TestAGapInTheAnnouncements(t *testing.T) {
+	var r revision
+	var forgotten []string
+	one, all := func(c change) { forgotten = append(forgotten, c.kind) }, func() { forgotten = append(forgotten, "all") }
+	r.announced(change{seq: 7, kind: "before the first reading"}, one, all)
+	r.catchUp(5, 0, all)
+	r.announced(change{seq: 6, kind: "next"}, one, all)
+	r.announced(change{seq: 6, kind: "again"}, one, all)
+	r.announced(change{seq: 8, kind: "after a gap"}, one, all)
+	r.catchUp(7, 6, all) // a reading that an announcement overtook
+	r.announced(change{seq: 9, kind: "next"}, one, all)
+	if want := []string{"all", "all", "next", "again", "all", "next"}; !slices.Equal(forgotten, want) {
+		t.Errorf("forgot %v, want %v", forgotten, want)
+	}
+	if seen, _ := r.current(); seen != 9 {
+		t.Errorf("seen up to %d", seen)
+	}
+}
+
+// Ensure the store is not taken to be away when only the watchers' connections fail.
+func TestOnlyTheWatchersFail(t *testing.T) {
+	url := controlDB(t)
+	r, lost := through(t, url)
+	s := open(t, Config{ControlURL: url})
+	broken := must[*pool](t)(openPool(t.Context(), lost, 1, "test"))
+	s.watcher.Close()
+	s.watcher, s.listener = broken, must[*pgx.ConnConfig](t)(pgx.ParseConfig(lost))
+	r.cut(true)
+	runStore(t, s)
+	time.Sleep(confirmWindow)
+	watch(t, url, s, 1, time.Second)
+	if s.fresh.away() || !s.fresh.confirmedWithin(confirmWindow) {
+		t.Error("the store counts as away")
+	}
+}
+
 // Ensure a notification that anybody may send does no more than empty the caches.
 func TestForgedNotifications(t *testing.T) {
 	url := controlDB(t)

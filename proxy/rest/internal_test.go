@@ -61,6 +61,19 @@ func TestConns(t *testing.T) {
 	}
 }
 
+// Each fault is told by its name.
+func TestReadHeadFaults(t *testing.T) {
+	for block, want := range map[string]error{
+		"A: b\r\n c\r\n\r\n": errFolded, "\tA: b\r\n\r\n": errFolded, "A: b\n\r\n": errLineEnd, "A: b\r\n\n": errLineEnd, "A: b\r": errLineEnd,
+		"A : b\r\n\r\n": errHeaderName, "A b\r\n\r\n": errHeaderName, ": b\r\n\r\n": errHeaderName, "A: \x80\r\n\r\n": errHeaderByte, "\xc3\xa9: b\r\n\r\n": errHeaderByte,
+		"Content-Length: 1\r\nTRANSFER-ENCODING: chunked\r\n\r\n": errFraming, "A: b\r\nA: c\r\n\r\n": nil, "": nil,
+	} {
+		if _, err := readHead([]byte(block)); err != want {
+			t.Errorf("%q: %v, want %v", block, err, want)
+		}
+	}
+}
+
 // Whatever readObject takes, another parser takes too, with the same values.
 func FuzzReadObject(f *testing.F) {
 	for _, seed := range []string{`{"query":"SELECT 1","args":[1,"a",null,{"b":[]}]}`, `{"query":"\u00e9","query":1}`, `{`, `[]`, `{"args":[[[["`, "\xff"} {

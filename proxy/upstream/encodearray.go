@@ -15,7 +15,7 @@ func (e *encoder) array(dst []byte, t valueType, v []byte) ([]byte, error) {
 	if len(v) > 0 && v[0] == '[' {
 		v = v[bytes.IndexByte(v, '=')+1:]
 	}
-	depth, n := 0, 0
+	var depth, n int
 	var err error
 	for i := 0; i < len(v); {
 		switch c := v[i]; {
