@@ -208,7 +208,7 @@ func TestJWTsThatAreBad(t *testing.T) {
 		"not base64":            "!." + parts[1] + "." + parts[2],
 		"empty":                 "",
 		"dots":                  "..",
-		"huge":                  fine + strings.Repeat("A", maxJWT),
+		"huge":                  es(claims{"pad": strings.Repeat("A", maxJWT)}),
 		"payload no object":     string(must[[]byte](t)(jws.Sign([]byte(`"x"`), jws.WithKey(jwa.ES256(), i.ec)))),
 		"payload null":          string(must[[]byte](t)(jws.Sign([]byte(`null`), jws.WithKey(jwa.ES256(), i.ec)))),
 		"payload a token":       string(must[[]byte](t)(jws.Sign([]byte(fine), jws.WithKey(jwa.ES256(), i.ec)))),
@@ -260,30 +260,44 @@ func TestJWTConfigurationsThatFail(t *testing.T) {
 	i := newIssuer(t)
 	empty := filepath.Join(t.TempDir(), "empty")
 	huge := filepath.Join(t.TempDir(), "huge")
-	for path, text := range map[string]string{empty: `{"keys":[]}`, huge: strings.Repeat(" ", maxKeySet+1)} {
+	for path, text := range map[string]string{empty: `{"keys":[]}`, huge: string(i.jwks(t)) + strings.Repeat(" ", maxKeySet)} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for name, cfg := range map[string]JWTConfig{
-		"no issuer": {Audience: "a", JWKS: i.file(t)}, "no audience": {Issuer: "i", JWKS: i.file(t)}, "no key set": {Issuer: "i", Audience: "a"},
-		"no file": {Issuer: "i", Audience: "a", JWKS: "/nowhere"}, "no key": {Issuer: "i", Audience: "a", JWKS: empty}, "huge": {Issuer: "i", Audience: "a", JWKS: huge},
-		"http": {Issuer: "i", Audience: "a", JWKS: "http://id.example/jwks"}, "no host": {Issuer: "i", Audience: "a", JWKS: "https://127.0.0.1:1/"},
+	for _, try := range []struct {
+		message string
+		cfg     JWTConfig
+	}{
+		{"are required", JWTConfig{Audience: "a", JWKS: i.file(t)}},
+		{"are required", JWTConfig{Issuer: "i", JWKS: i.file(t)}},
+		{"are required", JWTConfig{Issuer: "i", Audience: "a"}},
+		{"no such file", JWTConfig{Issuer: "i", Audience: "a", JWKS: "/nowhere"}},
+		{"no key for", JWTConfig{Issuer: "i", Audience: "a", JWKS: empty}},
+		{"larger than", JWTConfig{Issuer: "i", Audience: "a", JWKS: huge}},
+		{"https only", JWTConfig{Issuer: "i", Audience: "a", JWKS: "http://id.example/jwks"}},
+		{"https only", JWTConfig{Issuer: "i", Audience: "a", JWKS: "file:///jwks"}},
+		{"connection refused", JWTConfig{Issuer: "i", Audience: "a", JWKS: "https://127.0.0.1:1/"}},
 	} {
-		if _, err := newVerifier(t.Context(), cfg, slog.New(slog.DiscardHandler)); err == nil {
-			t.Errorf("%s: taken", name)
+		if _, err := newVerifier(t.Context(), try.cfg, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), try.message) {
+			t.Errorf("got %v, want %q", err, try.message)
 		}
 	}
 }
 
 // idp serves an issuer's keys, or something else.
 type idp struct {
-	served atomic.Int64
-	body   atomic.Pointer[[]byte] // nil: an error
+	served  atomic.Int64
+	body    atomic.Pointer[[]byte] // nil: an error
+	hold    atomic.Bool            // an answer waits for release
+	release chan bool
 }
 
 func (p *idp) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	p.served.Add(1)
+	if p.hold.Load() {
+		<-p.release
+	}
 	if body := p.body.Load(); body != nil {
 		_, _ = w.Write(*body)
 		return
@@ -296,7 +310,7 @@ func (p *idp) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 func TestKeysAreReadAgainWithinBounds(t *testing.T) {
 	noLeaks(t)
 	before, after := newIssuer(t), newIssuer(t)
-	p, jwks := &idp{}, before.jwks(t)
+	p, jwks := &idp{release: make(chan bool)}, before.jwks(t)
 	p.body.Store(&jwks)
 	server := httptest.NewServer(p)
 	t.Cleanup(server.Close)
@@ -316,9 +330,14 @@ func TestKeysAreReadAgainWithinBounds(t *testing.T) {
 		t.Errorf("read %d times within the bound, want once", n)
 	}
 	v.keys.tried = time.Now().Add(-keysMinRefresh)
-	left, leave := context.WithCancel(t.Context())
-	leave()
-	_, _ = v.caller(left, sign(t, jwa.ES256(), after.ec, "new", good(nil))) // a caller who leaves does not spoil it
+	p.hold.Store(true)
+	leaving, leave := context.WithCancel(t.Context())
+	go func() { _, _ = v.caller(leaving, sign(t, jwa.ES256(), after.ec, "new", good(nil))) }()
+	within(t, 5*time.Second, "reading", func() bool { return p.served.Load() == 2 })
+	leave() // a caller who leaves does not spoil it for the others
+	time.Sleep(50 * time.Millisecond)
+	p.hold.Store(false)
+	close(p.release)
 	wantCode(t, use(), "")
 	if n := p.served.Load(); n != 2 {
 		t.Errorf("read %d times, want twice", n)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -73,7 +72,7 @@ func (l *Lookup) Close() { l.pool.Close() }
 // ByEmail gives the server's end user with this address, in whatever case it is written.
 // UserNotFound when there is none, UpstreamUnavailable when the database can't be reached.
 func (l *Lookup) ByEmail(ctx context.Context, serverID, email string) (proxy.EndUser, error) {
-	if email == "" || !storable(email) || !storable(serverID) {
+	if email == "" {
 		return proxy.EndUser{}, noUser()
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
@@ -83,7 +82,7 @@ func (l *Lookup) ByEmail(ctx context.Context, serverID, email string) (proxy.End
 		return proxy.EndUser{}, readError("looking up an end user", err)
 	}
 	found, err := pgx.CollectRows(rows, scanUser)
-	if strings.HasPrefix(sqlState(err), "22") { // the server's id is no value of the scope column's type
+	if strings.HasPrefix(sqlState(err), "22") { // no value of the scope column's type, or no text to Postgres
 		return proxy.EndUser{}, noUser()
 	}
 	if err != nil {
@@ -124,6 +123,3 @@ func theOne(found []match) (proxy.EndUser, error) {
 func noUser() *proxy.Error {
 	return proxy.Refuse(proxy.UserNotFound, "this server has no user with this e-mail address")
 }
-
-// storable tells whether Postgres can hold a text: UTF-8 without NUL.
-func storable(text string) bool { return utf8.ValidString(text) && !strings.Contains(text, "\x00") }

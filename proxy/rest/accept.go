@@ -28,7 +28,7 @@ func (s *Server) accept(ctx context.Context, ln net.Listener) error {
 			pause = 0
 			s.take(transport)
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // the listener was closed because ctx is done
 		case !isPassing(err):
 			return fmt.Errorf("accepting connections: %w", err)
 		default:

@@ -65,6 +65,7 @@ func TestBodies(t *testing.T) {
 		{"POST", serversPath + "?dry=1", `{"name":"n"}`, "invalid_request", `"dry" is unknown`},
 		{"PUT", serverPath, `{"name":null}`, "invalid_request", `"name" must be a string`},
 		{"PUT", serverPath, `{"name":"  "}`, "invalid_request", "1 to 100"},
+		{"PUT", serverPath, `{"first":1,"second":2}`, "invalid_request", `"first" is unknown`},
 		{"PUT", serverPath, `{"id":"x"}`, "invalid_request", `"id" is unknown`},
 		{"PUT", serverPath, `{"` + long + `":1}`, "invalid_request", "…"},
 		{"PUT", serverPath, ``, "invalid_json", "empty"},
@@ -97,9 +98,12 @@ func TestBounds(t *testing.T) {
 	if status, answer := w.call("POST", queryPath, `{"query":"SELECT ?","args":[`+deep+`]}`, as(token)); status != 200 || !strings.Contains(answer, deep) {
 		t.Errorf("%d %s", status, answer)
 	}
-	tricky := `["\\\"[[", "]"]`
-	if status, answer := w.call("POST", queryPath, `{"query":"SELECT ?","args":[`+tricky+`]}`, as(token)); status != 200 {
-		t.Errorf("%d %s", status, answer)
+	// Brackets in strings are no nesting, whatever quotes and backslashes are around.
+	for _, text := range []string{`\"`, `\\`, `\\\"`} {
+		tricky := `["` + text + strings.Repeat("[", 101) + `"]`
+		if status, answer := w.call("POST", queryPath, `{"query":"SELECT ?","args":[`+tricky+`]}`, as(token)); status != 200 {
+			t.Errorf("%d %s", status, answer)
+		}
 	}
 }
 
@@ -135,6 +139,7 @@ func TestMediaTypes(t *testing.T) {
 		"Accept: nonsense":                                     406,
 		"Accept: text/html;a=\"b,application/json\"":           406,
 		"Accept: application/json;int8=string;q=0, text/plain": 406,
+		`Accept: text/html;a="\",application/json,"`:           406,
 	} {
 		status, body := w.call("POST", queryPath, `{"query":"SELECT 1"}`, as(token), header)
 		if status != want {

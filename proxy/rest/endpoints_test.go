@@ -134,6 +134,7 @@ func TestInt8(t *testing.T) {
 		"Accept: application/json":                                       false,
 		"Accept: application/json; int8=string":                          true,
 		"Accept: text/html, application/json;INT8=String;q=0.5, */*;q=0": true,
+		"Accept: application/json, application/json;int8=string;q=0.5":   false,
 		"X-Int8: string": true,
 		"X-Int8: number": false,
 	} {

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"encoding/json"
+	"errors"
 	"net"
 	"net/netip"
 	"strings"
@@ -61,6 +62,19 @@ func TestConns(t *testing.T) {
 	}
 }
 
+// Whoever stops being followed is forgotten.
+func TestWatchForgets(t *testing.T) {
+	w := newWatch()
+	ctx, stop := w.follow(t.Context(), &conn{})
+	if len(w.followed) != 1 || ctx.Err() != nil {
+		t.Errorf("%d followed, %v", len(w.followed), ctx.Err())
+	}
+	stop()
+	if len(w.followed) != 0 || ctx.Err() == nil {
+		t.Errorf("%d followed, %v", len(w.followed), ctx.Err())
+	}
+}
+
 // Each fault is told by its name.
 func TestReadHeadFaults(t *testing.T) {
 	for block, want := range map[string]error{
@@ -68,7 +82,7 @@ func TestReadHeadFaults(t *testing.T) {
 		"A : b\r\n\r\n": errHeaderName, "A b\r\n\r\n": errHeaderName, ": b\r\n\r\n": errHeaderName, "A: \x80\r\n\r\n": errHeaderByte, "\xc3\xa9: b\r\n\r\n": errHeaderByte,
 		"Content-Length: 1\r\nTRANSFER-ENCODING: chunked\r\n\r\n": errFraming, "A: b\r\nA: c\r\n\r\n": nil, "": nil,
 	} {
-		if _, err := readHead([]byte(block)); err != want {
+		if _, err := readHead([]byte(block)); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", block, err, want)
 		}
 	}

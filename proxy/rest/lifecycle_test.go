@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -346,6 +347,36 @@ func TestLargeAnswers(t *testing.T) {
 		if status, body := w.call("POST", queryPath, `{"query":"SELECT ?","args":["`+itoa(i)+`"]}`, as(token)); status != 200 || !strings.Contains(body, `[["`+itoa(i)+`"]]`) {
 			t.Errorf("%d %s", status, body)
 		}
+	}
+}
+
+// What a connection once answered does not stay in memory with it.
+func TestLargeAnswersAreLetGo(t *testing.T) {
+	const size, clients = 2 << 20, 20
+	w := newWorld(t, func(_ *world, c *rest.Config) {
+		c.Query = func(_ context.Context, _ policy.Bound, _ bool, dst []byte) ([]byte, int64, error) {
+			return append(dst, `"columns":["c"],"rows":[["`+strings.Repeat("x", size)+`"]]`...), 0, nil
+		}
+	})
+	heap := func() uint64 {
+		var stats runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&stats)
+		return stats.HeapAlloc
+	}
+	before := heap()
+	var open []*rawConn
+	for range clients {
+		c := w.dial()
+		c.send(queryRequest(""))
+		if response, _ := c.answer("POST", queryPath); response.StatusCode != 200 {
+			t.Fatal(response.StatusCode)
+		}
+		open = append(open, c)
+	}
+	if after := heap(); after > before+clients*size/4 {
+		t.Errorf("%d connections that were served hold %d bytes", len(open), after-before)
 	}
 }
 
