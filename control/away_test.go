@@ -36,17 +36,7 @@ func TestTheStoreIsAway(t *testing.T) {
 			wantCode(t, s.Ready(ctx), "")
 			away(r)
 			gone := time.Now()
-			slowest := time.Duration(0)
-			for time.Since(gone) < 4*time.Second {
-				began := time.Now()
-				if err := use(); err != nil {
-					t.Fatalf("%v after it went away: %v", time.Since(gone), err)
-				}
-				slowest = max(slowest, time.Since(began))
-				time.Sleep(10 * time.Millisecond)
-			}
-			t.Logf("the slowest request took %v", slowest)
-			if slowest > 2*staleWait {
+			if slowest := servesFor(t, 4*time.Second, use); slowest > 2*staleWait {
 				t.Errorf("a request waited for %v", slowest)
 			}
 			wantCode(t, s.Ready(ctx), "")
@@ -65,6 +55,20 @@ func TestTheStoreIsAway(t *testing.T) {
 			within(t, 5*time.Second, "recovery", func() bool { return use() == nil && s.Ready(ctx) == nil })
 		})
 	}
+}
+
+// servesFor uses credentials all the time, and gives how long the slowest answer took.
+func servesFor(t *testing.T, d time.Duration, use func() error) (slowest time.Duration) {
+	t.Helper()
+	for gone := time.Now(); time.Since(gone) < d; time.Sleep(10 * time.Millisecond) {
+		began := time.Now()
+		if err := use(); err != nil {
+			t.Fatalf("%v after it went away: %v", time.Since(gone), err)
+		}
+		slowest = max(slowest, time.Since(began))
+	}
+	t.Logf("the slowest request took %v", slowest)
+	return slowest
 }
 
 // Ensure a revocation that was made while the store was away is seen when it is back.

@@ -32,7 +32,7 @@ func openPool(ctx context.Context, url string, size int, name string) (*pool, er
 	if err != nil {
 		return nil, fmt.Errorf("reading the database URL: %w", err)
 	}
-	config.MaxConns = int32(max(1, min(size, 1000))) //nolint:gosec // it fits
+	config.MaxConns = int32(max(1, min(size, 1000)))
 	config.MinConns = 0
 	config.MaxConnLifetime, config.MaxConnLifetimeJitter = connLifetime, connLifetime/10
 	config.MaxConnIdleTime = connIdle
