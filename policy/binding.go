@@ -10,14 +10,15 @@ import (
 // argPlan says how the caller's arguments become the parameters of the final text.
 type argPlan struct {
 	kind     Kind
-	slots    []int    // for each parameter the position in args; -1: the server's id
-	count    int      // of the placeholders that take an arg
-	scoped   bool     // some placeholder is the server's, so that callers may miscount
-	lastIsID bool     // the last placeholder is the server's
-	given    []int    // positions in args of values for a scope column
-	inserted []string // constants that the text gives to a scope column in INSERT
-	assigned []string // the same in SET
-	reject   bool     // a foreign id is refused, not replaced
+	slots    []int              // for each parameter the position in args; -1: the server's id
+	count    int                // of the placeholders that take an arg
+	scoped   bool               // some placeholder is the server's, so that callers may miscount
+	lastIsID bool               // the last placeholder is the server's
+	given    []int              // positions in args of values for a scope column
+	inserted []string           // constants that the text gives to a scope column in INSERT
+	assigned []string           // the same in SET
+	reject   bool               // a foreign id is refused, not replaced
+	types    []sqltree.TypeName // what the server's id is bound as
 	maxArgs  int
 }
 
@@ -49,6 +50,7 @@ func newArgPlan(tr *sqltree.Translation, f *sqltree.Facts, final *sqltree.Rewrit
 	for _, param := range final.Params {
 		if param.Number == 0 {
 			p.slots = append(p.slots, -1)
+			p.types = append(p.types, param.Type)
 		} else {
 			p.slots = append(p.slots, slot[param.Number])
 		}
@@ -84,6 +86,12 @@ func (a *Approved) Bind(server string, args []Arg) (Bound, *Reason) {
 		return Bound{}, &Reason{Code: Internal, Message: "nothing was approved"}
 	}
 	p := &a.plan
+	for _, t := range p.types {
+		if !canonical(server, t) {
+			return Bound{}, &Reason{Code: QueryFailed, SQLState: "22P02",
+				Message: "this server's id is not what the scope column's type " + t.Name + " calls the same value"}
+		}
+	}
 	if reason := p.checkCount(server, args); reason != nil {
 		return Bound{}, reason
 	}

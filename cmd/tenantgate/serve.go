@@ -101,7 +101,7 @@ func (sv *service) openStore(ctx context.Context, db databases) error {
 	if err != nil {
 		return err
 	}
-	sv.store, err = control.Open(ctx, control.Config{ControlURL: db.ControlDatabaseURL, JWT: file.JWT.config(), Log: sv.log})
+	sv.store, err = control.Open(ctx, control.Config{ControlURL: db.ControlDatabaseURL, JWT: file.JWT.config(), Log: sv.log, Looked: sv.metrics.CredentialCache})
 	if err != nil {
 		return fmt.Errorf("opening the control store (--control-database-url): %w", err)
 	}

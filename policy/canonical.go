@@ -1,0 +1,44 @@
+package policy
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/tenantgate/tenantgate/policy/sqltree"
+)
+
+// canonical tells whether an id is spelled as a type's own output has it. Otherwise two
+// ids, such as 42 and 042, or a UUID in either case, would be two servers to us and one
+// value to the database. A type that is not known here keeps its values apart only as
+// far as it says itself, so no id is canonical for it.
+func canonical(id string, t sqltree.TypeName) bool {
+	if t.Schema != builtinSchema {
+		return t.Name == "citext" && id == strings.ToLower(id)
+	}
+	switch t.Name {
+	case "text", "varchar":
+		return true
+	case "bpchar":
+		return !strings.HasSuffix(id, " ")
+	case "int2", "int4", "int8":
+		n, err := strconv.ParseInt(id, 10, 64)
+		return err == nil && strconv.FormatInt(n, 10) == id
+	case "uuid":
+		return isUUID(id)
+	}
+	return false
+}
+
+// isUUID admits the one form that Postgres prints: lower-case, with hyphens.
+func isUUID(id string) bool {
+	if len(id) != 36 {
+		return false
+	}
+	for i := range len(id) {
+		hyphen := i == 8 || i == 13 || i == 18 || i == 23
+		if hyphen != (id[i] == '-') || !hyphen && !strings.ContainsRune("0123456789abcdef", rune(id[i])) {
+			return false
+		}
+	}
+	return true
+}
