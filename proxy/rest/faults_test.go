@@ -1,0 +1,152 @@
+package rest_test
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/rest"
+)
+
+// A look-up that does not come is answered, and ends with the drain.
+func TestStoreTimeout(t *testing.T) {
+	w := newWorld(t, func(w *world, c *rest.Config) {
+		c.StoreTimeout = 100 * time.Millisecond
+		w.store.delay = func(ctx context.Context) error { <-ctx.Done(); return fmt.Errorf("reading: %w", ctx.Err()) }
+	})
+	if status, body := w.call("GET", serversPath, "", as(token)); status != 503 || !strings.Contains(body, "upstream_unavailable") {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+// A panic costs its request, tells no value, and leaves the service running.
+func TestPanic(t *testing.T) {
+	const secret = "hunter2"
+	for name, value := range map[string]any{"text": secret, "error": errors.New(secret), "index": nil} {
+		w := newWorld(t, func(_ *world, c *rest.Config) {
+			c.Query = func(context.Context, policy.Bound, bool, []byte) ([]byte, int64, error) {
+				if value == nil {
+					return []byte(secret)[len(secret)+1:], 0, nil
+				}
+				panic(value)
+			}
+		})
+		for range 2 {
+			status, body := w.call("POST", queryPath, select1, as(token), "X-Request-ID: find-me")
+			if status != 500 || !strings.Contains(body, `"code":"internal"`) || strings.Contains(body, secret) {
+				t.Errorf("%s: %d %s", name, status, body)
+			}
+		}
+		logs := w.logs.String()
+		if strings.Contains(logs, secret) || !strings.Contains(logs, "find-me") || !strings.Contains(logs, "faults_test.go") {
+			t.Errorf("%s: the log must hold id and stack, and no value:\n%s", name, logs)
+		}
+	}
+}
+
+// One line a request, with nothing in it that is the caller's business.
+func TestLogLine(t *testing.T) {
+	w := newWorld(t, nil)
+	w.call("GET", emailPath+"?email=ada%2B1@example.com", "", "X-Server-ID: s1", "X-API-Key: "+apiKey, "X-Request-ID: id1")
+	w.call("POST", queryPath, `{"query":"SELECT 'hidden', ?","args":["hidden"]}`, as(token), "X-Request-ID: id2")
+	w.call("GET", "/hidden?hidden", "", "X-Request-ID: id3")
+	w.call("GET", serversPath+"/hidden", "", as(token), "X-Request-ID: id4")
+	type line struct {
+		Level, Msg, RequestID, Server, Endpoint, Code string
+		Status                                        int
+		Duration                                      int64
+	}
+	var lines []line
+	for text := range strings.Lines(strings.ReplaceAll(w.logs.String(), "request_id", "requestID")) {
+		var l line
+		if err := json.Unmarshal([]byte(text), &l); err != nil {
+			t.Fatal(err)
+		}
+		if l.Duration <= 0 {
+			t.Errorf("no duration: %s", text)
+		}
+		l.Duration = 0
+		lines = append(lines, l)
+	}
+	want := []line{
+		{"INFO", "request", "id1", "s1", "user_by_email", "ok", 200, 0},
+		{"INFO", "request", "id2", "s1", "query", "ok", 200, 0},
+		{"INFO", "request", "id3", "", "other", "not_found", 404, 0},
+		{"INFO", "request", "id4", "", "get_server", "not_found", 404, 0},
+	}
+	if fmt.Sprint(lines) != fmt.Sprint(want) {
+		t.Errorf("%v\nwant %v", lines, want)
+	}
+	for _, hidden := range []string{"hidden", "ada", apiKey, token} {
+		if strings.Contains(w.logs.String(), hidden) {
+			t.Errorf("the log holds %q", hidden)
+		}
+	}
+	if got, want := fmt.Sprint(w.counts.all()), "[user_by_email ok query ok other not_found get_server not_found]"; got != want {
+		t.Errorf("counted %s, want %s", got, want)
+	}
+}
+
+// A plan that the schema outran is made again, once.
+func TestSchemaChanged(t *testing.T) {
+	for name, test := range map[string]struct {
+		failures, refreshes int
+		refresh             error
+		status              int
+	}{
+		"once":              {1, 1, nil, 200},
+		"twice":             {2, 1, nil, 503},
+		"refreshing fails":  {1, 1, proxy.Refuse(proxy.UpstreamUnavailable, "m"), 503},
+		"another statement": {0, 0, nil, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runs, refreshes := 0, 0
+			w := newWorld(t, func(w *world, c *rest.Config) {
+				w.gate.refresh = func() error { refreshes++; return test.refresh }
+				c.Query = func(_ context.Context, _ policy.Bound, _ bool, dst []byte) ([]byte, int64, error) {
+					if runs++; runs <= test.failures {
+						return dst, 0, &proxy.Error{Code: proxy.UpstreamUnavailable, Message: "m", Cause: proxy.ErrSchemaChanged}
+					}
+					return append(dst, `"columns":[],"rows":[]`...), 0, nil
+				}
+			})
+			status, body := w.call("POST", queryPath, select1, as(token))
+			if status != test.status || refreshes != test.refreshes {
+				t.Errorf("%d %s after %d refreshes", status, body, refreshes)
+			}
+		})
+	}
+}
+
+func TestConfig(t *testing.T) {
+	for name, change := range map[string]func(*rest.Config){
+		"no gate":          func(c *rest.Config) { c.Gate = nil },
+		"no query":         func(c *rest.Config) { c.Query = nil },
+		"no logger":        func(c *rest.Config) { c.Logger = nil },
+		"base path":        func(c *rest.Config) { c.BasePath = "x" },
+		"base path's end":  func(c *rest.Config) { c.BasePath = "/x/" },
+		"base path's root": func(c *rest.Config) { c.BasePath = "/" },
+		"base path's ids":  func(c *rest.Config) { c.BasePath = "/a//b" },
+		"base path coded":  func(c *rest.Config) { c.BasePath = "/a%20b" },
+		"base path query":  func(c *rest.Config) { c.BasePath = "/a?b" },
+		"origin":           func(c *rest.Config) { c.CORSOrigins = []string{"a.example"} },
+		"origin's path":    func(c *rest.Config) { c.CORSOrigins = []string{"https://a.example/"} },
+		"no certificate":   func(c *rest.Config) { c.TLS = &tls.Config{} }, //nolint:gosec // refused
+	} {
+		config := minimal()
+		change(&config)
+		if _, err := rest.New(config); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	if _, err := rest.New(minimal()); err != nil {
+		t.Error(err)
+	}
+}
