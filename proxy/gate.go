@@ -86,11 +86,11 @@ func (g *Gate) Admit(ctx context.Context, server Server) (Place, error) {
 func (g *Gate) Check(ctx context.Context, s Subject, text string) (*policy.Approved, error) {
 	start := time.Now()
 	defer func() { g.recorder.Stage("policy", time.Since(start).Seconds()) }()
+	var decision policy.Decision
 	c, err := g.policies.of(s)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		decision, err = g.decide(ctx, c, text)
 	}
-	decision, err := g.decide(ctx, c, text)
 	if err == nil && decision.Reason.SQLState == undefinedColumn && g.policies.refreshIfOld(ctx) {
 		if c, err = g.policies.of(s); err == nil {
 			decision, err = g.decide(ctx, c, text)

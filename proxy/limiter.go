@@ -88,7 +88,7 @@ func (l *limiter) take(server string, limits policy.Limits, now time.Time) (b *b
 	}
 	b.fill(now)
 	if b.tokens < 1 {
-		return b, b.rate(), seconds((1 - b.tokens) / float64(limits.RequestsPerSecond))
+		return b, b.rate(), max(1, seconds((1-b.tokens)/float64(limits.RequestsPerSecond)))
 	}
 	b.tokens--
 	b.users++

@@ -88,6 +88,11 @@ func mapValues(m map[string]string) []string {
 func (p *Policies) Refresh(ctx context.Context) error {
 	p.refresh.Lock()
 	defer p.refresh.Unlock()
+	return p.reload(ctx)
+}
+
+// reload is Refresh for who holds the lock.
+func (p *Policies) reload(ctx context.Context) error {
 	schema, err := p.config.Catalog.Schema(ctx, p.tables)
 	if err != nil {
 		p.config.Recorder.SchemaRefresh("failed")
@@ -112,10 +117,13 @@ func (p *Policies) Refresh(ctx context.Context) error {
 // does not make it read more often than every refusalPeriod.
 func (p *Policies) refreshIfOld(ctx context.Context) bool {
 	now, last := time.Now().UnixNano(), p.looked.Load()
-	if now-last < int64(refusalPeriod) || !p.looked.CompareAndSwap(last, now) {
+	if now-last < int64(refusalPeriod) || !p.looked.CompareAndSwap(last, now) || !p.refresh.TryLock() {
 		return false
 	}
-	return p.Refresh(ctx) == nil
+	defer p.refresh.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, schemaPeriod)
+	defer cancel()
+	return p.reload(ctx) == nil
 }
 
 func (p *Policies) compile(schema policy.Schema) (*snapshot, error) {

@@ -99,28 +99,13 @@ func (a *analyzer) with(w *pg.WithClause, outer *level, ctes *cte) *cte {
 }
 
 func (a *analyzer) cteBody(x *pg.CommonTableExpr, e *cte, outer *level, ctes *cte) {
-	settle := func(out output) {
-		e.cols, e.known = append(rename(out.cols, x.Aliascolnames), addedColumns(x)...), out.known
-	}
-	a.expr(&level{}, x.CycleClause.GetCycleMarkValue())
-	a.expr(&level{}, x.CycleClause.GetCycleMarkDefault())
+	settle := func(out output) { e.cols, e.known = rename(out.cols, x.Aliascolnames), out.known }
 	if s := x.Ctequery.GetSelectStmt(); s != nil {
 		a.facts.Kinds |= AccessSelect
 		settle(a.selectStmt(s, outer, ctes, settle))
 		return
 	}
 	settle(a.statement(x.Ctequery, outer, ctes))
-}
-
-// addedColumns are those that SEARCH and CYCLE add to a recursive query's own.
-func addedColumns(x *pg.CommonTableExpr) (cols []column) {
-	if s := x.SearchClause; s != nil {
-		cols = append(cols, column{name: s.SearchSeqColumn})
-	}
-	if c := x.CycleClause; c != nil {
-		cols = append(cols, column{name: c.CycleMarkColumn}, column{name: c.CyclePathColumn})
-	}
-	return cols
 }
 
 // output is what a query gives: its columns, as far as they are known.

@@ -43,21 +43,35 @@ func (a *analyzer) columnRef(l *level, n *pg.ColumnRef) {
 }
 
 func (a *analyzer) bareColumn(l *level, name string, at int) {
-	cols, _ := l.columns(name)
-	for _, c := range cols {
-		a.read(c, at)
+	for at1 := l; at1 != nil; at1 = at1.outer {
+		if cols := at1.own(name); len(cols) > 0 && a.readAll(cols, at) {
+			return
+		}
 	}
-	if len(cols) > 0 {
-		return
-	}
-	if isSystemColumn(name) {
+	// What follows is also for a computed column of that name: should Postgres not
+	// know it, it would look on, and this must not be what it then finds.
+	switch {
+	case isSystemColumn(name):
 		a.systemColumn(name, at)
+	case name == "old" || name == "new": // in RETURNING, whole rows since Postgres 18
+		a.fail(&Fault{Code: QueryFailed, SQLState: "42703", Offset: at, Message: "column " + name + " does not exist"})
 	}
 	if r, _ := l.relation("", name); r != nil {
 		a.wholeRow(l, []string{name}, at)
 	}
 	// Otherwise it is an output name, a column of a function in FROM, or a mistake that
 	// Postgres will name: a bare name is never a call.
+}
+
+// readAll notes what the columns that a name means read, and tells whether all of them
+// are a table's own: then the name certainly means these.
+func (a *analyzer) readAll(cols []column, at int) bool {
+	certain := true
+	for _, c := range cols {
+		a.read(c, at)
+		certain = certain && c.own != nil
+	}
+	return certain
 }
 
 func (a *analyzer) qualifiedColumn(l *level, names []string, at int) {
@@ -76,9 +90,10 @@ func (a *analyzer) qualifiedColumn(l *level, names []string, at int) {
 		a.systemColumn(column, at)
 	case r.known:
 		a.fail(&Fault{Code: QueryFailed, SQLState: "42703", Offset: at, Message: fmt.Sprintf("column %s.%s does not exist", r.name, column)})
-	case column != r.name && column != "key" && column != "value" && column != "ordinality":
-		// A function's columns are not known here, except those that its alias names,
-		// its own name and what the json and WITH ORDINALITY forms give.
+	case column != "key" && column != "value" && column != "ordinality":
+		// A function's columns are not known here, except those that its alias names.
+		// Any other name may be the call of a function, which a relation's own name is
+		// the best place to hide; these three are no functions of Postgres'.
 		f := construct(at, fmt.Sprintf("the columns of %s are not known", r.name))
 		f.Hint = "name them: " + r.name + "(…) AS " + r.name + "(" + column + ", …)"
 		a.fail(f)
@@ -109,15 +124,16 @@ func (a *analyzer) wholeRow(l *level, names []string, at int) {
 	}
 }
 
-// indirection admits (e).c and (e).* where e is a relation of the query, and element
-// access. On anything else a field name may be a function: ('x').f calls f('x').
+// indirection admits (e).c where e is a relation of the query, and element access. On
+// anything else a field name may be a function: ('x').f calls f('x'). (e).* is as many
+// columns as e has, which nothing that counts columns could tell.
 func (a *analyzer) indirection(l *level, n *pg.A_Indirection) {
 	field := false
 	for i, step := range n.Indirection {
 		switch {
 		case step.GetAIndices() != nil:
 			a.expr(l, step)
-		case i == 0 && a.rowField(l, n.Arg, step):
+		case i == 0 && step.GetAStar() == nil && a.rowField(l, n.Arg, step):
 			field = true
 		default:
 			f := construct(nodeOffset(n.Arg), "a field of this expression is not supported")
@@ -141,15 +157,10 @@ func (a *analyzer) rowField(l *level, arg, step *pg.Node) bool {
 	if cols, _ := l.columns(name); len(cols) > 0 {
 		return false
 	}
-	r, _ := l.relation("", name)
-	switch {
-	case r == nil:
+	if r, _ := l.relation("", name); r == nil {
 		return false
-	case step.GetAStar() != nil:
-		a.wholeRow(l, []string{name}, int(ref.Location))
-	default:
-		a.qualifiedColumn(l, []string{name, step.GetString_().GetSval()}, int(ref.Location))
 	}
+	a.qualifiedColumn(l, []string{name, step.GetString_().GetSval()}, int(ref.Location))
 	return true
 }
 

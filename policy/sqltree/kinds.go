@@ -21,7 +21,7 @@ func admitted() map[protoreflect.Name]func(m protoreflect.Message) *Fault {
 	return map[protoreflect.Name]func(protoreflect.Message) *Fault{
 		"Node": nil, "List": nil, "RawStmt": nil,
 		"SelectStmt": nil, "InsertStmt": nil, "UpdateStmt": nil, "DeleteStmt": nil,
-		"WithClause": nil, "CommonTableExpr": nil, "CTESearchClause": nil, "CTECycleClause": nil,
+		"WithClause": nil, "CommonTableExpr": nil,
 		"OnConflictClause": nil, "InferClause": nil,
 		"IndexElem": checkIndexElem, "ResTarget": nil, "MultiAssignRef": nil, "SetToDefault": nil,
 		"RangeVar": checkRangeVar, "RangeSubselect": nil, "RangeFunction": nil, "JoinExpr": nil,

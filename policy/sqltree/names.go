@@ -87,15 +87,20 @@ func (l *level) relation(schema, name string) (*relation, *level) {
 // innermost level that has any.
 func (l *level) columns(name string) ([]column, *level) {
 	for ; l != nil; l = l.outer {
-		var found []column
-		for _, r := range l.rels {
-			found = append(found, r.named(name)...)
-		}
-		if len(found) > 0 {
+		if found := l.own(name); len(found) > 0 {
 			return found, l
 		}
 	}
 	return nil, nil
+}
+
+// own gives the columns of a name at this very level.
+func (l *level) own(name string) []column {
+	var found []column
+	for _, r := range l.rels {
+		found = append(found, r.named(name)...)
+	}
+	return found
 }
 
 // rename applies an alias' column list.

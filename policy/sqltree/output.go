@@ -89,15 +89,31 @@ func valuesOutput(row *pg.Node) output {
 }
 
 // figureName gives the name that Postgres gives to an unnamed expression of a select
-// list (FigureColname in its parser).
+// list (FigureColname in its parser). A cast names what has no strong name of its own.
 func figureName(n *pg.Node) string {
-	if name := strongName(n); name != "" {
-		return name
+	name := strongName(n)
+	if name == "" {
+		name = weakName(n)
 	}
-	if c := n.GetTypeCast(); c != nil {
-		return lastName(c.TypeName.Names)
+	if name == "" {
+		return "?column?"
 	}
-	return "?column?"
+	return name
+}
+
+// weakName gives the name of a cast's type, and of CASE.
+func weakName(n *pg.Node) string {
+	switch x := n.GetNode().(type) {
+	case *pg.Node_TypeCast:
+		return lastName(x.TypeCast.TypeName.Names)
+	case *pg.Node_CollateClause:
+		return weakName(x.CollateClause.Arg)
+	case *pg.Node_AIndirection:
+		return weakName(x.AIndirection.Arg)
+	case *pg.Node_CaseExpr:
+		return "case"
+	}
+	return ""
 }
 
 func strongName(n *pg.Node) string {
@@ -120,10 +136,7 @@ func strongName(n *pg.Node) string {
 	case *pg.Node_CollateClause:
 		return strongName(x.CollateClause.Arg)
 	case *pg.Node_CaseExpr:
-		if name := strongName(x.CaseExpr.Defresult); name != "" {
-			return name
-		}
-		return "case"
+		return strongName(x.CaseExpr.Defresult)
 	case *pg.Node_SubLink:
 		return subLinkName(x.SubLink)
 	}
@@ -164,7 +177,7 @@ func subLinkName(s *pg.SubLink) string {
 			if name := list[0].GetResTarget().GetName(); name != "" {
 				return name
 			}
-			return strongName(list[0].GetResTarget().GetVal())
+			return figureName(list[0].GetResTarget().GetVal())
 		}
 	}
 	return ""

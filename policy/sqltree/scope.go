@@ -98,11 +98,27 @@ func (l *level) qualified(schema, rel, name string) ([]column, *level) {
 	return r.named(name), at
 }
 
+// lossless tells whether a cast that a caller has around the server's id keeps it whole:
+// ?::varchar(5) would write another one.
+func lossless(n *pg.TypeName, t *Table) bool {
+	names, ok := stringsOf(n.Names)
+	if !ok || len(n.Typmods)+len(n.ArrayBounds) > 0 || len(names) == 0 || len(names) == 2 && names[0] != "pg_catalog" {
+		return false
+	}
+	name := names[len(names)-1]
+	return name == "text" || name == "varchar" || t.ScopeType == TypeName{"pg_catalog", name}
+}
+
 // scopeValue tells what a value given to a scope column is. Casts around a
 // placeholder or a constant stay where they are.
 func scopeValue(t *Table, n *pg.Node, otherwise int) ScopeValue {
-	n = uncast(n)
 	v := ScopeValue{Table: t, Offset: otherwise}
+	for n.GetTypeCast() != nil {
+		if !lossless(n.GetTypeCast().TypeName, t) {
+			return v
+		}
+		n = n.GetTypeCast().Arg
+	}
 	switch x := n.GetNode().(type) {
 	case *pg.Node_ParamRef:
 		v.Kind, v.Number, v.Offset = ScopeParam, x.ParamRef.Number, int(x.ParamRef.Location)

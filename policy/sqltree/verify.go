@@ -20,8 +20,9 @@ import (
 //   - a * is spelled out as columns;
 //   - placeholders are numbered anew, and those of scope conditions are the server.
 //
-// It trusts the grammar and the catalog only: it neither uses the facts nor the
-// rewriter's code, and it resolves WITH names by itself, on the final tree.
+// It trusts the grammar, the catalog, and from the facts which placeholders are those of
+// scope conditions; it resolves WITH names by itself, on the final tree. Where a * was
+// spelled out the rewriter tells, and what it became is checked.
 func Verify(stmt *pg.RawStmt, r *Rewritten, c *Catalog, scopeNumbers map[int32]bool) *Fault {
 	final, fault := Parse(r.Text)
 	if fault != nil && (fault.Code == QueryTooLong || fault.Code == ConstructNotAllowed) {

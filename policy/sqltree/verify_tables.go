@@ -221,7 +221,7 @@ func (v *verifier) targets(a, b []*pg.Node, tableForm int, given *given) error {
 // positioned tells whether a list has an entry at index and no * up to it.
 func positioned(list []*pg.Node, index int) bool {
 	return index < len(list) && !slices.ContainsFunc(list[:index+1], func(n *pg.Node) bool {
-		return starRef(n.GetResTarget().GetVal()) != nil
+		return expands(n.GetResTarget().GetVal())
 	})
 }
 

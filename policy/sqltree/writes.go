@@ -1,6 +1,10 @@
 package sqltree
 
-import pg "github.com/pganalyze/pg_query_go/v6"
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
 
 // updateStmt analyzes an UPDATE: its target and FROM are one level.
 func (a *analyzer) updateStmt(s *pg.UpdateStmt, outer *level, ctes *cte) output {
@@ -68,7 +72,7 @@ func (a *analyzer) assignScope(t *Table, set *pg.ResTarget) {
 	switch {
 	case ref == nil:
 		a.facts.Assigned = append(a.facts.Assigned, scopeValue(t, set.Val, int(set.Location)))
-	case ref.Source.GetRowExpr() != nil && int(ref.Colno) <= len(ref.Source.GetRowExpr().Args):
+	case ref.Source.GetRowExpr() != nil && int(ref.Colno) <= len(ref.Source.GetRowExpr().Args) && !slices.ContainsFunc(ref.Source.GetRowExpr().Args, expands):
 		a.facts.Assigned = append(a.facts.Assigned, scopeValue(t, ref.Source.GetRowExpr().Args[ref.Colno-1], int(set.Location)))
 	case ref.Source.GetSubLink() != nil:
 		s := ref.Source.GetSubLink().Subselect.GetSelectStmt()
@@ -93,7 +97,7 @@ func (a *analyzer) sourceValues(t *Table, s *pg.SelectStmt, index, at int) []Sco
 	}
 	var values []ScopeValue
 	for _, row := range s.ValuesLists {
-		if items := row.GetList().GetItems(); index < len(items) {
+		if items := row.GetList().GetItems(); index < len(items) && !slices.ContainsFunc(items, expands) {
 			values = append(values, scopeValue(t, items[index], at))
 		} else {
 			values = append(values, other)
@@ -107,7 +111,7 @@ func targetValue(t *Table, list []*pg.Node, index int, other ScopeValue) ScopeVa
 		return other
 	}
 	for _, n := range list[:index+1] {
-		if starRef(n.GetResTarget().GetVal()) != nil {
+		if expands(n.GetResTarget().GetVal()) {
 			return other // the position can't be told
 		}
 	}
