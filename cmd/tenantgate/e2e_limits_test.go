@@ -29,9 +29,10 @@ func policyFile(t *testing.T, limits string) string {
 	return path
 }
 
-// slow is a statement that runs for about n tenths of a second and calls nothing unsafe.
+// slow is a statement that runs for about n tenths of a second, in memory: what has
+// spilled to disk takes a while to be cancelled.
 func slow(tenths int) string {
-	return fmt.Sprintf("SELECT count(*) FROM generate_series(1, %d) a", tenths*600_000)
+	return fmt.Sprintf("SELECT count(*) FROM generate_series(1, %d) a, generate_series(1, 1000) b", tenths*1000)
 }
 
 func TestResultLimits(t *testing.T) {

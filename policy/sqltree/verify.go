@@ -31,7 +31,7 @@ func Verify(stmt *pg.RawStmt, r *Rewritten, c *Catalog, scopeNumbers map[int32]b
 	if fault != nil {
 		return unproved(errors.New("the final text does not parse: " + fault.Message))
 	}
-	v := &verifier{catalog: c, params: r.Params, stars: r.stars, server: scopeNumbers, hidden: map[string]bool{}}
+	v := &verifier{catalog: c, params: r.Params, stars: r.stars, server: scopeNumbers, hidden: map[string][]string{}}
 	if err := v.node(stmt.Stmt, final.Stmt); err != nil {
 		return unproved(err)
 	}
@@ -48,9 +48,9 @@ type verifier struct {
 	catalog *Catalog
 	params  []FinalParam
 	stars   map[int]int
-	server  map[int32]bool  // the caller's placeholders that mean the server's id
-	hidden  map[string]bool // names of columns that must not be read, of the tables seen
-	ctes    []string        // the WITH names visible here
+	server  map[int32]bool      // the caller's placeholders that mean the server's id
+	hidden  map[string][]string // by the name of a relation seen: the columns of it that must not be read
+	ctes    []string            // the WITH names visible here
 }
 
 // same compares two messages field by field, by the rules of the closed list. Fields

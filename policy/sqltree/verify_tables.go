@@ -43,11 +43,39 @@ func (v *verifier) table(a, b *pg.RangeVar) (*Table, error) {
 	case v.catalog.table(a.Schemaname, a.Relname) != t:
 		return nil, fmt.Errorf("table %s stands for another one", t.Name)
 	}
-	for _, c := range t.Columns {
-		v.hidden[c.Name] = v.hidden[c.Name] || c.NoRead
-	}
+	v.hide(b, t)
 	named := &pg.RangeVar{Schemaname: b.Schemaname, Relname: a.Relname, Inh: a.Inh, Relpersistence: a.Relpersistence, Alias: a.Alias}
 	return t, sameVar(named, b)
+}
+
+// hide notes the columns of a relation that must not be read, as it names them.
+func (v *verifier) hide(b *pg.RangeVar, t *Table) {
+	name := refname(b)
+	names, _ := stringsOf(b.Alias.GetColnames())
+	hidden := v.hidden[name]
+	for i, c := range t.Columns {
+		switch {
+		case c.NoRead && i < len(names):
+			hidden = append(hidden, names[i])
+		case c.NoRead:
+			hidden = append(hidden, c.Name)
+		}
+	}
+	v.hidden[name] = hidden
+}
+
+// hides tells whether a relation has a column of that name which must not be read. Of a
+// relation that is not a table, such as a join with an alias, any table's columns may be.
+func (v *verifier) hides(relation, column string) bool {
+	if columns, seen := v.hidden[relation]; seen {
+		return slices.Contains(columns, column)
+	}
+	for _, columns := range v.hidden {
+		if slices.Contains(columns, column) {
+			return true
+		}
+	}
+	return false
 }
 
 func sameVar(a, b *pg.RangeVar) error { return exactly(a.ProtoReflect(), b.ProtoReflect()) }
@@ -248,7 +276,7 @@ func (v *verifier) plainColumns(list []*pg.Node) error {
 		if t.GetName() != "" || len(fields) != 2 || fields[0].GetString_() == nil {
 			return errors.New("a * became something else than columns")
 		}
-		if name := fields[1].GetString_(); name != nil && v.hidden[name.Sval] {
+		if name := fields[1].GetString_(); name != nil && v.hides(fields[0].GetString_().Sval, name.Sval) {
 			return errors.New("a * was spelled out with a column that must not be read")
 		}
 	}
