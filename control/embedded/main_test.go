@@ -77,9 +77,21 @@ func openDir(t *testing.T) string {
 	t.Helper()
 	top, err := os.MkdirTemp("", "embedded-test-")
 	check(t, err)
-	t.Cleanup(func() { check(t, os.RemoveAll(top)) })
+	t.Cleanup(func() { check(t, removeAll(top)) })
 	check(t, os.Chmod(top, 0o711))
 	return filepath.Join(top, "data")
+}
+
+// removeAll removes a folder in which a server of another process may still be writing
+// its last files.
+func removeAll(dir string) (err error) {
+	for range 100 {
+		if err = os.RemoveAll(dir); err == nil {
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return err
 }
 
 // template is a cluster that was never used, made once: initdb takes most of a test.
