@@ -23,8 +23,9 @@ type argPlan struct {
 }
 
 // newArgPlan applies the argument rules of the interface. In an INSERT each
-// placeholder takes an arg, elsewhere each that is not part of a scope condition.
-func newArgPlan(tr *sqltree.Translation, f *sqltree.Facts, final *sqltree.Rewritten, reject bool, maxArgs int) argPlan {
+// placeholder takes an arg, elsewhere each that is not part of a scope condition. It is
+// false where the final text asks for a placeholder that takes none: never to be seen.
+func newArgPlan(tr *sqltree.Translation, f *sqltree.Facts, final *sqltree.Rewritten, reject bool, maxArgs int) (argPlan, bool) {
 	p := argPlan{kind: kindOfAccess(f.Kind), reject: reject, maxArgs: maxArgs}
 	ids := f.ScopeNumbers()
 	var numbers []int32
@@ -48,15 +49,18 @@ func newArgPlan(tr *sqltree.Translation, f *sqltree.Facts, final *sqltree.Rewrit
 		}
 	}
 	for _, param := range final.Params {
-		if param.Number == 0 {
-			p.slots = append(p.slots, -1)
+		at, takesArg := slot[param.Number]
+		switch {
+		case param.Number == 0:
+			at = -1
 			p.types = append(p.types, param.Type)
-		} else {
-			p.slots = append(p.slots, slot[param.Number])
+		case !takesArg:
+			return argPlan{}, false
 		}
+		p.slots = append(p.slots, at)
 	}
 	p.scopeValues(f, slot)
-	return p
+	return p, true
 }
 
 // scopeValues notes what the caller gives to scope columns, to compare it with the

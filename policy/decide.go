@@ -48,15 +48,19 @@ func (p *Policy) approve(text string, tr *sqltree.Translation) (*Approved, *sqlt
 	if fault := sqltree.Verify(stmt, final, p.catalog, facts.ScopeNumbers()); fault != nil {
 		return nil, fault
 	}
-	return p.approved(text, tr, facts, final), nil
+	plan, ok := newArgPlan(tr, facts, final, p.file.Scope.ForeignID == Reject, p.limits.MaxArgs)
+	if !ok {
+		return nil, &sqltree.Fault{Code: Internal, Message: "the arguments could not be mapped", Offset: -1}
+	}
+	a := p.approved(facts, final, plan)
+	a.positions = newPositionMap(text, tr, final)
+	return a, nil
 }
 
-func (p *Policy) approved(text string, tr *sqltree.Translation, f *sqltree.Facts, final *sqltree.Rewritten) *Approved {
+func (p *Policy) approved(f *sqltree.Facts, final *sqltree.Rewritten, plan argPlan) *Approved {
 	a := &Approved{
 		sql: final.Text, kind: kindOfAccess(f.Kind), returning: f.Returns, limits: p.limits,
-		writes:    f.Kinds&^sqltree.AccessSelect != 0 || f.Locks,
-		plan:      newArgPlan(tr, f, final, p.file.Scope.ForeignID == Reject, p.limits.MaxArgs),
-		positions: newPositionMap(text, tr, final),
+		writes: f.Kinds&^sqltree.AccessSelect != 0 || f.Locks, plan: plan,
 	}
 	for _, t := range f.SpelledOut() {
 		a.shapes = append(a.shapes, Shape{OID: t.OID, Attributes: t.Attributes})

@@ -100,7 +100,7 @@ func (p *Policy) checkScope(f *sqltree.Facts) *sqltree.Fault {
 		}
 		return &sqltree.Fault{Code: MissingServerScope, Offset: l.Offset,
 			Message: "a query on " + table.Name + " must have the condition " + table.Scope + " = ? in its WHERE",
-			Hint:    "join it to the other conditions with AND, in every sub-query too; its value is supplied by the service"}
+			Hint:    "join it to the other conditions with AND, in every sub-query too (the ON of an outer join does not count); its value is supplied by the service"}
 	}
 	return nil
 }

@@ -71,14 +71,15 @@ func (g *Gate) Server(ctx context.Context, caller Caller, projectID, serverID st
 	return g.directory.Server(ctx, projectID, serverID)
 }
 
-// Admit takes one request out of the server's budget and waits for a place among its
-// running ones. The place must be released; its Rate is set even where the error is not nil.
-func (g *Gate) Admit(ctx context.Context, server Server) (Place, error) {
-	c, err := g.policies.of(Subject{Server: server})
+// Admit takes one request out of the budget that the subject's policy gives its server,
+// and waits for a place among its running ones. The place must be released; its Rate is
+// set even where the error is not nil.
+func (g *Gate) Admit(ctx context.Context, s Subject) (Place, error) {
+	c, err := g.policies.of(s)
 	if err != nil {
 		return Place{}, err
 	}
-	return g.limiter.admit(ctx, server.ID, c.policy.Limits())
+	return g.limiter.admit(ctx, s.Server.ID, c.policy.Limits())
 }
 
 // Check decides whether a text may run for the subject. The error is an *Error; a

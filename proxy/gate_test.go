@@ -132,37 +132,60 @@ func second(_ Server, err error) error { return err }
 func TestRateIsLimited(t *testing.T) {
 	b := newBench(t, policy.Limits{})
 	for i := range 2 {
-		place, err := b.Admit(t.Context(), Server{ID: "s"})
+		place, err := b.Admit(t.Context(), Subject{Server: Server{ID: "s"}})
 		if err != nil || place.Rate.Limit != 2 || place.Rate.Remaining != 1-i {
 			t.Errorf("%+v %v", place, err)
 		}
 		place.Release()
 		place.Release()
 	}
-	place, err := b.Admit(t.Context(), Server{ID: "s"})
+	place, err := b.Admit(t.Context(), Subject{Server: Server{ID: "s"}})
 	if e := AsError(err); err == nil || e.Code != RateLimited || e.RetryAfter <= 0 || e.RetryAfter > 500*time.Millisecond || place.Rate.Limit != 2 {
 		t.Errorf("%+v %v", place, err)
 	}
-	if _, err := b.Admit(t.Context(), Server{ID: "another"}); err != nil {
+	if _, err := b.Admit(t.Context(), Subject{Server: Server{ID: "another"}}); err != nil {
 		t.Errorf("another server is limited too: %v", err)
+	}
+}
+
+// TestCallerChangesPolicy shows that the policy closest to the caller sets the budget,
+// and that going back and forth between two refills neither.
+func TestCallerChangesPolicy(t *testing.T) {
+	l := newLimiter(policy.Limits{})
+	slow := policy.Limits{RequestsPerSecond: 1, Burst: 1, MaxConcurrent: -1}
+	fast := policy.Limits{RequestsPerSecond: 1, Burst: 2, MaxConcurrent: -1}
+	for i, step := range []struct {
+		limits policy.Limits
+		admit  bool
+	}{{slow, true}, {fast, true}, {slow, false}, {fast, true}, {slow, false}, {fast, false}} {
+		place, err := l.admit(t.Context(), "s", step.limits)
+		if (err == nil) != step.admit {
+			t.Errorf("step %d: %v", i, err)
+		}
+		place.Release()
+	}
+	b := newBench(t, policy.Limits{})
+	unknown := Subject{Server: Server{ID: "s"}, Caller: Caller{Policy: "gone"}}
+	if _, err := b.Admit(t.Context(), unknown); codeOf(err) != policy.Internal {
+		t.Errorf("a token's policy that is not loaded: %v", err)
 	}
 }
 
 // TestPlacesInOrder fills the one place and queues up.
 func TestPlacesInOrder(t *testing.T) {
 	b := newBench(t, policy.Limits{RequestsPerSecond: -1})
-	first, err := b.Admit(t.Context(), Server{ID: "s"})
+	first, err := b.Admit(t.Context(), Subject{Server: Server{ID: "s"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Admit(t.Context(), Server{ID: "s"}); codeOf(err) != RateLimited {
+	if _, err := b.Admit(t.Context(), Subject{Server: Server{ID: "s"}}); codeOf(err) != RateLimited {
 		t.Errorf("beyond maxWait: %v", err)
 	}
 	var wg sync.WaitGroup
 	wg.Add(1)
 	go func() {
 		defer wg.Done()
-		place, err := b.Admit(t.Context(), Server{ID: "s"})
+		place, err := b.Admit(t.Context(), Subject{Server: Server{ID: "s"}})
 		if err != nil {
 			t.Error(err)
 		}
@@ -192,7 +215,7 @@ func TestIdleBudgetsAreDropped(t *testing.T) {
 func TestOverride(t *testing.T) {
 	b := newBench(t, policy.Limits{RequestsPerSecond: -1, MaxConcurrent: -1})
 	for range 100 {
-		if _, err := b.Admit(t.Context(), Server{ID: "s"}); err != nil {
+		if _, err := b.Admit(t.Context(), Subject{Server: Server{ID: "s"}}); err != nil {
 			t.Fatal(err)
 		}
 	}

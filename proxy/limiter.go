@@ -18,11 +18,18 @@ const sweepEvery = 4096
 type limiter struct {
 	override policy.Limits
 	mu       sync.Mutex
-	budgets  map[string]*budget
+	budgets  map[account]*budget
 	admitted int
 }
 
-// budget is one server's. Its fields but places are guarded by the limiter's lock.
+// account is whose budget it is: a server has one for each set of limits that the
+// policies of its callers give it, so that changing from one to another refills neither.
+type account struct {
+	server string
+	limits policy.Limits
+}
+
+// budget is what is left of one account. Its fields but places are guarded by the limiter's lock.
 type budget struct {
 	limits policy.Limits
 	tokens float64
@@ -32,7 +39,7 @@ type budget struct {
 }
 
 func newLimiter(override policy.Limits) *limiter {
-	return &limiter{override: override, budgets: map[string]*budget{}}
+	return &limiter{override: override, budgets: map[account]*budget{}}
 }
 
 // effective applies the operator's override to a policy's limits.
@@ -77,10 +84,11 @@ func (l *limiter) take(server string, limits policy.Limits, now time.Time) (b *b
 	if l.admitted++; l.admitted%sweepEvery == 0 {
 		l.sweep(now)
 	}
-	b = l.budgets[server]
-	if b == nil || b.limits != limits {
+	of := account{server, limits}
+	b = l.budgets[of]
+	if b == nil {
 		b = &budget{limits: limits, tokens: float64(limits.Burst), filled: now, places: semaphore.NewWeighted(int64(max(limits.MaxConcurrent, 1)))}
-		l.budgets[server] = b
+		l.budgets[of] = b
 	}
 	if limits.RequestsPerSecond < 0 {
 		b.users++
@@ -118,12 +126,12 @@ func (l *limiter) leave(b *budget) {
 // sweep drops the budgets that nobody uses and that are full again: a new one would be
 // no different.
 func (l *limiter) sweep(now time.Time) {
-	for server, b := range l.budgets {
+	for of, b := range l.budgets {
 		if b.limits.RequestsPerSecond > 0 {
 			b.fill(now)
 		}
 		if b.users == 0 && (b.limits.RequestsPerSecond < 0 || b.tokens >= float64(b.limits.Burst)) {
-			delete(l.budgets, server)
+			delete(l.budgets, of)
 		}
 	}
 }

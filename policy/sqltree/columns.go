@@ -90,10 +90,9 @@ func (a *analyzer) qualifiedColumn(l *level, names []string, at int) {
 		a.systemColumn(column, at)
 	case r.known:
 		a.fail(&Fault{Code: QueryFailed, SQLState: "42703", Offset: at, Message: fmt.Sprintf("column %s.%s does not exist", r.name, column)})
-	case column != "key" && column != "value" && column != "ordinality":
-		// A function's columns are not known here, except those that its alias names.
-		// Any other name may be the call of a function, which a relation's own name is
-		// the best place to hide; these three are no functions of Postgres'.
+	default:
+		// Any name that is no column's may be the call of a function, which a relation's
+		// own name is the best place to hide.
 		f := construct(at, fmt.Sprintf("the columns of %s are not known", r.name))
 		f.Hint = "name them: " + r.name + "(…) AS " + r.name + "(" + column + ", …)"
 		a.fail(f)

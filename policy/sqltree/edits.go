@@ -31,8 +31,8 @@ func (r *rewriter) replace(start, end int, text string) {
 	r.edits = append(r.edits, edit{start, end, replacing, text})
 }
 
-// apply makes the final text.
-func apply(source string, edits []edit) (string, []piece) {
+// apply makes the final text. Edits that overlap contradict each other: that is a fault.
+func apply(source string, edits []edit) (string, []piece, *Fault) {
 	slices.SortStableFunc(edits, func(a, b edit) int {
 		if a.start != b.start {
 			return a.start - b.start
@@ -42,12 +42,15 @@ func apply(source string, edits []edit) (string, []piece) {
 	var w writer
 	at := 0
 	for _, e := range edits {
+		if e.start < at {
+			return "", nil, unplaced()
+		}
 		w.keep(source, at, e.start)
 		w.write(e.text)
-		at = max(at, e.end)
+		at = e.end
 	}
 	w.keep(source, at, len(source))
-	return w.out.String(), w.pieces
+	return w.out.String(), w.pieces, nil
 }
 
 // writer puts a final text together.

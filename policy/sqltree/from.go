@@ -148,35 +148,6 @@ func (l *level) sofar() *level {
 	return &level{outer: l.outer, ctes: l.ctes, rels: append([]*relation(nil), l.rels...)}
 }
 
-// rangeFunction analyzes a function in FROM. What columns it has only Postgres knows,
-// but for a column definition list and the names in its alias.
-func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
-	name := ""
-	for _, n := range f.Functions {
-		for _, part := range n.GetList().GetItems() {
-			a.functionPart(l, part)
-		}
-		if call := n.GetList().GetItems(); len(f.Functions) == 1 && len(call) > 0 {
-			name = figureName(call[0])
-		}
-	}
-	r := &relation{name: name}
-	for _, d := range f.Coldeflist {
-		r.cols = append(r.cols, column{name: d.GetColumnDef().GetColname()})
-		a.functionPart(l, d)
-		r.known = !f.Ordinality
-	}
-	return aliased(r, f.Alias)
-}
-
-func (a *analyzer) functionPart(l *level, n *pg.Node) {
-	if list := n.GetList(); list != nil {
-		a.exprs(l, list.Items)
-		return
-	}
-	a.expr(l, n)
-}
-
 // join analyzes both sides, then the condition, which sees these two, not what stands
 // beside the join: a name that neither has is looked up in the query around.
 func (a *analyzer) join(l *level, j *pg.JoinExpr) item {

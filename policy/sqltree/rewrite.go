@@ -45,7 +45,10 @@ func Rewrite(tr *Translation, f *Facts, c *Catalog, inject bool) (*Rewritten, *F
 	if r.fault != nil {
 		return nil, r.fault
 	}
-	text, pieces := apply(tr.Text, r.edits)
+	text, pieces, fault := apply(tr.Text, r.edits)
+	if fault != nil {
+		return nil, fault
+	}
 	return &Rewritten{Text: text, Params: r.params, stars: r.stars, pieces: pieces}, nil
 }
 

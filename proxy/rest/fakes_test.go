@@ -207,11 +207,11 @@ type gate struct {
 	refresh func() error
 }
 
-func (g *gate) Admit(ctx context.Context, server proxy.Server) (proxy.Place, error) {
+func (g *gate) Admit(ctx context.Context, subject proxy.Subject) (proxy.Place, error) {
 	if g.admit != nil {
 		return g.admit()
 	}
-	return g.Gate.Admit(ctx, server)
+	return g.Gate.Admit(ctx, subject)
 }
 
 func (g *gate) Check(ctx context.Context, subject proxy.Subject, text string) (*policy.Approved, error) {

@@ -61,7 +61,7 @@ func TestLogLine(t *testing.T) {
 	type line struct {
 		Level, Msg, RequestID, Server, Endpoint, Code string
 		Status                                        int
-		Duration                                      int64
+		Duration                                      float64 `json:"duration_ms"`
 	}
 	var lines []line
 	for text := range strings.Lines(strings.ReplaceAll(w.logs.String(), "request_id", "requestID")) {

@@ -96,7 +96,7 @@ func (r *request) finish() {
 	r.server.cfg.Recorder.Request(r.endpoint, r.code, took.Seconds())
 	r.server.cfg.Logger.LogAttrs(context.Background(), slog.LevelInfo, "request",
 		slog.String("request_id", r.id), slog.String("server", r.reached), slog.String("endpoint", r.endpoint),
-		slog.String("code", r.code), slog.Int("status", r.http.Response.StatusCode()), slog.Duration("duration", took))
+		slog.String("code", r.code), slog.Int("status", r.http.Response.StatusCode()), slog.Float64("duration_ms", float64(took.Microseconds())/1000))
 }
 
 // errPanic is a panic in a handler. Its text holds no value, for that could be a secret.

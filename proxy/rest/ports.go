@@ -18,10 +18,10 @@ type Gate interface {
 	Project(ctx context.Context, caller proxy.Caller, projectID string) error
 	// Server gives a server that the caller reaches; else NotFound.
 	Server(ctx context.Context, caller proxy.Caller, projectID, serverID string) (proxy.Server, error)
-	// Admit takes a place among the server's running requests, and one request off its
-	// budget. The Place's Rate is set with RateLimited too; the place is the caller's
+	// Admit takes a place among the server's running requests, and one request off the
+	// budget that the subject's policy gives it. The Place's Rate is set with RateLimited too; the place is the caller's
 	// to release when there is no error.
-	Admit(ctx context.Context, server proxy.Server) (proxy.Place, error)
+	Admit(ctx context.Context, subject proxy.Subject) (proxy.Place, error)
 	// Check decides whether the text may run for the subject.
 	Check(ctx context.Context, subject proxy.Subject, text string) (*policy.Approved, error)
 	// Rejected counts a refusal that was made after Check: of arguments or scopes.

@@ -85,7 +85,7 @@ func (r *request) readStatement() (statement, error) {
 
 // run takes a place, has the statement checked and runs it.
 func (s *Server) run(ctx context.Context, r *request, subject proxy.Subject, statement statement) error {
-	place, err := s.cfg.Gate.Admit(ctx, subject.Server)
+	place, err := s.cfg.Gate.Admit(ctx, subject)
 	r.rateHeaders(place.Rate)
 	if err != nil {
 		return err

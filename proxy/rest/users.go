@@ -29,7 +29,7 @@ func (s *Server) userByEmail(r *request) error {
 	if err != nil {
 		return err
 	}
-	place, err := s.cfg.Gate.Admit(ctx, server)
+	place, err := s.cfg.Gate.Admit(ctx, proxy.Subject{Frontend: frontend, Server: server})
 	r.rateHeaders(place.Rate)
 	if err != nil {
 		return err

@@ -1,0 +1,86 @@
+package sqltree
+
+import pg "github.com/pganalyze/pg_query_go/v6"
+
+// setColumns gives the columns of pg_catalog's set-returning functions whose columns do
+// not depend on their arguments: named after their OUT parameters, or, where "" stands,
+// after the alias. unnest is not among them, since an array of rows has a row's columns.
+var setColumns = map[string][]string{
+	"generate_series":           {""},
+	"generate_subscripts":       {""},
+	"json_array_elements":       {"value"},
+	"json_array_elements_text":  {"value"},
+	"json_each":                 {"key", "value"},
+	"json_each_text":            {"key", "value"},
+	"json_object_keys":          {""},
+	"jsonb_array_elements":      {"value"},
+	"jsonb_array_elements_text": {"value"},
+	"jsonb_each":                {"key", "value"},
+	"jsonb_each_text":           {"key", "value"},
+	"jsonb_object_keys":         {""},
+	"jsonb_path_query":          {""},
+	"regexp_matches":            {""},
+	"regexp_split_to_table":     {""},
+	"string_to_table":           {""},
+}
+
+// rangeFunction analyzes a function in FROM. Its columns are known where setColumns has
+// them or a column definition list gives them; of others only those that the alias names.
+func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
+	r := &relation{}
+	for _, n := range f.Functions {
+		for _, part := range n.GetList().GetItems() {
+			a.functionPart(l, part)
+		}
+	}
+	if call := f.Functions[0].GetList().GetItems(); len(f.Functions) == 1 && len(call) > 0 {
+		r.name = figureName(call[0])
+		r.cols, r.known = a.setColumns(call[0].GetFuncCall(), f.Alias)
+	}
+	for _, d := range f.Coldeflist {
+		r.cols = append(r.cols, column{name: d.GetColumnDef().GetColname()})
+		a.functionPart(l, d)
+		r.known = true
+	}
+	ordinality := column{name: "ordinality"}
+	if f.Ordinality && r.known {
+		r.cols = append(r.cols, ordinality)
+	}
+	r = aliased(r, f.Alias)
+	if f.Ordinality && !r.known { // it may have been renamed, but nothing else bears its name
+		r.cols = append(r.cols, ordinality)
+	}
+	return r
+}
+
+// setColumns gives the columns of a call in FROM; false where they are not known.
+func (a *analyzer) setColumns(call *pg.FuncCall, alias *pg.Alias) ([]column, bool) {
+	names, ok := stringsOf(call.GetFuncname())
+	if !ok || len(names) == 0 || len(names) > 2 {
+		return nil, false
+	}
+	name := names[len(names)-1]
+	if len(names) == 1 && a.catalog.functions[name] != "" || len(names) == 2 && names[0] != "pg_catalog" {
+		return nil, false // another schema's function of that name
+	}
+	known, ok := setColumns[name]
+	var cols []column
+	for _, c := range known {
+		if c == "" {
+			c = name
+			if alias != nil {
+				c = alias.Aliasname
+			}
+		}
+		cols = append(cols, column{name: c})
+	}
+	return cols, ok
+}
+
+func (a *analyzer) functionPart(l *level, n *pg.Node) {
+	if list := n.GetList(); list != nil {
+		a.exprs(l, list.Items)
+		return
+	}
+	a.expr(l, n)
+}
