@@ -16,7 +16,7 @@ func bundledDB(t *testing.T) (url string, roles Roles) {
 	noLeaks(t)
 	roles = testRoles(t)
 	url = pgtest.Database(t)
-	if err := MigrateBundled(t.Context(), url, roles); err != nil {
+	if _, err := MigrateBundled(t.Context(), url, roles); err != nil {
 		t.Fatal(err)
 	}
 	return url, roles
@@ -135,12 +135,36 @@ func TestBundledRolesThatDoNotServe(t *testing.T) {
 		"would own":                   {Statement: owner, Lookup: role},
 	}
 	for message, roles := range cases {
-		if err := MigrateBundled(t.Context(), url, roles); err == nil || !strings.Contains(err.Error(), message) {
+		if _, err := MigrateBundled(t.Context(), url, roles); err == nil || !strings.Contains(err.Error(), message) {
 			t.Errorf("got %v, want %q", err, message)
 		}
 	}
 	if n := query[int](t, url, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"); n != 0 {
 		t.Errorf("%d tables were made although a role was wrong", n)
+	}
+}
+
+// Ensure the tables are made without roles that may be left out, and that the roles get
+// what they need when they are there.
+func TestBundledRolesThatComeLater(t *testing.T) {
+	pgtest.Cluster(t)
+	noLeaks(t)
+	statement, lookup := testRole(t), testRole(t)
+	url := pgtest.Database(t)
+	wanted := Roles{Statement: statement, Lookup: "no_such_role", Optional: true}
+	granted, err := MigrateBundled(t.Context(), url, wanted)
+	if err != nil || granted.Statement != statement || granted.Lookup != "" {
+		t.Fatalf("%+v, %v", granted, err)
+	}
+	if !query[bool](t, url, "SELECT has_table_privilege($1, 'messages', 'INSERT')", statement) {
+		t.Error("the role that exists was granted nothing")
+	}
+	wanted.Lookup = lookup
+	if granted, err = MigrateBundled(t.Context(), url, wanted); err != nil || granted.Lookup != wanted.Lookup {
+		t.Fatalf("%+v, %v", granted, err)
+	}
+	if !query[bool](t, url, "SELECT has_table_privilege($1, 'end_users', 'SELECT')", wanted.Lookup) {
+		t.Error("the role that came later was granted nothing")
 	}
 }
 
@@ -151,7 +175,7 @@ func TestBundledLeavesExistingTablesAlone(t *testing.T) {
 	roles := testRoles(t)
 	url := pgtest.Database(t)
 	exec(t, url, "CREATE TABLE messages (id bigint)")
-	if err := MigrateBundled(t.Context(), url, roles); err == nil || !strings.Contains(err.Error(), "already exists") {
+	if _, err := MigrateBundled(t.Context(), url, roles); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Errorf("got %v", err)
 	}
 	if n := query[int](t, url, "SELECT count(*) FROM pg_tables WHERE tablename IN ('end_users', 'conversations', 'files')"); n != 0 {
@@ -167,11 +191,11 @@ func TestBundledAsAnOwnerWithFewRights(t *testing.T) {
 	url := pgtest.Database(t)
 	exec(t, url, "GRANT CREATE ON SCHEMA public TO "+owner)
 	own := pgtest.As(t, url, owner, "secret")
-	if err := MigrateBundled(t.Context(), own, roles); err != nil {
+	if _, err := MigrateBundled(t.Context(), own, roles); err != nil {
 		t.Fatal(err)
 	}
 	exec(t, url, "REVOKE USAGE ON SCHEMA public FROM PUBLIC; GRANT USAGE ON SCHEMA public TO "+owner)
-	if err := MigrateBundled(t.Context(), own, roles); err == nil || !strings.Contains(err.Error(), "GRANT USAGE ON SCHEMA public TO") {
+	if _, err := MigrateBundled(t.Context(), own, roles); err == nil || !strings.Contains(err.Error(), "GRANT USAGE ON SCHEMA public TO") {
 		t.Errorf("got %v", err)
 	}
 }

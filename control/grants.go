@@ -15,9 +15,15 @@ import (
 type Roles struct {
 	Statement string // runs developers' statements: reads and writes the four tables
 	Lookup    string // serves the e-mail look-up: reads end_users; another role than Statement
+	Optional  bool   // a role that does not exist is left out instead of being an error
 }
 
-func (r Roles) validate() error {
+// Missing gives the SQL that makes a role which the migration left out.
+func Missing(role string) string {
+	return "CREATE ROLE " + quoted(role) + " LOGIN PASSWORD '…' NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT NOREPLICATION NOBYPASSRLS"
+}
+
+func (r *Roles) validate() error {
 	switch {
 	case r.Statement == "" || r.Lookup == "":
 		return errors.New("naming the roles: both the statement role and the look-up role are needed")
@@ -29,7 +35,7 @@ func (r Roles) validate() error {
 
 // grant gives the roles what they need and takes from everybody what nobody needs. It runs
 // at every migration, so that it also serves roles that were named later.
-func (r Roles) grant(ctx context.Context, db *sql.DB) error {
+func (r *Roles) grant(ctx context.Context, db *sql.DB) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("granting: %w", err)
@@ -47,34 +53,40 @@ func (r Roles) grant(ctx context.Context, db *sql.DB) error {
 }
 
 // exist makes sure that both roles exist and neither is the one that will own the tables.
-func (r Roles) exist(ctx context.Context, db *sql.DB) error {
-	for _, role := range []string{r.Statement, r.Lookup} {
+// One that may be left out is "" afterwards.
+func (r *Roles) exist(ctx context.Context, db *sql.DB) error {
+	for _, role := range []*string{&r.Statement, &r.Lookup} {
 		var found, owner bool
-		err := db.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = $1), current_user = $1`, role).Scan(&found, &owner)
+		err := db.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = $1), current_user = $1`, *role).Scan(&found, &owner)
 		switch {
 		case err != nil:
-			return fmt.Errorf("looking for the role %q: %w", role, err)
+			return fmt.Errorf("looking for the role %q: %w", *role, err)
 		case owner:
-			return fmt.Errorf("the role %q would own the tables; name a role that owns nothing", role)
+			return fmt.Errorf("the role %q would own the tables; name a role that owns nothing", *role)
+		case !found && r.Optional:
+			*role = ""
 		case !found:
-			return fmt.Errorf("the role %q does not exist; make it with: "+
-				"CREATE ROLE %s LOGIN PASSWORD '…' NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT NOREPLICATION NOBYPASSRLS", role, quoted(role))
+			return fmt.Errorf("the role %q does not exist; make it with: %s", *role, Missing(*role))
 		}
 	}
 	return nil
 }
 
-func (r Roles) grants() []string {
-	return []string{
-		"GRANT USAGE ON SCHEMA public TO " + quoted(r.Statement) + ", " + quoted(r.Lookup),
-		"GRANT SELECT, INSERT, UPDATE, DELETE ON public.end_users, public.conversations, public.messages, public.files TO " + quoted(r.Statement),
-		"GRANT SELECT ON public.end_users TO " + quoted(r.Lookup),
+func (r *Roles) grants() (statements []string) {
+	const schema = "GRANT USAGE ON SCHEMA public TO "
+	if r.Statement != "" {
+		statements = append(statements, schema+quoted(r.Statement),
+			"GRANT SELECT, INSERT, UPDATE, DELETE ON public.end_users, public.conversations, public.messages, public.files TO "+quoted(r.Statement))
 	}
+	if r.Lookup != "" {
+		statements = append(statements, schema+quoted(r.Lookup), "GRANT SELECT ON public.end_users TO "+quoted(r.Lookup))
+	}
+	return statements
 }
 
 // revokes takes CREATE and TEMPORARY from everybody. Where the owner of the tables owns
 // neither schema nor database, Postgres warns and does nothing: that is for their owners.
-func (Roles) revokes() []string {
+func (*Roles) revokes() []string {
 	return []string{
 		"REVOKE CREATE ON SCHEMA public FROM PUBLIC",
 		"DO $$ BEGIN EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database()); END $$",
@@ -82,9 +94,12 @@ func (Roles) revokes() []string {
 }
 
 // check makes sure of the grant that Postgres only warns about when it could not make it.
-func (r Roles) check(ctx context.Context, tx *sql.Tx) error {
+func (r *Roles) check(ctx context.Context, tx *sql.Tx) error {
 	var missing []string
 	for _, role := range []string{r.Statement, r.Lookup} {
+		if role == "" {
+			continue
+		}
 		var usage bool
 		err := tx.QueryRowContext(ctx, `SELECT has_schema_privilege($1, 'public', 'USAGE')`, role).Scan(&usage)
 		if err != nil {

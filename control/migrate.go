@@ -61,19 +61,21 @@ func makeSchema(ctx context.Context, db *sql.DB) error {
 }
 
 // MigrateBundled makes or updates the four server-scoped tables in schema public of the
-// database of url, whose role owns them, and grants roles what they need. The roles must
-// exist. It is as safe to repeat and to run at once as MigrateControl. A database that has
-// tables of these names already keeps them: the migration fails and changes nothing.
-func MigrateBundled(ctx context.Context, url string, roles Roles) error {
+// database of url, whose role owns them, and grants roles what they need. It gives the roles
+// that it granted to, "" for one that was left out. It is as safe to repeat and to run at
+// once as MigrateControl. A database that has tables of these names already keeps them: the
+// migration fails and changes nothing.
+func MigrateBundled(ctx context.Context, url string, roles Roles) (granted Roles, err error) {
 	if err := roles.validate(); err != nil {
-		return err
+		return Roles{}, err
 	}
-	return migrate(ctx, url, set{
+	err = migrate(ctx, url, set{
 		dir:      "migrations/bundled",
 		versions: "public.tenantgate_migrations",
 		before:   roles.exist,
 		after:    roles.grant,
 	})
+	return roles, err
 }
 
 func migrate(ctx context.Context, url string, s set) (err error) {

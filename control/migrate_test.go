@@ -22,7 +22,7 @@ func TestMigratingAtOnceAndAgain(t *testing.T) {
 			}
 		})
 		all.Go(func() {
-			if err := MigrateBundled(t.Context(), url, roles); err != nil {
+			if _, err := MigrateBundled(t.Context(), url, roles); err != nil {
 				t.Errorf("bundled: %v", err)
 			}
 		})

@@ -20,9 +20,9 @@ const devDatabase = "tenantgate"
 
 // The roles of the embedded database. Their passwords are made anew at each start.
 const (
-	devControlRole   = "tenantgate_control"
-	devStatementRole = "tenantgate_statement"
-	devLookupRole    = "tenantgate_lookup"
+	controlRole   = "tenantgate_control"
+	statementRole = "tenantgate_statement"
+	lookupRole    = "tenantgate_lookup"
 )
 
 // devCommand is the embedded default.
@@ -90,17 +90,18 @@ func whileRunning(ctx context.Context, cluster *embedded.Cluster) (context.Conte
 
 // prepareCluster makes database, roles and tables, and gives the URLs to work with.
 func prepareCluster(ctx context.Context, cluster *embedded.Cluster) (databases, error) {
-	passwords := map[string]string{devControlRole: rand.Text(), devStatementRole: rand.Text(), devLookupRole: rand.Text()}
+	passwords := map[string]string{controlRole: rand.Text(), statementRole: rand.Text(), lookupRole: rand.Text()}
 	if err := makeRoles(ctx, cluster, passwords); err != nil {
 		return databases{}, err
 	}
 	u := func(role string) string { return cluster.URL(role, passwords[role], devDatabase) }
-	db := databases{DatabaseURL: u(devStatementRole), ControlDatabaseURL: u(devControlRole), LookupDatabaseURL: u(devLookupRole)}
+	db := databases{DatabaseURL: u(statementRole), ControlDatabaseURL: u(controlRole), LookupDatabaseURL: u(lookupRole)}
 	if err := control.MigrateControl(ctx, db.ControlDatabaseURL); err != nil {
 		return databases{}, err
 	}
-	roles := control.Roles{Statement: devStatementRole, Lookup: devLookupRole}
-	return db, control.MigrateBundled(ctx, cluster.AdminURL(devDatabase), roles)
+	roles := control.Roles{Statement: statementRole, Lookup: lookupRole}
+	_, err := control.MigrateBundled(ctx, cluster.AdminURL(devDatabase), roles)
+	return db, err
 }
 
 func makeRoles(ctx context.Context, cluster *embedded.Cluster, passwords map[string]string) error {
@@ -129,7 +130,7 @@ func makeRoles(ctx context.Context, cluster *embedded.Cluster, passwords map[str
 			return fmt.Errorf("making the database: %w", err)
 		}
 	}
-	if _, err := conn.Exec(ctx, "GRANT CREATE ON DATABASE "+devDatabase+" TO "+devControlRole); err != nil {
+	if _, err := conn.Exec(ctx, "GRANT CREATE ON DATABASE "+devDatabase+" TO "+controlRole); err != nil {
 		return fmt.Errorf("granting: %w", err)
 	}
 	return nil

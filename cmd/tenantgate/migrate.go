@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/tenantgate/tenantgate/control"
@@ -10,13 +11,17 @@ import (
 // migrateCommand makes the tables. It can be run again at any time, by several at once.
 type migrateCommand struct {
 	storeFlags
-	OwnerDatabaseURL string `name:"owner-database-url" secret:"" placeholder:"URL" help:"Role that shall own the bundled tables (end_users, conversations, messages, files), in the database that statements run in. Leave it out where that database has tables of its own. (secret)"`
-	StatementRole    string `name:"statement-role" default:"tenantgate_statement" help:"Role that statements run as; it gets the grants it needs on the bundled tables."`
-	LookupRole       string `name:"lookup-role" default:"tenantgate_lookup" help:"Role that the look-up by e-mail reads as."`
+	OwnerDatabaseURL string `name:"owner-database-url" secret:"" placeholder:"URL" help:"Role that shall own the bundled tables (end_users, conversations, messages, files), in the database that statements run in; that of the control store by default. (secret)"`
+	ControlOnly      bool   `name:"control-only" help:"Leave the bundled tables out: the database that statements run in has tables of its own."`
+	StatementRole    string `name:"statement-role" placeholder:"ROLE" help:"Role that statements run as; it gets the grants it needs on the bundled tables. By default tenantgate_statement, where there is such a role."`
+	LookupRole       string `name:"lookup-role" placeholder:"ROLE" help:"Role that the look-up by e-mail reads as. By default tenantgate_lookup, where there is such a role."`
 }
 
 // Run migrates.
 func (m *migrateCommand) Run(ctx context.Context, c *console) error {
+	if m.ControlOnly && m.OwnerDatabaseURL != "" {
+		return errors.New("--control-only and --owner-database-url contradict each other: give one")
+	}
 	controlURL, err := m.url()
 	if err != nil {
 		return err
@@ -24,14 +29,34 @@ func (m *migrateCommand) Run(ctx context.Context, c *console) error {
 	if err := control.MigrateControl(ctx, controlURL); err != nil {
 		return fmt.Errorf("migrating the control store: %w", err)
 	}
-	result := map[string]bool{"control": true, "bundled": m.OwnerDatabaseURL != ""}
-	text := "the control store is up to date"
-	if m.OwnerDatabaseURL != "" {
-		roles := control.Roles{Statement: m.StatementRole, Lookup: m.LookupRole}
-		if err := control.MigrateBundled(ctx, m.OwnerDatabaseURL, roles); err != nil {
-			return fmt.Errorf("migrating the bundled schema: %w", err)
+	result := map[string]bool{"control": true, "bundled": !m.ControlOnly}
+	text := table{columns: []string{"the control store is up to date"}}
+	if !m.ControlOnly {
+		text.columns[0] += "\nthe bundled tables are up to date"
+		if text.note, err = m.bundled(ctx, controlURL); err != nil {
+			return fmt.Errorf("migrating the bundled tables (--control-only leaves them out): %w", err)
 		}
-		text += "\nthe bundled tables are up to date"
 	}
-	return m.print(c, result, table{columns: []string{text}})
+	return m.print(c, result, text)
+}
+
+// bundled makes the bundled tables; note says which roles are missing.
+func (m *migrateCommand) bundled(ctx context.Context, controlURL string) (note string, err error) {
+	owner := m.OwnerDatabaseURL
+	if owner == "" {
+		owner = controlURL
+	}
+	wanted := control.Roles{Statement: m.StatementRole, Lookup: m.LookupRole, Optional: m.StatementRole == "" && m.LookupRole == ""}
+	for name, byDefault := range map[*string]string{&wanted.Statement: statementRole, &wanted.Lookup: lookupRole} {
+		if *name == "" {
+			*name = byDefault
+		}
+	}
+	granted, err := control.MigrateBundled(ctx, owner, wanted)
+	for _, role := range [][2]string{{wanted.Statement, granted.Statement}, {wanted.Lookup, granted.Lookup}} {
+		if role[1] == "" {
+			note += fmt.Sprintf("there is no role %s, so nothing was granted to it. Make it, then migrate again:\n  %s;\n", role[0], control.Missing(role[0]))
+		}
+	}
+	return note, err
 }

@@ -32,7 +32,7 @@ type serveCommand struct {
 type databases struct {
 	DatabaseURL        string `name:"database-url" required:"" secret:"" placeholder:"URL" help:"Role that statements run as: no owner, restricted to the policy's tables. (secret)"`
 	ControlDatabaseURL string `name:"control-database-url" required:"" secret:"" placeholder:"URL" help:"Role that owns the control store's tables. (secret)"`
-	LookupDatabaseURL  string `name:"lookup-database-url" required:"" secret:"" placeholder:"URL" help:"Role that the look-up by e-mail reads as; it alone needs the password hashes. (secret)"`
+	LookupDatabaseURL  string `name:"lookup-database-url" secret:"" placeholder:"URL" help:"Role that the look-up by e-mail reads as; it alone needs the password hashes. Without it the control store's role reads them. (secret)"`
 }
 
 // Run serves until the process is told to stop.
@@ -105,9 +105,13 @@ func (sv *service) openStore(ctx context.Context, db databases) error {
 	if err != nil {
 		return fmt.Errorf("opening the control store (--control-database-url): %w", err)
 	}
-	sv.lookup, err = control.OpenLookup(ctx, file.EndUsers.config(db.LookupDatabaseURL))
+	lookup := db.LookupDatabaseURL
+	if lookup == "" {
+		lookup = db.ControlDatabaseURL
+	}
+	sv.lookup, err = control.OpenLookup(ctx, file.EndUsers.config(lookup))
 	if err != nil {
-		return fmt.Errorf("opening the look-up by e-mail (--lookup-database-url): %w", err)
+		return fmt.Errorf("opening the look-up by e-mail (--lookup-database-url, and endUsers in --config): %w", err)
 	}
 	return nil
 }
@@ -118,6 +122,9 @@ func (sv *service) openPool(ctx context.Context, db databases) (err error) {
 		URL: db.DatabaseURL, MinConns: s.PoolMin, MaxConns: s.PoolMax, AcquireTimeout: s.PoolWait, NoPrepared: s.PreparedOff,
 		SearchPath: s.SearchPath, Recorder: sv.metrics, Log: sv.log,
 	})
+	if err == nil {
+		err = sv.pool.Ready(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("opening the database (--database-url): %w", err)
 	}
