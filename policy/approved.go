@@ -15,11 +15,11 @@ type Approved struct {
 	positions positionMap
 }
 
-// Shape is what a plan relies on about a table: while pg_class.relnatts of OID is
-// Attributes, no column was added since the plan was made.
+// Shape is what a plan relies on about a table: that its columns, dropped ones left out,
+// are these in this order.
 type Shape struct {
-	OID        uint32
-	Attributes int
+	OID     uint32
+	Columns []string
 }
 
 // Kind is the kind of the outermost statement.
@@ -27,6 +27,9 @@ func (a *Approved) Kind() Kind { return a.kind }
 
 // Writes tells whether any part of the statement inserts, updates, deletes or locks rows.
 func (a *Approved) Writes() bool { return a.writes }
+
+// Returns tells whether the statement answers rows: a SELECT, or a write with RETURNING.
+func (a *Approved) Returns() bool { return a.returning }
 
 // Rewritten is the final text, to be looked at: what runs is a Bound.
 func (a *Approved) Rewritten() string { return a.sql }
@@ -60,7 +63,7 @@ func (b Bound) Kind() Kind { return b.approved.kind }
 // Writes is Approved.Writes.
 func (b Bound) Writes() bool { return b.approved.writes }
 
-// Returns tells whether the statement answers rows: a SELECT, or a write with RETURNING.
+// Returns is Approved.Returns.
 func (b Bound) Returns() bool { return b.approved.returning }
 
 // Limits are those of the policy that approved the statement.

@@ -109,7 +109,7 @@ func (f *File) table(section TableSection, s Schema) (*sqltree.Table, error) {
 		return nil, f.Mistake(section.At, "the database has no table %s.%s", section.Schema, section.Name)
 	}
 	found := s.Tables[i]
-	t := &sqltree.Table{Schema: found.Schema, Name: found.Name, Keys: found.Keys, OID: found.OID, Attributes: found.Attributes}
+	t := &sqltree.Table{Schema: found.Schema, Name: found.Name, Keys: found.Keys, OID: found.OID}
 	for _, c := range found.Columns {
 		t.Columns = append(t.Columns, sqltree.Column{Name: c.Name})
 		if section.Scoped && c.Name == section.Column {

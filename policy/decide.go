@@ -63,9 +63,17 @@ func (p *Policy) approved(f *sqltree.Facts, final *sqltree.Rewritten, plan argPl
 		writes: f.Kinds&^sqltree.AccessSelect != 0 || f.Locks, plan: plan,
 	}
 	for _, t := range f.SpelledOut() {
-		a.shapes = append(a.shapes, Shape{OID: t.OID, Attributes: t.Attributes})
+		a.shapes = append(a.shapes, shapeOf(t))
 	}
 	return a
+}
+
+func shapeOf(t *sqltree.Table) Shape {
+	s := Shape{OID: t.OID}
+	for _, c := range t.Columns {
+		s.Columns = append(s.Columns, c.Name)
+	}
+	return s
 }
 
 func kindOfAccess(a sqltree.Access) Kind {

@@ -7,12 +7,11 @@ type Schema struct {
 	Types  []Type // types outside pg_catalog that the tables' columns have
 }
 
-// Table is one table of the snapshot. OID and Attributes let a plan that depends on
+// Table is one table of the snapshot. OID and Columns let a plan that depends on
 // the table's shape (an expanded *) be checked when it runs.
 type Table struct {
 	Schema, Name string
 	OID          uint32
-	Attributes   int // pg_class.relnatts: it grows with every added column
 	Columns      []Column
 	Keys         [][]string // the column names of each unique index; an expression is ""
 }

@@ -28,7 +28,7 @@ func (c *fakeCatalog) Schema(context.Context, []policy.TableName) (policy.Schema
 func (c *fakeCatalog) set(columns ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := policy.Table{Schema: "public", Name: "notes", OID: 7, Attributes: len(columns)}
+	t := policy.Table{Schema: "public", Name: "notes", OID: 7}
 	for _, name := range columns {
 		t.Columns = append(t.Columns, policy.Column{Name: name, TypeSchema: "pg_catalog", TypeName: "text"})
 	}

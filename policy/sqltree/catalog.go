@@ -19,7 +19,6 @@ type Table struct {
 	Columns      []Column // in the table's order
 	Keys         [][]string
 	OID          uint32
-	Attributes   int
 }
 
 // Column is one column of a Table, with what the policy says of it.

@@ -76,22 +76,41 @@ func (p prelude) values(limit time.Duration) [][]byte {
 	return append([][]byte{strconv.AppendInt(nil, ms, 10)}, p.fixed...)
 }
 
-// shapesSQL fails (22012, division by zero) unless each table $2[i] has $3[i] attributes;
-// $1 is their number. It runs after the statement in the same transaction: by then the
+// shapesSQL fails (22012, division by zero) unless each table $2[i] has the columns $3[i],
+// each written as its length, a colon and its name; $1 is the number of tables. It runs after the statement in the same transaction: by then the
 // statement holds its locks, so no ALTER TABLE can slip in between, and its failure
 // takes back what the statement did.
 const shapesSQL = `SELECT 1 / (pg_catalog.count(*) = $1)::int4
-FROM unnest($2::oid[], $3::int4[]) AS s(o, n)
-JOIN pg_catalog.pg_class AS c ON c.oid = s.o AND c.relnatts = s.n`
+FROM unnest($2::oid[], $3::text[]) AS s(o, columns)
+WHERE columns = (SELECT pg_catalog.string_agg(pg_catalog.octet_length(a.attname::text) || ':' || a.attname, ',' ORDER BY a.attnum)
+  FROM pg_catalog.pg_attribute AS a WHERE a.attrelid = s.o AND a.attnum > 0 AND NOT a.attisdropped)`
 
 func shapeValues(shapes []policy.Shape) [][]byte {
-	oids, counts := []byte{'{'}, []byte{'{'}
+	oids, columns := []byte{'{'}, []byte{'{'}
 	for i, s := range shapes {
 		if i > 0 {
-			oids, counts = append(oids, ','), append(counts, ',')
+			oids, columns = append(oids, ','), append(columns, ',')
 		}
 		oids = strconv.AppendUint(oids, uint64(s.OID), 10)
-		counts = strconv.AppendInt(counts, int64(s.Attributes), 10)
+		columns = appendElement(columns, s.Columns)
 	}
-	return [][]byte{strconv.AppendInt(nil, int64(len(shapes)), 10), append(oids, '}'), append(counts, '}')}
+	return [][]byte{strconv.AppendInt(nil, int64(len(shapes)), 10), append(oids, '}'), append(columns, '}')}
+}
+
+// appendElement writes a table's columns as an element of an array in Postgres' text form.
+func appendElement(dst []byte, columns []string) []byte {
+	dst = append(dst, '"')
+	for i, name := range columns {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(strconv.AppendInt(dst, int64(len(name)), 10), ':')
+		for _, c := range []byte(name) {
+			if c == '"' || c == '\\' {
+				dst = append(dst, '\\')
+			}
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, '"')
 }

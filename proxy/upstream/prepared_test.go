@@ -127,7 +127,7 @@ func TestDeallocated(t *testing.T) {
 func TestShapes(t *testing.T) {
 	for name, cfg := range map[string]Config{"named": {MaxConns: 1}, "unnamed": {MaxConns: 1, NoPrepared: true}} {
 		t.Run(name, func(t *testing.T) {
-			b := setup(t, cfg, "CREATE TABLE t (a int); CREATE TABLE u (a int, b int); INSERT INTO t VALUES (1)")
+			b := setup(t, cfg, `CREATE TABLE t (a int); CREATE TABLE u (a int, "Odd ""\," int); INSERT INTO t VALUES (1)`)
 			oid := func(name string) uint32 {
 				n, err := strconv.ParseUint(b.one("SELECT '"+name+"'::regclass::oid"), 10, 32)
 				if err != nil {
@@ -136,7 +136,7 @@ func TestShapes(t *testing.T) {
 				return uint32(n)
 			}
 			shaped := func(st *statement) *statement {
-				st.shapes = []policy.Shape{{OID: oid("t"), Attributes: 1}, {OID: oid("u"), Attributes: 2}}
+				st.shapes = []policy.Shape{{OID: oid("t"), Columns: []string{"a"}}, {OID: oid("u"), Columns: []string{"a", `Odd "\,`}}}
 				return st
 			}
 			all := []*statement{
@@ -161,11 +161,15 @@ func TestShapes(t *testing.T) {
 					t.Errorf("%s: %s rows, want %s", what, n, before)
 				}
 			}
+			b.exec(`ALTER TABLE u RENAME "Odd ""\," TO b`)
+			check("a column was renamed")
+			b.exec(`ALTER TABLE u DROP a; ALTER TABLE u RENAME b TO "Odd ""\,"; ALTER TABLE u ADD a int`)
+			check("the columns changed places")
 			b.exec("ALTER TABLE u ADD c int")
 			check("a column was added")
 			b.exec("DROP TABLE u")
 			check("a table is gone")
-			if b.rec.class(classSchema) != 6 {
+			if b.rec.class(classSchema) != 12 {
 				t.Errorf("counted %v", b.rec.errors)
 			}
 		})
@@ -188,7 +192,7 @@ func TestShapesAreCheckedUnderTheLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := sel("SELECT a FROM t")
-	st.shapes = []policy.Shape{{OID: oid, Attributes: 1}}
+	st.shapes = []policy.Shape{{OID: oid, Columns: []string{"a"}}}
 	done := make(chan error)
 	go func() { // it starts while the shape is still the old one, and waits for the ALTER
 		_, err := b.pool.query(context.Background(), st, Encoding{}, nil)

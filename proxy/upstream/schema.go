@@ -18,7 +18,7 @@ const schemaTime = 10 * time.Second
 // schemaSQL reads the tables named by $1[i].$2[i] in one statement, and so in one
 // snapshot: a table and its columns are of the same moment.
 const schemaSQL = `SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
-  'schema', n.nspname, 'name', c.relname, 'oid', c.oid::int8, 'attributes', c.relnatts,
+  'schema', n.nspname, 'name', c.relname, 'oid', c.oid::int8,
   'columns', (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       'name', a.attname, 'type_schema', tn.nspname, 'type', t.typname,
       'element_schema', en.nspname, 'element', e.typname,
@@ -45,12 +45,11 @@ WHERE c.relkind IN ('r', 'p', 'f')`
 
 // catalogTable is a table as schemaSQL writes it.
 type catalogTable struct {
-	Schema     string          `json:"schema"`
-	Name       string          `json:"name"`
-	OID        uint32          `json:"oid"`
-	Attributes int             `json:"attributes"`
-	Columns    []catalogColumn `json:"columns"`
-	Keys       [][]string      `json:"keys"`
+	Schema  string          `json:"schema"`
+	Name    string          `json:"name"`
+	OID     uint32          `json:"oid"`
+	Columns []catalogColumn `json:"columns"`
+	Keys    [][]string      `json:"keys"`
 }
 
 type catalogColumn struct {
@@ -93,7 +92,7 @@ func (p *Pool) Schema(ctx context.Context, tables []policy.TableName) (policy.Sc
 func asSchema(rows []catalogTable) policy.Schema {
 	var s policy.Schema
 	for _, r := range rows {
-		t := policy.Table{Schema: r.Schema, Name: r.Name, OID: r.OID, Attributes: r.Attributes, Keys: r.Keys}
+		t := policy.Table{Schema: r.Schema, Name: r.Name, OID: r.OID, Keys: r.Keys}
 		for _, c := range r.Columns {
 			t.Columns = append(t.Columns, policy.Column{Name: c.Name, TypeSchema: c.TypeSchema, TypeName: c.Type, Generated: c.Generated})
 			s.Types = addType(s.Types, c.TypeSchema, c.Type)

@@ -40,13 +40,13 @@ func TestSchema(t *testing.T) {
 	}
 	want := policy.Schema{
 		Tables: []policy.Table{
-			{Schema: "app", Name: "parts", Attributes: 2, Columns: []policy.Column{column("a", "pg_catalog", "int4", false), column("b", "pg_catalog", "text", false)}},
-			{Schema: "app", Name: "users", Attributes: 10, Columns: []policy.Column{
+			{Schema: "app", Name: "parts", Columns: []policy.Column{column("a", "pg_catalog", "int4", false), column("b", "pg_catalog", "text", false)}},
+			{Schema: "app", Name: "users", Columns: []policy.Column{
 				column("server_id", "pg_catalog", "text", false), column("id", "pg_catalog", "int8", true), column("email", "pg_catalog", "varchar", false),
 				column("n", "pg_catalog", "int4", false), column("twice", "pg_catalog", "int8", true), column("moods", "kinds", "_mood", false),
 				column("p", "kinds", "positive", false), column("q", "app", "pair", false), column("tags", "pg_catalog", "_text", false),
 			}, Keys: [][]string{{"server_id", ""}, {"email"}, {"server_id", "id"}}},
-			{Schema: "public", Name: `Odd "name`, Attributes: 1, Columns: []policy.Column{column("Col", "pg_catalog", "int4", false)}},
+			{Schema: "public", Name: `Odd "name`, Columns: []policy.Column{column("Col", "pg_catalog", "int4", false)}},
 		},
 		Types: []policy.Type{{Schema: "app", Name: "pair"}, {Schema: "kinds", Name: "_mood"}, {Schema: "kinds", Name: "mood"}, {Schema: "kinds", Name: "positive"}},
 	}
