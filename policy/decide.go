@@ -62,7 +62,7 @@ func (p *Policy) approved(f *sqltree.Facts, final *sqltree.Rewritten, plan argPl
 		sql: final.Text, kind: kindOfAccess(f.Kind), returning: f.Returns, limits: p.limits,
 		writes: f.Kinds&^sqltree.AccessSelect != 0 || f.Locks, plan: plan,
 	}
-	for _, t := range f.SpelledOut() {
+	for _, t := range f.Shaped() {
 		a.shapes = append(a.shapes, shapeOf(t))
 	}
 	return a

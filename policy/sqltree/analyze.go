@@ -1,9 +1,11 @@
 package sqltree
 
 import (
+	"fmt"
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
@@ -14,19 +16,56 @@ func Analyze(stmt *pg.RawStmt, c *Catalog) (*Facts, *Fault) {
 	if f := g.admit(stmt.ProtoReflect(), 0, 0); f != nil {
 		return nil, f
 	}
-	a := &analyzer{catalog: c, facts: &Facts{}}
+	a := &analyzer{catalog: c, facts: &Facts{}, seen: map[proto.Message]bool{}, subqueries: map[*pg.SubLink]string{}}
 	a.root(stmt.Stmt)
 	a.lock()
+	a.unseen(stmt.ProtoReflect())
 	return a.facts, a.fault
 }
 
 // analyzer carries one analysis. The first fault stays.
 type analyzer struct {
-	catalog *Catalog
-	facts   *Facts
-	fault   *Fault
-	locked  []string // the names of FOR UPDATE OF
-	lockAll bool     // some FOR UPDATE names none
+	catalog    *Catalog
+	facts      *Facts
+	fault      *Fault
+	locked     []string // the names of FOR UPDATE OF
+	lockAll    bool     // some FOR UPDATE names none
+	seen       map[proto.Message]bool
+	subqueries map[*pg.SubLink]string // the name of the first column of each
+	columns    int                    // that relations and lists have, all in all
+}
+
+// see notes that a name of the tree was resolved; unseen demands it of all of them, so
+// that a place which the analysis forgets is refused and not passed on.
+func (a *analyzer) see(m proto.Message) { a.seen[m] = true }
+
+func (a *analyzer) unseen(m protoreflect.Message) {
+	switch n := m.Interface().(type) {
+	case *pg.ColumnRef, *pg.FuncCall, *pg.TypeName, *pg.SubLink, *pg.RangeVar:
+		if !a.seen[n] {
+			a.fail(construct(offsetOf(m, -1), "this construct is not supported here"))
+		}
+	case *pg.LockingClause: // its names are aliases
+		return
+	case *pg.MultiAssignRef: // all columns of SET (…) = … carry a copy of the one source
+		if n.Colno > 1 {
+			return
+		}
+	}
+	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+		a.unseen(c)
+		return a.fault == nil
+	})
+}
+
+// maxColumns bounds the columns that the relations and the lists of a statement have, all
+// in all: a * over a * over a * doubles them with every few bytes.
+const maxColumns = 10_000
+
+func (a *analyzer) spend(columns, at int) {
+	if a.columns += columns; a.columns > maxColumns {
+		a.fail(construct(at, fmt.Sprintf("the statement has too many columns: at most %d are allowed in all of its relations and lists", maxColumns)))
+	}
 }
 
 func (a *analyzer) fail(f *Fault) {
@@ -136,13 +175,13 @@ func (a *analyzer) selectStmt(s *pg.SelectStmt, outer *level, ctes *cte, afterLe
 		items := a.from(l, s.FromClause)
 		out = a.targets(l, items, s.TargetList)
 		a.where(l, s.WhereClause)
-		a.exprs(l, s.DistinctClause)
-		a.exprs(l, s.GroupClause)
+		a.ordered(l, out, s.DistinctClause)
+		a.ordered(l, out, s.GroupClause)
 		a.expr(l, s.HavingClause)
 		a.exprs(l, s.WindowClause)
 		a.close(l)
 	}
-	a.exprs(l, s.SortClause)
+	a.ordered(l, out, s.SortClause)
 	a.expr(l, s.LimitOffset)
 	a.expr(l, s.LimitCount)
 	a.locking(s.LockingClause)
@@ -210,19 +249,25 @@ func (a *analyzer) exprs(l *level, list []*pg.Node) {
 func (a *analyzer) visit(l *level, m protoreflect.Message) {
 	switch n := m.Interface().(type) {
 	case *pg.ColumnRef:
+		a.see(n)
 		a.columnRef(l, n)
 		return
 	case *pg.A_Indirection:
 		a.indirection(l, n)
 		return
 	case *pg.SubLink:
+		a.see(n)
 		a.expr(l, n.Testexpr)
 		a.facts.Kinds |= AccessSelect
-		a.statement(n.Subselect, l, l.ctes)
+		if out := a.statement(n.Subselect, l, l.ctes); len(out.cols) > 0 {
+			a.subqueries[n] = out.cols[0].name
+		}
 		return
 	case *pg.FuncCall:
+		a.see(n)
 		a.facts.Functions = append(a.facts.Functions, a.nameUse(n.Funcname, int(n.Location)))
 	case *pg.TypeName:
+		a.see(n)
 		a.facts.Types = append(a.facts.Types, a.nameUse(n.Names, int(n.Location)))
 	case *pg.RangeVar, *pg.SelectStmt, *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt, *pg.JoinExpr,
 		*pg.RangeSubselect, *pg.RangeFunction, *pg.WithClause:

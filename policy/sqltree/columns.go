@@ -2,6 +2,7 @@ package sqltree
 
 import (
 	"fmt"
+	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
@@ -42,34 +43,53 @@ func (a *analyzer) columnRef(l *level, n *pg.ColumnRef) {
 	}
 }
 
+// bareColumn resolves a name without a qualifier: a column at the innermost level that
+// has one, else a relation's whole row. A name that is neither is refused here, since
+// Postgres, whose tables may just have been altered, might find a column that the
+// policy does not know.
 func (a *analyzer) bareColumn(l *level, name string, at int) {
-	for at1 := l; at1 != nil; at1 = at1.outer {
-		if cols := at1.own(name); len(cols) > 0 && a.readAll(cols, at) {
+	found, known := false, true
+	for ; l != nil; l = l.outer {
+		cols := l.own(name)
+		if isSystemColumn(name) && slices.ContainsFunc(l.rels, func(r *relation) bool { return r.table }) {
+			a.systemColumn(name, at)
 			return
 		}
+		if len(cols) > 0 && a.readAll(cols, at) {
+			return
+		}
+		// A guess may be wrong, and then Postgres looks on.
+		if r := l.relationHere("", name); r != nil {
+			a.readRow(r, at)
+			found = true
+		}
+		found = found || len(cols) > 0
+		known = known && l.known()
 	}
-	// What follows is also for a computed column of that name: should Postgres not
-	// know it, it would look on, and this must not be what it then finds.
 	switch {
-	case isSystemColumn(name):
-		a.systemColumn(name, at)
 	case name == "old" || name == "new": // in RETURNING, whole rows since Postgres 18
-		a.fail(&Fault{Code: QueryFailed, SQLState: "42703", Offset: at, Message: "column " + name + " does not exist"})
+		a.fail(noColumn(name, at))
+	case found || slices.ContainsFunc(a.facts.Tables, (*TableUse).unknown): // which is refused for that
+	case known:
+		a.fail(noColumn(name, at))
+	default:
+		f := construct(at, "the column "+name+" is not known")
+		f.Hint = "name the columns of functions in FROM: f(…) AS f(" + name + ", …)"
+		a.fail(f)
 	}
-	if r, _ := l.relation("", name); r != nil {
-		a.wholeRow(l, []string{name}, at)
-	}
-	// Otherwise it is an output name, a column of a function in FROM, or a mistake that
-	// Postgres will name: a bare name is never a call.
 }
 
-// readAll notes what the columns that a name means read, and tells whether all of them
-// are a table's own: then the name certainly means these.
+func noColumn(name string, at int) *Fault {
+	return &Fault{Code: QueryFailed, SQLState: "42703", Offset: at, Message: "column " + name + " does not exist"}
+}
+
+// readAll notes what the columns that a name means read, and tells whether the name
+// certainly means these.
 func (a *analyzer) readAll(cols []column, at int) bool {
 	certain := true
 	for _, c := range cols {
 		a.read(c, at)
-		certain = certain && c.own != nil
+		certain = certain && !c.guessed
 	}
 	return certain
 }
@@ -89,7 +109,7 @@ func (a *analyzer) qualifiedColumn(l *level, names []string, at int) {
 	case isSystemColumn(column):
 		a.systemColumn(column, at)
 	case r.known:
-		a.fail(&Fault{Code: QueryFailed, SQLState: "42703", Offset: at, Message: fmt.Sprintf("column %s.%s does not exist", r.name, column)})
+		a.fail(noColumn(r.name+"."+column, at))
 	default:
 		// Any name that is no column's may be the call of a function, which a relation's
 		// own name is the best place to hide.
@@ -112,55 +132,33 @@ func (a *analyzer) qualifier(l *level, names []string, at int) *relation {
 	return r
 }
 
-// wholeRow notes the use of a relation's whole row, which reads all of its columns.
+// wholeRow notes the use of a relation's whole row, r.*.
 func (a *analyzer) wholeRow(l *level, names []string, at int) {
-	r := a.qualifier(l, names, at)
-	if r == nil {
-		return
+	if r := a.qualifier(l, names, at); r != nil {
+		a.readRow(r, at)
 	}
+}
+
+func (a *analyzer) readRow(r *relation, at int) {
 	for _, c := range r.cols {
 		a.read(c, at)
 	}
 }
 
-// indirection admits (e).c where e is a relation of the query, and element access. On
-// anything else a field name may be a function: ('x').f calls f('x'). (e).* is as many
-// columns as e has, which nothing that counts columns could tell.
+// indirection admits element access, e[1]. (e).f is the call f(e) where e has no field
+// f, and which fields it has is the catalog's to say; (e).* is as many columns as e has,
+// which nothing that counts columns could tell.
 func (a *analyzer) indirection(l *level, n *pg.A_Indirection) {
-	field := false
-	for i, step := range n.Indirection {
-		switch {
-		case step.GetAIndices() != nil:
-			a.expr(l, step)
-		case i == 0 && step.GetAStar() == nil && a.rowField(l, n.Arg, step):
-			field = true
-		default:
-			f := construct(nodeOffset(n.Arg), "a field of this expression is not supported")
-			f.Hint = "a field can be taken of a table's row only: (t).column"
+	for _, step := range n.Indirection {
+		if step.GetAIndices() == nil {
+			f := construct(nodeOffset(n.Arg), "a field of an expression is not supported")
+			f.Hint = "write table.column, or put a function that has columns into FROM"
 			a.fail(f)
 			return
 		}
+		a.expr(l, step)
 	}
-	if !field {
-		a.expr(l, n.Arg)
-	}
-}
-
-// rowField handles (relation).field; false where it is something else.
-func (a *analyzer) rowField(l *level, arg, step *pg.Node) bool {
-	ref := arg.GetColumnRef()
-	if ref == nil || len(ref.Fields) != 1 || ref.Fields[0].GetString_() == nil {
-		return false
-	}
-	name := ref.Fields[0].GetString_().Sval
-	if cols, _ := l.columns(name); len(cols) > 0 {
-		return false
-	}
-	if r, _ := l.relation("", name); r == nil {
-		return false
-	}
-	a.qualifiedColumn(l, []string{name, step.GetString_().GetSval()}, int(ref.Location))
-	return true
+	a.expr(l, n.Arg)
 }
 
 func (a *analyzer) read(c column, at int) {

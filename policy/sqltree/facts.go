@@ -49,6 +49,8 @@ type TableUse struct {
 	target bool   // it is the target of a write, not something in FROM
 }
 
+func (u *TableUse) unknown() bool { return u.Table == nil }
+
 // ColumnUse is one use of a table's column.
 type ColumnUse struct {
 	Table  *Table
@@ -136,15 +138,13 @@ func (f *Facts) ScopeNumbers() map[int32]bool {
 	return numbers
 }
 
-// SpelledOut gives the tables whose columns a spelled-out * names: the statement relies
-// on their shape.
-func (f *Facts) SpelledOut() []*Table {
-	if len(f.stars) == 0 {
-		return nil
-	}
+// Shaped gives the tables on whose shape the statement relies: a * of theirs is spelled
+// out, or an alias renames their columns by position.
+func (f *Facts) Shaped() []*Table {
 	var tables []*Table
 	for _, use := range f.Tables {
-		if use.Table != nil && use.Table.hides() && !slices.Contains(tables, use.Table) {
+		relies := len(f.stars) > 0 && use.Table.hides() || len(use.node.GetAlias().GetColnames()) > 0
+		if relies && !slices.Contains(tables, use.Table) {
 			tables = append(tables, use.Table)
 		}
 	}

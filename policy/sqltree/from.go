@@ -28,11 +28,11 @@ func (a *analyzer) from(l *level, list []*pg.Node) []item {
 func (a *analyzer) fromItem(l *level, n *pg.Node) item {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_RangeVar:
-		return l.add(a.rangeVar(l, x.RangeVar))
+		return a.add(l, a.rangeVar(l, x.RangeVar), nodeOffset(n))
 	case *pg.Node_RangeSubselect:
-		return l.add(a.rangeSubselect(l, x.RangeSubselect))
+		return a.add(l, a.rangeSubselect(l, x.RangeSubselect), nodeOffset(n))
 	case *pg.Node_RangeFunction:
-		return l.add(a.rangeFunction(l, x.RangeFunction))
+		return a.add(l, a.rangeFunction(l, x.RangeFunction), nodeOffset(n))
 	case *pg.Node_JoinExpr:
 		return a.join(l, x.JoinExpr)
 	}
@@ -41,7 +41,11 @@ func (a *analyzer) fromItem(l *level, n *pg.Node) item {
 }
 
 // add makes a relation visible at the level and gives what * means for it.
-func (l *level) add(r *relation) item {
+func (a *analyzer) add(l *level, r *relation, at int) item {
+	a.spend(len(r.cols), at)
+	if other := l.relationHere("", r.name); other != nil && r.name != "" && (r.schema == "" || other.schema == "" || r.schema == other.schema) {
+		a.fail(&Fault{Code: QueryFailed, SQLState: "42712", Offset: at, Message: "the name " + r.name + " stands in FROM more than once", Hint: "give each its own alias"})
+	}
 	r.cols = qualify(r.name, r.cols)
 	l.rels = append(l.rels, r)
 	it := item{cols: r.cols, known: r.known, hides: r.hides()}
@@ -77,6 +81,7 @@ func readable(cols []column) []string {
 func (a *analyzer) rangeVar(l *level, v *pg.RangeVar) *relation {
 	if v.Schemaname == "" {
 		if c := l.ctes.find(v.Relname); c != nil {
+			a.see(v)
 			return aliased(&relation{name: v.Relname, cols: c.cols, known: c.known}, v.Alias)
 		}
 	}
@@ -92,6 +97,7 @@ func (a *analyzer) rangeVar(l *level, v *pg.RangeVar) *relation {
 
 // tableUse files a reference to a table.
 func (a *analyzer) tableUse(v *pg.RangeVar, access Access, target bool) *TableUse {
+	a.see(v)
 	name := v.Relname
 	if v.Schemaname != "" {
 		name = v.Schemaname + "." + name
@@ -105,13 +111,13 @@ func (a *analyzer) tableUse(v *pg.RangeVar, access Access, target bool) *TableUs
 func tableRelation(use *TableUse) *relation {
 	t := use.Table
 	if t == nil {
-		return &relation{name: use.node.Relname}
+		return &relation{name: use.node.Relname, table: true}
 	}
 	cols := make([]column, len(t.Columns))
 	for i := range t.Columns {
 		cols[i] = column{name: t.Columns[i].Name, table: t, own: &t.Columns[i]}
 	}
-	return &relation{name: t.Name, schema: t.Schema, cols: cols, known: true}
+	return &relation{name: t.Name, schema: t.Schema, cols: cols, known: true, table: true}
 }
 
 // aliased applies an alias; the schema is no qualifier then.
@@ -119,7 +125,7 @@ func aliased(r *relation, alias *pg.Alias) *relation {
 	if alias == nil {
 		return r
 	}
-	return &relation{name: alias.Aliasname, cols: rename(r.cols, alias.Colnames), known: r.known}
+	return &relation{name: alias.Aliasname, cols: rename(r.cols, alias.Colnames), known: r.known, table: r.table}
 }
 
 // scopeRef spells the scope column as the relation names it, by its position.
@@ -161,13 +167,16 @@ func (a *analyzer) join(l *level, j *pg.JoinExpr) item {
 	}
 	it, merged := a.merge(j, left, right)
 	if j.JoinUsingAlias != nil {
-		l.rels = append(l.rels, &relation{name: j.JoinUsingAlias.Aliasname, cols: merged, known: true})
+		a.add(l, &relation{name: j.JoinUsingAlias.Aliasname, cols: merged, known: true}, nodeOffset(j.Rarg))
 	}
 	if j.Alias == nil {
 		return it
 	}
+	if len(j.Alias.Colnames) > 0 && !it.known {
+		a.fail(construct(nodeOffset(j.Larg), "the columns of this join are not known, so they can't be renamed"))
+	}
 	l.rels = l.rels[:first]
-	return l.add(aliased(&relation{cols: it.cols, known: it.known}, j.Alias))
+	return a.add(l, aliased(&relation{cols: it.cols, known: it.known}, j.Alias), nodeOffset(j.Larg))
 }
 
 // merge gives the columns of a join: for USING and NATURAL the shared ones once, first.
@@ -200,7 +209,8 @@ func (a *analyzer) merge(j *pg.JoinExpr, left, right item) (item, []column) {
 
 // mergedColumn is what USING (name) makes of the two sides' columns; comparing them reads both.
 func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []column) column {
-	lc, rc := pick(left, name), pick(right, name)
+	lc, _ := pick(left, name)
+	rc, _ := pick(right, name)
 	a.read(lc, nodeOffset(j.Rarg))
 	a.read(rc, nodeOffset(j.Rarg))
 	switch j.Jointype {
@@ -208,26 +218,27 @@ func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []colum
 		rc.name = name
 		return rc
 	case pg.JoinType_JOIN_FULL:
-		return column{name: name} // no single column spells it
+		return column{name: name, ref: quote(name)} // neither side's
 	}
 	lc.name = name
 	return lc
 }
 
-func pick(cols []column, name string) column {
+// pick gives the first column of a name; false where there is none.
+func pick(cols []column, name string) (column, bool) {
 	for _, c := range cols {
 		if c.name == name {
-			return c
+			return c, true
 		}
 	}
-	return column{name: name}
+	return column{name: name}, false
 }
 
 // shared gives the names that both sides of a NATURAL join have, in the left one's order.
 func shared(left, right []column) []string {
 	var names []string
 	for _, c := range left {
-		if pick(right, c.name).ref != "" {
+		if _, both := pick(right, c.name); both {
 			names = append(names, c.name)
 		}
 	}
@@ -238,13 +249,16 @@ func without(cols []column, names []string) []column {
 	return slices.DeleteFunc(slices.Clone(cols), func(c column) bool { return slices.Contains(names, c.name) })
 }
 
-// refs spells the columns that may be read, each by its own relation; nil where one can't be spelled.
+// refs spells the columns that may be read, each by its own relation; nil where one can't
+// be spelled, or two would be spelled alike.
 func refs(cols []column) []string {
 	out := []string{}
+	seen := map[string]bool{}
 	for _, c := range cols {
-		if c.ref == "" {
+		if c.ref == "" || seen[c.ref] {
 			return nil
 		}
+		seen[c.ref] = true
 		if !c.noRead() {
 			out = append(out, c.ref)
 		}

@@ -33,9 +33,15 @@ func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
 			a.functionPart(l, part)
 		}
 	}
-	if call := f.Functions[0].GetList().GetItems(); len(f.Functions) == 1 && len(call) > 0 {
-		r.name = figureName(call[0])
-		r.cols, r.known = a.setColumns(call[0].GetFuncCall(), f.Alias)
+	call := f.Functions[0].GetList().GetItems()[0].GetFuncCall()
+	switch {
+	case call != nil: // several in ROWS FROM go by the first one's name
+		r.name = lastName(call.Funcname)
+	case f.Alias == nil:
+		a.fail(construct(nodeOffset(f.Functions[0]), "this expression in FROM needs an alias"))
+	}
+	if len(f.Functions) == 1 {
+		r.cols, r.known = a.setColumns(call, f.Alias)
 	}
 	for _, d := range f.Coldeflist {
 		r.cols = append(r.cols, column{name: d.GetColumnDef().GetColname()})

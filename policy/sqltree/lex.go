@@ -89,6 +89,9 @@ func scan(text string, g Guard, marks bool) ([]Token, *Fault) {
 	case len(l.tokens) == 0:
 		return nil, &Fault{Code: EmptyQuery, Message: "the text holds no statement", Offset: -1}
 	}
+	if f := checkCopies(text, l.tokens); f != nil {
+		return nil, f
+	}
 	return l.tokens, nil
 }
 

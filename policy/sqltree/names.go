@@ -27,6 +27,8 @@ type column struct {
 	ref   string  // how an expanded * spells it
 	table *Table  // whose unchanged column it is; nil for a computed one
 	own   *Column // that column; nil for a computed one
+	// guessed: nobody wrote the name, it is what Postgres makes of an expression.
+	guessed bool
 }
 
 func (c column) noRead() bool { return c.own != nil && c.own.NoRead }
@@ -40,6 +42,7 @@ type relation struct {
 	schema string // set for a table without an alias: public.t.c names its columns
 	cols   []column
 	known  bool // cols are all there are; otherwise some may be missing
+	table  bool // it is a table, which has system columns too
 }
 
 // hides tells whether some column of the relation must not be read.
@@ -74,13 +77,21 @@ type level struct {
 // relation finds what a qualifier means, innermost level first.
 func (l *level) relation(schema, name string) (*relation, *level) {
 	for ; l != nil; l = l.outer {
-		for _, r := range l.rels {
-			if r.name == name && (schema == "" || r.schema == schema) {
-				return r, l
-			}
+		if r := l.relationHere(schema, name); r != nil {
+			return r, l
 		}
 	}
 	return nil, nil
+}
+
+// relationHere finds what a qualifier means at this very level.
+func (l *level) relationHere(schema, name string) *relation {
+	for _, r := range l.rels {
+		if r.name == name && (schema == "" || r.schema == schema) {
+			return r
+		}
+	}
+	return nil
 }
 
 // columns finds what an unqualified name means: the columns of that name at the
@@ -92,6 +103,16 @@ func (l *level) columns(name string) ([]column, *level) {
 		}
 	}
 	return nil, nil
+}
+
+// known tells whether all columns at this very level are known.
+func (l *level) known() bool {
+	for _, r := range l.rels {
+		if !r.known {
+			return false
+		}
+	}
+	return true
 }
 
 // own gives the columns of a name at this very level.
@@ -109,7 +130,7 @@ func rename(cols []column, names []*pg.Node) []column {
 	renamed := append([]column(nil), cols...)
 	for i, name := range list {
 		if i < len(renamed) {
-			renamed[i].name = name
+			renamed[i].name, renamed[i].guessed = name, false
 		} else {
 			renamed = append(renamed, column{name: name})
 		}

@@ -13,15 +13,19 @@ func (a *analyzer) targets(l *level, items []item, list []*pg.Node) output {
 	for _, n := range list {
 		t := n.GetResTarget()
 		if ref := starRef(t.GetVal()); ref != nil {
+			if t.GetName() != "" {
+				a.fail(construct(int(ref.Location), "a * takes no alias"))
+			}
 			a.star(l, items, ref, &out)
 			continue
 		}
 		a.expr(l, t.GetVal())
-		name := t.GetName()
-		if name == "" {
-			name = figureName(t.GetVal())
+		c := column{name: t.GetName()}
+		if c.name == "" {
+			c.guessed = true
+			c.name = a.figureName(t.GetVal())
 		}
-		out.cols = append(out.cols, column{name: name})
+		out.cols = append(out.cols, c)
 	}
 	return out
 }
@@ -50,6 +54,7 @@ func (a *analyzer) star(l *level, items []item, ref *pg.ColumnRef, out *output) 
 		}
 		items = []item{{cols: r.cols, known: r.known, hides: r.hides(), spread: readable(r.cols), count: len(readable(r.cols))}}
 	}
+	a.see(ref)
 	s := star{offset: int(ref.Location)}
 	if s.offset < 0 && len(a.facts.Tables) > 0 { // TABLE t has a * that is not in the text
 		s.offset = a.facts.Tables[len(a.facts.Tables)-1].Offset
@@ -57,9 +62,13 @@ func (a *analyzer) star(l *level, items []item, ref *pg.ColumnRef, out *output) 
 	var spelled []string
 	hides := false
 	for _, it := range items {
+		a.spend(len(it.cols), s.offset)
+		if a.fault != nil {
+			return
+		}
 		for _, c := range it.cols {
 			if !c.noRead() {
-				out.cols = append(out.cols, column{name: c.name})
+				out.cols = append(out.cols, column{name: c.name, guessed: c.guessed})
 			}
 		}
 		out.known = out.known && it.known
@@ -88,107 +97,46 @@ func valuesOutput(row *pg.Node) output {
 	return out
 }
 
-// figureName gives the name that Postgres gives to an unnamed expression of a select
-// list (FigureColname in its parser). A cast names what has no strong name of its own.
-func figureName(n *pg.Node) string {
-	name := strongName(n)
-	if name == "" {
-		name = weakName(n)
-	}
-	if name == "" {
-		return "?column?"
-	}
-	return name
-}
-
-// weakName gives the name of a cast's type, and of CASE.
-func weakName(n *pg.Node) string {
-	switch x := n.GetNode().(type) {
-	case *pg.Node_TypeCast:
-		return lastName(x.TypeCast.TypeName.Names)
-	case *pg.Node_CollateClause:
-		return weakName(x.CollateClause.Arg)
-	case *pg.Node_AIndirection:
-		return weakName(x.AIndirection.Arg)
-	case *pg.Node_CaseExpr:
-		return "case"
-	}
-	return ""
-}
-
-func strongName(n *pg.Node) string {
-	switch x := n.GetNode().(type) {
-	case *pg.Node_ColumnRef:
-		return lastName(x.ColumnRef.Fields)
-	case *pg.Node_AIndirection:
-		if name := lastName(x.AIndirection.Indirection); name != "" {
-			return name
-		}
-		return strongName(x.AIndirection.Arg)
-	case *pg.Node_FuncCall:
-		return lastName(x.FuncCall.Funcname)
-	case *pg.Node_AExpr:
-		if x.AExpr.Kind == pg.A_Expr_Kind_AEXPR_NULLIF {
-			return "nullif"
-		}
-	case *pg.Node_TypeCast:
-		return strongName(x.TypeCast.Arg)
-	case *pg.Node_CollateClause:
-		return strongName(x.CollateClause.Arg)
-	case *pg.Node_CaseExpr:
-		return strongName(x.CaseExpr.Defresult)
-	case *pg.Node_SubLink:
-		return subLinkName(x.SubLink)
-	}
-	return fixedName(n)
-}
-
-func fixedName(n *pg.Node) string {
-	switch x := n.GetNode().(type) {
-	case *pg.Node_GroupingFunc:
-		return "grouping"
-	case *pg.Node_AArrayExpr:
-		return "array"
-	case *pg.Node_RowExpr:
-		return "row"
-	case *pg.Node_CoalesceExpr:
-		return "coalesce"
-	case *pg.Node_MinMaxExpr:
-		if x.MinMaxExpr.Op == pg.MinMaxOp_IS_LEAST {
-			return "least"
-		}
-		return "greatest"
-	case *pg.Node_SqlvalueFunction:
-		op := strings.TrimPrefix(x.SqlvalueFunction.Op.String(), "SVFOP_")
-		return strings.ToLower(strings.TrimSuffix(op, "_N"))
-	}
-	return ""
-}
-
-func subLinkName(s *pg.SubLink) string {
-	switch s.SubLinkType {
-	case pg.SubLinkType_EXISTS_SUBLINK:
-		return "exists"
-	case pg.SubLinkType_ARRAY_SUBLINK:
-		return "array"
-	case pg.SubLinkType_EXPR_SUBLINK:
-		list := s.Subselect.GetSelectStmt().GetTargetList()
-		if len(list) == 1 && starRef(list[0].GetResTarget().GetVal()) == nil {
-			if name := list[0].GetResTarget().GetName(); name != "" {
-				return name
-			}
-			return figureName(list[0].GetResTarget().GetVal())
+// has tells whether an output column certainly bears a name, or likely does.
+func (o output) has(name string) (certain, likely bool) {
+	for _, c := range o.cols {
+		if c.name == name {
+			certain, likely = certain || !c.guessed, true
 		}
 	}
-	return ""
+	return certain, likely
 }
 
-// lastName gives the last plain name of a list of names, stars and subscripts.
-func lastName(nodes []*pg.Node) string {
-	for i := len(nodes) - 1; i >= 0; i-- {
-		if s := nodes[i].GetString_(); s != nil {
-			return s.Sval
+// ordered analyzes what ORDER BY, GROUP BY and DISTINCT ON list. A bare name there may be
+// that of an output column, which is analyzed already.
+func (a *analyzer) ordered(l *level, out output, list []*pg.Node) {
+	for _, n := range list {
+		sort := n.GetSortBy()
+		if sort != nil {
+			n = sort.Node
+		}
+		switch {
+		case n.GetGroupingSet() != nil:
+			a.ordered(l, out, n.GetGroupingSet().Content)
+		case n.GetRowExpr() != nil && n.GetRowExpr().RowFormat == pg.CoercionForm_COERCE_IMPLICIT_CAST:
+			a.ordered(l, out, n.GetRowExpr().Args)
+		case a.isOutput(l, out, n.GetColumnRef(), sort != nil):
+			a.see(n.GetColumnRef())
+		default:
+			a.expr(l, n)
 		}
 	}
-	return ""
+}
+
+// isOutput tells whether a reference can mean nothing but an output column: no column of
+// the level bears the name, which would come first but in ORDER BY, and where the output's
+// name is a guess, none further out.
+func (a *analyzer) isOutput(l *level, out output, ref *pg.ColumnRef, sort bool) bool {
+	names, ok := stringsOf(ref.GetFields())
+	if !ok || len(names) != 1 || len(l.own(names[0])) > 0 || isSystemColumn(names[0]) && !sort {
+		return false
+	}
+	certain, likely := out.has(names[0])
+	_, further := l.columns(names[0])
+	return certain || likely && further == nil
 }

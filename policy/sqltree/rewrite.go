@@ -90,9 +90,9 @@ func (r *rewriter) fail(f *Fault) {
 
 // freshName gives a prefix that no name in the text starts with.
 func freshName(text string) string {
-	name := "_tg"
-	for lower := strings.ToLower(text); strings.Contains(lower, name); {
-		name += "_"
+	name, lower := "_tg", strings.ToLower(text)
+	for i := 1; strings.Contains(lower, name); i++ {
+		name = fmt.Sprintf("_tg%d_", i)
 	}
 	return name
 }

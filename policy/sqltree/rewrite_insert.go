@@ -7,14 +7,15 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// insert adds the scope column to an INSERT that does not name it, and to its conflict
-// target. Where the column is named its value is replaced elsewhere (values).
+// insert spells the columns of an INSERT that names none, so that a table altered
+// meanwhile can't shift them, and adds the scope column to one that does not name it, and
+// to its conflict target. Where the column is named its value is replaced elsewhere (values).
 func (r *rewriter) insert(ins *Insert) {
 	if !r.inject {
-		return
+		return // the column list and the scope column in it are a rule then
 	}
 	r.conflictTarget(ins)
-	if ins.Listed {
+	if ins.Listed && ins.Named {
 		return
 	}
 	t, ok := r.at(ins.Offset)
@@ -30,6 +31,9 @@ func (r *rewriter) insert(ins *Insert) {
 	switch {
 	case source == nil:
 		r.replace(t.start(), t.start()+r.defaultValues(t), "("+scope+") VALUES ("+r.server(ins.Table)+")")
+		return
+	case ins.Listed:
+		r.close(t.end(), " ("+strings.Join(quoteAll(ins.cols), ", ")+")")
 		return
 	case ins.Named:
 		r.open(int(ins.stmt.Cols[0].GetResTarget().Location), scope+", ")
@@ -59,43 +63,75 @@ func quoteAll(names []string) []string {
 	return out
 }
 
-// source puts the server's id first in every row of VALUES or every select list.
+// source puts the server's id first in every row of VALUES and every select list of the
+// query at the cursor.
 func (r *rewriter) source(t tokens, table *Table, s *pg.SelectStmt) {
-	if s.Op == pg.SetOperation_SETOP_NONE && len(s.ValuesLists) > 0 && s.WithClause == nil {
-		r.rows(t, table, s)
-		return
-	}
-	if byPosition(s) || s.WithClause != nil {
+	arms, ok := arms(nil, s)
+	starts := t.arms(len(arms))
+	if !ok || byPosition(s) || len(starts) != len(arms) {
 		r.fail(r.unscoped(table))
 		return
 	}
-	if s.Op != pg.SetOperation_SETOP_NONE {
-		r.source(t, table, s.Larg)
-		r.source(t, table, s.Rarg)
-		return
-	}
-	at := -1
-	if len(s.TargetList) > 0 {
-		at = int(s.TargetList[0].GetResTarget().Location)
-	}
-	if at < 0 || starRef(s.TargetList[0].GetResTarget().Val) != nil && s.TargetList[0].GetResTarget().Val.GetColumnRef().Location < 0 {
-		r.fail(r.unscoped(table))
-		return
-	}
-	r.open(at, r.server(table)+", ")
-}
-
-// rows goes through VALUES (…), (…) from a cursor that stands before it.
-func (r *rewriter) rows(t tokens, table *Table, s *pg.SelectStmt) {
-	first := nodeOffset(s.ValuesLists[0])
-	for !t.is("values") {
-		if t.done() || t.start() >= first && first >= 0 {
-			r.fail(r.unscoped(table))
+	for i, arm := range arms {
+		at := starts[i]
+		at.i++
+		if len(arm.ValuesLists) > 0 {
+			r.rows(at, table, arm)
+			continue
+		}
+		if len(arm.TargetList) == 0 || int(arm.TargetList[0].GetResTarget().Location) < at.start() {
+			r.fail(r.unscoped(table)) // TABLE t has a * that is not in the text
 			return
 		}
-		t.i++
+		r.open(int(arm.TargetList[0].GetResTarget().Location), r.server(table)+", ")
 	}
-	t.i++
+}
+
+// arms gives the queries that a query is the set operation of, in the order of the text;
+// false where one has a WITH, whose queries stand in between.
+func arms(list []*pg.SelectStmt, s *pg.SelectStmt) ([]*pg.SelectStmt, bool) {
+	if s.WithClause != nil {
+		return nil, false
+	}
+	if s.Op == pg.SetOperation_SETOP_NONE {
+		return append(list, s), true
+	}
+	list, left := arms(list, s.Larg)
+	list, right := arms(list, s.Rarg)
+	return list, left && right
+}
+
+// arms finds the words with which the arms of the query at the cursor begin, SELECT,
+// VALUES or TABLE; at most one more than expected.
+func (t tokens) arms(expected int) (starts []tokens) {
+	for depth := 0; !t.done() && len(starts) <= expected; t.i++ {
+		for t.is("(") {
+			depth++
+			t.i++
+		}
+		if !t.is("select") && !t.is("values") && !t.is("table") {
+			return starts
+		}
+		starts = append(starts, t)
+		t.i++
+		t.seek("union", "intersect", "except")
+		for depth > 0 && t.is(")") {
+			depth--
+			t.i++
+			t.seek("union", "intersect", "except")
+		}
+		if !t.is("union") && !t.is("intersect") && !t.is("except") {
+			return starts
+		}
+		if after := (tokens{t.tr, t.i + 1}); after.is("all") || after.is("distinct") {
+			t.i++
+		}
+	}
+	return starts
+}
+
+// rows goes through the (…), (…) at the cursor.
+func (r *rewriter) rows(t tokens, table *Table, s *pg.SelectStmt) {
 	for range s.ValuesLists {
 		if !t.is("(") {
 			r.fail(r.unscoped(table))

@@ -114,10 +114,12 @@ func lossless(n *pg.TypeName, t *Table) bool {
 func scopeValue(t *Table, n *pg.Node, otherwise int) ScopeValue {
 	v := ScopeValue{Table: t, Offset: otherwise}
 	for n.GetTypeCast() != nil {
-		if !lossless(n.GetTypeCast().TypeName, t) {
+		cast := n.GetTypeCast()
+		before := int(cast.TypeName.GetLocation()) < nodeOffset(cast.Arg) // text '…', where no parameter can stand
+		if before || !lossless(cast.TypeName, t) {
 			return v
 		}
-		n = n.GetTypeCast().Arg
+		n = cast.Arg
 	}
 	switch x := n.GetNode().(type) {
 	case *pg.Node_ParamRef:

@@ -22,7 +22,8 @@ import (
 //
 // It trusts the grammar, the catalog, and from the facts which placeholders are those of
 // scope conditions; it resolves WITH names by itself, on the final tree. Where a * was
-// spelled out the rewriter tells, and what it became is checked.
+// spelled out the rewriter tells, and what it became is checked. That the caller himself
+// reads no hidden column is not proved here but found by Analyze.
 func Verify(stmt *pg.RawStmt, r *Rewritten, c *Catalog, scopeNumbers map[int32]bool) *Fault {
 	final, fault := Parse(r.Text)
 	if fault != nil && (fault.Code == QueryTooLong || fault.Code == ConstructNotAllowed) {
@@ -31,7 +32,7 @@ func Verify(stmt *pg.RawStmt, r *Rewritten, c *Catalog, scopeNumbers map[int32]b
 	if fault != nil {
 		return unproved(errors.New("the final text does not parse: " + fault.Message))
 	}
-	v := &verifier{catalog: c, params: r.Params, stars: r.stars, server: scopeNumbers, hidden: map[string][]string{}}
+	v := &verifier{catalog: c, params: r.Params, stars: r.stars, server: scopeNumbers, hidden: map[string][]string{}, joins: map[string]bool{}}
 	if err := v.node(stmt.Stmt, final.Stmt); err != nil {
 		return unproved(err)
 	}
@@ -50,6 +51,7 @@ type verifier struct {
 	stars   map[int]int
 	server  map[int32]bool      // the caller's placeholders that mean the server's id
 	hidden  map[string][]string // by the name of a relation seen: the columns of it that must not be read
+	joins   map[string]bool     // the aliases of joins seen
 	ctes    []string            // the WITH names visible here
 }
 
@@ -68,6 +70,8 @@ func (v *verifier) message(a, b protoreflect.Message) error {
 		return v.node(x, y)
 	case *pg.RawStmt, *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt, *pg.OnConflictClause:
 		return errors.New("a statement stands where none is expected")
+	case *pg.JoinExpr:
+		v.joins[x.GetAlias().GetAliasname()] = true
 	case *pg.SelectStmt: // an arm of a set operation
 		return v.selectStmt(x, b)
 	case *pg.FuncCall:

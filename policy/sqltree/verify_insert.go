@@ -2,7 +2,6 @@ package sqltree
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -37,29 +36,37 @@ func (v *verifier) insertStmt(a, b *pg.InsertStmt) error {
 // insertColumns compares two column lists and tells where the scope column is.
 func insertColumns(a, b []*pg.Node, t *Table) (*given, error) {
 	old, now := columnNames(a), columnNames(b)
+	if slices.ContainsFunc(slices.Concat(a, b), func(n *pg.Node) bool { return len(n.GetResTarget().GetIndirection()) > 0 }) {
+		return nil, errors.New("a part of a column is inserted")
+	}
 	if t.Scope == "" {
 		return nil, sameNames(old, now)
 	}
-	if len(now) == 0 { // no list: the table's own order
-		return &given{table: t, index: t.index(t.Scope)}, sameNames(old, now)
+	if len(now) == 0 { // DEFAULT VALUES would be left with the scope column's default
+		return nil, errors.New("the columns of an INSERT are not spelled out")
 	}
-	for i, n := range b {
-		if n.GetResTarget().GetName() == t.Scope && len(n.GetResTarget().Indirection) > 0 {
-			return nil, fmt.Errorf("column %d is the scope column in part", i)
-		}
+	if natural := firstNames(t, len(now)); len(old) == 0 && slices.Equal(natural, now) && slices.Contains(now, t.Scope) {
+		return &given{table: t, index: t.index(t.Scope)}, nil
 	}
 	if at := slices.Index(old, t.Scope); at >= 0 {
 		return &given{table: t, index: at}, sameNames(old, now)
 	}
 	if len(old) == 0 { // the table's first columns, as the source fills them
-		for i := 0; i < len(now)-1 && i < len(t.Columns); i++ {
-			old = append(old, t.Columns[i].Name)
-		}
+		old = firstNames(t, len(now)-1)
 	}
 	if now[0] != t.Scope {
 		return nil, errors.New("an INSERT lacks the scope column")
 	}
 	return &given{table: t, index: -1, added: true}, sameNames(old, now[1:])
+}
+
+// firstNames gives the names of a table's first n columns, or of all.
+func firstNames(t *Table, n int) []string {
+	names := make([]string, 0, n)
+	for i := 0; i < n && i < len(t.Columns); i++ {
+		names = append(names, t.Columns[i].Name)
+	}
+	return names
 }
 
 func columnNames(list []*pg.Node) []string {

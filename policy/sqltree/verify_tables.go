@@ -15,6 +15,9 @@ func (v *verifier) fromTable(a *pg.RangeVar, b *pg.Node) error {
 		if y.Schemaname == "" {
 			return v.cteName(a, y)
 		}
+		if a.Schemaname == "" && slices.Contains(v.ctes, a.Relname) {
+			return errors.New("a WITH name became a table")
+		}
 		t, err := v.table(a, y)
 		if err == nil && t.Scope != "" {
 			err = fmt.Errorf("table %s is not restricted", t.Name)
@@ -34,7 +37,7 @@ func (v *verifier) cteName(a, b *pg.RangeVar) error {
 }
 
 // table checks a name that is a table's: qualified, in the catalog, and the one that
-// the caller meant. A bare name that a visible WITH hides is not.
+// the caller meant.
 func (v *verifier) table(a, b *pg.RangeVar) (*Table, error) {
 	t := v.catalog.table(b.Schemaname, b.Relname)
 	switch {
@@ -268,15 +271,22 @@ func (v *verifier) spelled(x *pg.ResTarget, tableForm int) (int, bool) {
 }
 
 // plainColumns checks what a * became: references to columns that may be read, or to
-// all columns of one relation, and no expressions.
+// all columns of a relation that has no other, and no expressions.
 func (v *verifier) plainColumns(list []*pg.Node) error {
 	for _, n := range list {
 		t := n.GetResTarget()
 		fields := t.GetVal().GetColumnRef().GetFields()
-		if t.GetName() != "" || len(fields) != 2 || fields[0].GetString_() == nil {
-			return errors.New("a * became something else than columns")
+		all := len(fields) == 2 && fields[1].GetAStar() != nil
+		if all {
+			fields = fields[:1]
 		}
-		if name := fields[1].GetString_(); name != nil && v.hides(fields[0].GetString_().Sval, name.Sval) {
+		names, ok := stringsOf(fields)
+		switch {
+		case t.GetName() != "" || !ok || len(names) == 0 || len(names) > 2:
+			return errors.New("a * became something else than columns")
+		case all && (len(v.hidden[names[0]]) > 0 || v.joins[names[0]]),
+			!all && len(names) == 1 && v.hides("", names[0]), // of a FULL join, which has no name
+			!all && len(names) == 2 && v.hides(names[0], names[1]):
 			return errors.New("a * was spelled out with a column that must not be read")
 		}
 	}

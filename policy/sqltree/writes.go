@@ -10,7 +10,11 @@ import (
 func (a *analyzer) updateStmt(s *pg.UpdateStmt, outer *level, ctes *cte) output {
 	l, use, items := a.target(s.Relation, AccessUpdate, s.WithClause, outer, ctes)
 	items = append(items, a.from(l, s.FromClause)...)
+	reads := len(a.facts.Reads)
 	a.assignments(l, use.Table, s.TargetList)
+	if len(a.facts.Reads) > reads {
+		use.Access |= AccessSelect
+	}
 	return a.finish(l, use, items, s.WhereClause, s.ReturningList)
 }
 
@@ -27,7 +31,7 @@ func (a *analyzer) target(v *pg.RangeVar, access Access, w *pg.WithClause, outer
 	use := a.tableUse(v, access, true)
 	r := aliased(tableRelation(use), v.Alias)
 	use.column = scopeRef(use.Table, r)
-	items := []item{l.add(r)}
+	items := []item{a.add(l, r, use.Offset)}
 	if use.Table != nil && use.Table.Scope != "" && access != AccessInsert {
 		l.facts.Scoped = append(l.facts.Scoped, use)
 	}
@@ -146,8 +150,8 @@ func (a *analyzer) insertColumns(s *pg.InsertStmt, use *TableUse) {
 	for _, n := range s.Cols {
 		c := n.GetResTarget()
 		ins.cols = append(ins.cols, c.Name)
-		if len(c.Indirection) > 0 && c.Name == t.Scope {
-			a.fail(construct(int(c.Location), "the scope column can be given as a whole only"))
+		if len(c.Indirection) > 0 {
+			a.fail(construct(int(c.Location), "an INSERT gives a column as a whole, not a part of it"))
 		}
 	}
 	if !ins.Named && s.SelectStmt != nil {

@@ -1,0 +1,108 @@
+package sqltree
+
+import (
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// figureName gives the name that Postgres gives to an unnamed expression of a select
+// list (FigureColname in its parser), once the expression was analyzed. A cast names what
+// has no strong name of its own.
+func (a *analyzer) figureName(n *pg.Node) string {
+	name := a.strongName(n)
+	if name == "" {
+		name = weakName(n)
+	}
+	if name == "" {
+		return "?column?"
+	}
+	return name
+}
+
+// weakName gives the name of a cast's type, and of CASE.
+func weakName(n *pg.Node) string {
+	switch x := n.GetNode().(type) {
+	case *pg.Node_TypeCast:
+		return lastName(x.TypeCast.TypeName.Names)
+	case *pg.Node_CollateClause:
+		return weakName(x.CollateClause.Arg)
+	case *pg.Node_AIndirection:
+		return weakName(x.AIndirection.Arg)
+	case *pg.Node_CaseExpr:
+		return "case"
+	}
+	return ""
+}
+
+func (a *analyzer) strongName(n *pg.Node) string {
+	switch x := n.GetNode().(type) {
+	case *pg.Node_ColumnRef:
+		return lastName(x.ColumnRef.Fields)
+	case *pg.Node_AIndirection:
+		if name := lastName(x.AIndirection.Indirection); name != "" {
+			return name
+		}
+		return a.strongName(x.AIndirection.Arg)
+	case *pg.Node_FuncCall:
+		return lastName(x.FuncCall.Funcname)
+	case *pg.Node_AExpr:
+		if x.AExpr.Kind == pg.A_Expr_Kind_AEXPR_NULLIF {
+			return "nullif"
+		}
+	case *pg.Node_TypeCast:
+		return a.strongName(x.TypeCast.Arg)
+	case *pg.Node_CollateClause:
+		return a.strongName(x.CollateClause.Arg)
+	case *pg.Node_CaseExpr:
+		return a.strongName(x.CaseExpr.Defresult)
+	case *pg.Node_SubLink:
+		return a.subLinkName(x.SubLink)
+	}
+	return fixedName(n)
+}
+
+func fixedName(n *pg.Node) string {
+	switch x := n.GetNode().(type) {
+	case *pg.Node_GroupingFunc:
+		return "grouping"
+	case *pg.Node_AArrayExpr:
+		return "array"
+	case *pg.Node_RowExpr:
+		return "row"
+	case *pg.Node_CoalesceExpr:
+		return "coalesce"
+	case *pg.Node_MinMaxExpr:
+		if x.MinMaxExpr.Op == pg.MinMaxOp_IS_LEAST {
+			return "least"
+		}
+		return "greatest"
+	case *pg.Node_SqlvalueFunction:
+		op := strings.TrimPrefix(x.SqlvalueFunction.Op.String(), "SVFOP_")
+		return strings.ToLower(strings.TrimSuffix(op, "_N"))
+	}
+	return ""
+}
+
+// subLinkName is the name of a sub-query's one column, for one that is a value.
+func (a *analyzer) subLinkName(s *pg.SubLink) string {
+	switch s.SubLinkType {
+	case pg.SubLinkType_EXISTS_SUBLINK:
+		return "exists"
+	case pg.SubLinkType_ARRAY_SUBLINK:
+		return "array"
+	case pg.SubLinkType_EXPR_SUBLINK:
+		return a.subqueries[s]
+	}
+	return ""
+}
+
+// lastName gives the last plain name of a list of names, stars and subscripts.
+func lastName(nodes []*pg.Node) string {
+	for i := len(nodes) - 1; i >= 0; i-- {
+		if s := nodes[i].GetString_(); s != nil {
+			return s.Sval
+		}
+	}
+	return ""
+}
