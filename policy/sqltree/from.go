@@ -43,6 +43,9 @@ func (a *analyzer) fromItem(l *level, n *pg.Node) item {
 // add makes a relation visible at the level and gives what * means for it.
 func (a *analyzer) add(l *level, r *relation, at int) item {
 	a.spend(len(r.cols), at)
+	if a.fault != nil {
+		return item{}
+	}
 	if other := l.relationHere("", r.name); other != nil && r.name != "" && (r.schema == "" || other.schema == "" || r.schema == other.schema) {
 		a.fail(&Fault{Code: QueryFailed, SQLState: "42712", Offset: at, Message: "the name " + r.name + " stands in FROM more than once", Hint: "give each its own alias"})
 	}

@@ -1,10 +1,15 @@
 package sqltree
 
-import pg "github.com/pganalyze/pg_query_go/v6"
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
 
 // setColumns gives the columns of pg_catalog's set-returning functions whose columns do
 // not depend on their arguments: named after their OUT parameters, or, where "" stands,
-// after the alias. unnest is not among them, since an array of rows has a row's columns.
+// after the alias. unnest is not among them, since an array of rows has a row's columns:
+// see scalars.
 var setColumns = map[string][]string{
 	"generate_series":           {""},
 	"generate_subscripts":       {""},
@@ -70,6 +75,9 @@ func (a *analyzer) setColumns(call *pg.FuncCall, alias *pg.Alias) ([]column, boo
 		return nil, false // another schema's function of that name
 	}
 	known, ok := setColumns[name]
+	if name == "unnest" && len(call.Args) == 1 && a.scalars(call.Args[0]) {
+		known, ok = []string{""}, true
+	}
 	var cols []column
 	for _, c := range known {
 		if c == "" {
@@ -81,6 +89,17 @@ func (a *analyzer) setColumns(call *pg.FuncCall, alias *pg.Alias) ([]column, boo
 		cols = append(cols, column{name: c})
 	}
 	return cols, ok
+}
+
+// scalars tells whether an expression is certainly an array, none of whose elements is a
+// row: a cast to an array of one of pg_catalog's types, or ARRAY[…] of constants.
+func (a *analyzer) scalars(n *pg.Node) bool {
+	if cast := n.GetTypeCast(); cast != nil {
+		names, ok := stringsOf(cast.TypeName.Names)
+		return ok && len(cast.TypeName.ArrayBounds) > 0 && (len(names) == 2 && names[0] == "pg_catalog" || len(names) == 1 && a.catalog.types[names[0]] == "")
+	}
+	elements := n.GetAArrayExpr().GetElements()
+	return len(elements) > 0 && !slices.ContainsFunc(elements, func(e *pg.Node) bool { return e.GetAConst() == nil || e.GetAConst().Isnull })
 }
 
 func (a *analyzer) functionPart(l *level, n *pg.Node) {

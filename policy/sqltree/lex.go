@@ -78,7 +78,7 @@ func scan(text string, g Guard, marks bool) ([]Token, *Fault) {
 	if f := checkBytes(text, g.MaxBytes); f != nil {
 		return nil, f
 	}
-	l := &lexer{text: text, guard: g, marks: marks, tokens: make([]Token, 0, len(text)/4+1)}
+	l := &lexer{text: text, guard: g, marks: marks, tokens: make([]Token, 0, min(len(text)/4, 4<<10)+1)}
 	l.nest.frames = make([]frame, 1, 8)
 	for l.skip() {
 		l.token()

@@ -32,7 +32,7 @@ func Verify(stmt *pg.RawStmt, r *Rewritten, c *Catalog, scopeNumbers map[int32]b
 	if fault != nil {
 		return unproved(errors.New("the final text does not parse: " + fault.Message))
 	}
-	v := &verifier{catalog: c, params: r.Params, stars: r.stars, server: scopeNumbers, hidden: map[string][]string{}, joins: map[string]bool{}}
+	v := &verifier{catalog: c, params: r.Params, stars: r.stars, server: scopeNumbers}
 	if err := v.node(stmt.Stmt, final.Stmt); err != nil {
 		return unproved(err)
 	}
@@ -49,10 +49,9 @@ type verifier struct {
 	catalog *Catalog
 	params  []FinalParam
 	stars   map[int]int
-	server  map[int32]bool      // the caller's placeholders that mean the server's id
-	hidden  map[string][]string // by the name of a relation seen: the columns of it that must not be read
-	joins   map[string]bool     // the aliases of joins seen
-	ctes    []string            // the WITH names visible here
+	server  map[int32]bool // the caller's placeholders that mean the server's id
+	ctes    []string       // the WITH names visible here
+	scope   *scope         // the relations of this query level
 }
 
 // same compares two messages field by field, by the rules of the closed list. Fields
@@ -71,7 +70,11 @@ func (v *verifier) message(a, b protoreflect.Message) error {
 	case *pg.RawStmt, *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt, *pg.OnConflictClause:
 		return errors.New("a statement stands where none is expected")
 	case *pg.JoinExpr:
-		v.joins[x.GetAlias().GetAliasname()] = true
+		v.scope.note(x.Alias, v.covered(x.Larg, x.Rarg))
+	case *pg.RangeSubselect:
+		v.scope.note(x.Alias, nil)
+	case *pg.RangeFunction:
+		v.scope.note(x.Alias, nil)
 	case *pg.SelectStmt: // an arm of a set operation
 		return v.selectStmt(x, b)
 	case *pg.FuncCall:

@@ -11,8 +11,7 @@ func (v *verifier) insertStmt(a, b *pg.InsertStmt) error {
 	if b == nil {
 		return errors.New("an INSERT became something else")
 	}
-	outer := v.ctes
-	defer func() { v.ctes = outer }()
+	defer v.enter()()
 	if err := v.with(a.WithClause, b.WithClause); err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ func (v *verifier) cteName(a, b *pg.RangeVar) error {
 	if !slices.Contains(v.ctes, b.Relname) {
 		return errors.New("a bare name is not a visible WITH name")
 	}
+	v.scope.note(&pg.Alias{Aliasname: refname(b)}, nil)
 	return sameVar(a, b)
 }
 
@@ -46,39 +47,9 @@ func (v *verifier) table(a, b *pg.RangeVar) (*Table, error) {
 	case v.catalog.table(a.Schemaname, a.Relname) != t:
 		return nil, fmt.Errorf("table %s stands for another one", t.Name)
 	}
-	v.hide(b, t)
+	v.scope.table(b, t)
 	named := &pg.RangeVar{Schemaname: b.Schemaname, Relname: a.Relname, Inh: a.Inh, Relpersistence: a.Relpersistence, Alias: a.Alias}
 	return t, sameVar(named, b)
-}
-
-// hide notes the columns of a relation that must not be read, as it names them.
-func (v *verifier) hide(b *pg.RangeVar, t *Table) {
-	name := refname(b)
-	names, _ := stringsOf(b.Alias.GetColnames())
-	hidden := v.hidden[name]
-	for i, c := range t.Columns {
-		switch {
-		case c.NoRead && i < len(names):
-			hidden = append(hidden, names[i])
-		case c.NoRead:
-			hidden = append(hidden, c.Name)
-		}
-	}
-	v.hidden[name] = hidden
-}
-
-// hides tells whether a relation has a column of that name which must not be read. Of a
-// relation that is not a table, such as a join with an alias, any table's columns may be.
-func (v *verifier) hides(relation, column string) bool {
-	if columns, seen := v.hidden[relation]; seen {
-		return slices.Contains(columns, column)
-	}
-	for _, columns := range v.hidden {
-		if slices.Contains(columns, column) {
-			return true
-		}
-	}
-	return false
 }
 
 func sameVar(a, b *pg.RangeVar) error { return exactly(a.ProtoReflect(), b.ProtoReflect()) }
@@ -172,8 +143,7 @@ func (v *verifier) selectStmt(a *pg.SelectStmt, b protoreflect.Message) error {
 // query compares two queries level by level. given, where not nil, says what a write
 // does with one of the columns.
 func (v *verifier) query(a, b *pg.SelectStmt, given *given) error {
-	outer := v.ctes
-	defer func() { v.ctes = outer }()
+	defer v.enter()()
 	if err := v.with(a.WithClause, b.WithClause); err != nil {
 		return err
 	}
@@ -284,9 +254,9 @@ func (v *verifier) plainColumns(list []*pg.Node) error {
 		switch {
 		case t.GetName() != "" || !ok || len(names) == 0 || len(names) > 2:
 			return errors.New("a * became something else than columns")
-		case all && (len(v.hidden[names[0]]) > 0 || v.joins[names[0]]),
-			!all && len(names) == 1 && v.hides("", names[0]), // of a FULL join, which has no name
-			!all && len(names) == 2 && v.hides(names[0], names[1]):
+		case all && len(v.scope.of(names[0])) > 0,
+			!all && len(names) == 1 && v.scope.hidesBare(names[0]), // of a FULL join, which has no name
+			!all && len(names) == 2 && slices.Contains(v.scope.of(names[0]), names[1]):
 			return errors.New("a * was spelled out with a column that must not be read")
 		}
 	}

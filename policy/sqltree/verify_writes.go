@@ -108,8 +108,7 @@ func (v *verifier) updateStmt(a, b *pg.UpdateStmt) error {
 	if b == nil {
 		return errors.New("an UPDATE became something else")
 	}
-	outer := v.ctes
-	defer func() { v.ctes = outer }()
+	defer v.enter()()
 	if err := v.with(a.WithClause, b.WithClause); err != nil {
 		return err
 	}
@@ -130,8 +129,7 @@ func (v *verifier) deleteStmt(a, b *pg.DeleteStmt) error {
 	if b == nil {
 		return errors.New("a DELETE became something else")
 	}
-	outer := v.ctes
-	defer func() { v.ctes = outer }()
+	defer v.enter()()
 	if err := v.with(a.WithClause, b.WithClause); err != nil {
 		return err
 	}
