@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,6 +28,11 @@ func canonical(id string, t sqltree.TypeName) bool {
 		return isUUID(id)
 	}
 	return false
+}
+
+// bindable tells whether some id is canonical for a type.
+func bindable(t sqltree.TypeName) bool {
+	return slices.ContainsFunc([]string{"a", "1", "00000000-0000-0000-0000-000000000000"}, func(id string) bool { return canonical(id, t) })
 }
 
 // isUUID admits the one form that Postgres prints: lower-case, with hyphens.

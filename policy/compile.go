@@ -102,6 +102,20 @@ func (p *Policy) allowTypes(own []Type, builtin []string) map[string]string {
 	return bare
 }
 
+// unfit tells why a scope column does not keep the servers apart; "" where it does.
+func unfit(section TableSection, t Table) string {
+	for _, c := range t.Columns {
+		switch {
+		case !section.Scoped || c.Name != section.Column:
+		case c.Loose:
+			return "its collation is not deterministic, so that the ids of two servers can be equal"
+		case !bindable(sqltree.TypeName{Schema: c.TypeSchema, Name: c.TypeName}):
+			return "its type is " + c.TypeName + "; use text, varchar, char, uuid, an integer or citext"
+		}
+	}
+	return ""
+}
+
 // table joins what the file and the schema say of one table.
 func (f *File) table(section TableSection, s Schema) (*sqltree.Table, error) {
 	i := slices.IndexFunc(s.Tables, func(t Table) bool { return t.Schema == section.Schema && t.Name == section.Name })
@@ -118,6 +132,9 @@ func (f *File) table(section TableSection, s Schema) (*sqltree.Table, error) {
 	}
 	if section.Scoped && t.Scope == "" {
 		return nil, f.Mistake(section.At, "table %s.%s has no column %s to scope it by", section.Schema, section.Name, section.Column)
+	}
+	if problem := unfit(section, found); problem != "" {
+		return nil, f.Mistake(section.At, "column %s of table %s.%s can't be a scope column: %s", t.Scope, section.Schema, section.Name, problem)
 	}
 	for _, rule := range section.Columns {
 		k := slices.IndexFunc(t.Columns, func(c sqltree.Column) bool { return c.Name == rule.Name })

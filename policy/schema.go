@@ -21,7 +21,7 @@ type Column struct {
 	Name       string
 	TypeSchema string // pg_type's namespace, e.g. pg_catalog
 	TypeName   string // pg_type.typname, e.g. text, int8, _text
-	Generated  bool   // GENERATED ALWAYS AS (…) STORED or AS IDENTITY ALWAYS
+	Loose      bool   // its collation is not deterministic: values that differ can be equal
 }
 
 // TableName is a table by its qualified name.

@@ -266,6 +266,10 @@ func (a *analyzer) visit(l *level, m protoreflect.Message) {
 	case *pg.FuncCall:
 		a.see(n)
 		a.facts.Functions = append(a.facts.Functions, a.nameUse(n.Funcname, int(n.Location)))
+	case *pg.TypeCast:
+		if p := n.Arg.GetParamRef(); p != nil && n.TypeName.GetLocation() < p.Location {
+			a.fail(syntaxError(int(p.Location), "a placeholder can't follow a type's name; write ?::type")) // the library's grammar takes it
+		}
 	case *pg.TypeName:
 		a.see(n)
 		a.facts.Types = append(a.facts.Types, a.nameUse(n.Names, int(n.Location)))

@@ -44,6 +44,7 @@ func (a *analyzer) fromItem(l *level, n *pg.Node) item {
 func (a *analyzer) add(l *level, r *relation, at int) item {
 	a.spend(len(r.cols), at)
 	if a.fault != nil {
+		l.rels = append(l.rels, r)
 		return item{}
 	}
 	if other := l.relationHere("", r.name); other != nil && r.name != "" && (r.schema == "" || other.schema == "" || r.schema == other.schema) {

@@ -22,7 +22,7 @@ const schemaSQL = `SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_obj
   'columns', (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       'name', a.attname, 'type_schema', tn.nspname, 'type', t.typname,
       'element_schema', en.nspname, 'element', e.typname,
-      'generated', a.attgenerated <> '' OR a.attidentity = 'a') ORDER BY a.attnum), '[]')
+      'loose', EXISTS (SELECT FROM pg_catalog.pg_collation AS co WHERE co.oid = a.attcollation AND NOT co.collisdeterministic)) ORDER BY a.attnum), '[]')
     FROM pg_catalog.pg_attribute AS a
     JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
     JOIN pg_catalog.pg_namespace AS tn ON tn.oid = t.typnamespace
@@ -58,7 +58,7 @@ type catalogColumn struct {
 	Type          string `json:"type"`
 	ElementSchema string `json:"element_schema"`
 	Element       string `json:"element"`
-	Generated     bool   `json:"generated"`
+	Loose         bool   `json:"loose"`
 }
 
 // Schema reads the named tables that exist, ordered by schema and name, and the types
@@ -94,7 +94,7 @@ func asSchema(rows []catalogTable) policy.Schema {
 	for _, r := range rows {
 		t := policy.Table{Schema: r.Schema, Name: r.Name, OID: r.OID, Keys: r.Keys}
 		for _, c := range r.Columns {
-			t.Columns = append(t.Columns, policy.Column{Name: c.Name, TypeSchema: c.TypeSchema, TypeName: c.Type, Generated: c.Generated})
+			t.Columns = append(t.Columns, policy.Column{Name: c.Name, TypeSchema: c.TypeSchema, TypeName: c.Type, Loose: c.Loose})
 			s.Types = addType(s.Types, c.TypeSchema, c.Type)
 			s.Types = addType(s.Types, c.ElementSchema, c.Element)
 		}

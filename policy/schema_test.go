@@ -1,0 +1,59 @@
+package policy_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tenantgate/tenantgate/policies"
+	"github.com/tenantgate/tenantgate/policy"
+)
+
+// TestScopeColumnsThatDoNotServe compiles tables whose scope column can't keep servers apart.
+func TestScopeColumnsThatDoNotServe(t *testing.T) {
+	src, _ := policies.Named("default")
+	file, err := policy.Parse(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		column policy.Column
+		serves bool
+	}{
+		{policy.Column{TypeSchema: "pg_catalog", TypeName: "text"}, true}, {policy.Column{TypeSchema: "pg_catalog", TypeName: "uuid"}, true},
+		{policy.Column{TypeSchema: "pg_catalog", TypeName: "int8"}, true}, {policy.Column{TypeSchema: "public", TypeName: "citext"}, true},
+		{policy.Column{TypeSchema: "pg_catalog", TypeName: "text", Loose: true}, false}, {policy.Column{TypeSchema: "pg_catalog", TypeName: "numeric"}, false},
+		{policy.Column{TypeSchema: "public", TypeName: "text"}, false}, {policy.Column{TypeSchema: "pg_catalog", TypeName: "_text"}, false},
+		{policy.Column{TypeSchema: "pg_catalog", TypeName: "char"}, false}, {policy.Column{}, false},
+	} {
+		schema := readSchema(t)
+		columns := schema.Tables[0].Columns
+		c.column.Name = "server_id"
+		columns[slices.IndexFunc(columns, func(c policy.Column) bool { return c.Name == "server_id" })] = c.column
+		_, err := policy.Compile(file, schema, policy.Sets{Functions: policies.Sets(), Types: policies.Types()})
+		if (err == nil) != c.serves || err != nil && !strings.Contains(err.Error(), "can't be a scope column") {
+			t.Errorf("%+v: %v", c.column, err)
+		}
+	}
+}
+
+// TestShapesOfAPlan asks on which tables' columns a plan relies: those whose * was spelled
+// out, and those that an alias renames.
+func TestShapesOfAPlan(t *testing.T) {
+	p := compile(t, "default", readSchema(t))
+	for text, want := range map[string]int{
+		"SELECT name FROM end_users WHERE server_id = ?": 0,
+		"SELECT * FROM messages WHERE server_id = ?":     0,
+		"SELECT * FROM end_users WHERE server_id = ?":    1,
+		"SELECT f.a FROM files AS f(a, b) WHERE f.b = ?": 1,
+		"SELECT e.*, f.a FROM end_users e, files AS f(a, b), messages m WHERE e.server_id = ?": 2,
+	} {
+		bound, reason := p.Decide(text).Approved.Bind("srv-a", nil)
+		if reason != nil {
+			t.Fatalf("%s: %+v", text, reason)
+		}
+		if shapes := bound.Shapes(); len(shapes) != want || want > 0 && !slices.Contains(shapes[0].Columns, "server_id") {
+			t.Errorf("%s: %v", text, shapes)
+		}
+	}
+}
