@@ -84,7 +84,9 @@ func (p *argPlan) scopeValues(f *sqltree.Facts, slot map[int32]int) {
 }
 
 // Bind gives the statement for one server with its arguments, by the argument rules of
-// the interface. The reason is InvalidArgument, ArgumentCount or ForeignServerID.
+// the interface. The reason is ArgumentCount or ForeignServerID; QueryFailed for a server
+// whose id the scope column's type could take for another's; Internal for what Decide did
+// not approve.
 func (a *Approved) Bind(server string, args []Arg) (Bound, *Reason) {
 	if a == nil || a.sql == "" || server == "" {
 		return Bound{}, &Reason{Code: Internal, Message: "nothing was approved"}

@@ -6,8 +6,6 @@ import (
 	"github.com/tenantgate/tenantgate/policy/sqltree"
 )
 
-const builtinTypes = "pg_catalog"
-
 // Sets are the names that a policy file can refer to, as plain data: the named sets of
 // pg_catalog's functions, and the types of pg_catalog that a statement may name.
 type Sets struct {
@@ -91,7 +89,7 @@ func (p *Policy) allowFunctions(names []FunctionName) map[string]string {
 func (p *Policy) allowTypes(own []Type, builtin []string) map[string]string {
 	bare := map[string]string{}
 	for _, name := range builtin {
-		p.types[sqltree.TypeName{Schema: builtinTypes, Name: name}] = true
+		p.types[sqltree.TypeName{Schema: builtinSchema, Name: name}] = true
 	}
 	for _, t := range own {
 		p.types[sqltree.TypeName(t)] = true

@@ -8,7 +8,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// builtinSchema is where a function whose entry names no schema is.
+// builtinSchema is where a function or type that names no schema is.
 const builtinSchema = "pg_catalog"
 
 // functions reads what may be called.

@@ -43,8 +43,8 @@ func (p *Policy) checkTables(f *sqltree.Facts) *sqltree.Fault {
 
 func (p *Policy) checkFunctions(f *sqltree.Facts) *sqltree.Fault {
 	for _, use := range f.Functions {
-		if !p.admits(use, p.functions) {
-			return &sqltree.Fault{Code: FunctionNotAllowed, Message: "function " + use.Name + " is not available", Offset: use.Offset,
+		if !admits(use, p.functions, p.catalog.FunctionSchema) {
+			return &sqltree.Fault{Code: FunctionNotAllowed, Message: "function " + use.String() + " is not available", Offset: use.Offset,
 				Hint: "the policy lists the functions that may be called"}
 		}
 	}
@@ -53,8 +53,8 @@ func (p *Policy) checkFunctions(f *sqltree.Facts) *sqltree.Fault {
 
 func (p *Policy) checkTypes(f *sqltree.Facts) *sqltree.Fault {
 	for _, use := range f.Types {
-		if !p.admits(use, p.types) {
-			return &sqltree.Fault{Code: TypeNotAllowed, Message: "type " + use.Name + " is not available", Offset: use.Offset,
+		if !admits(use, p.types, p.catalog.TypeSchema) {
+			return &sqltree.Fault{Code: TypeNotAllowed, Message: "type " + use.String() + " is not available", Offset: use.Offset,
 				Hint: "built-in data types and the types of the policy's tables may be named"}
 		}
 	}
@@ -63,11 +63,12 @@ func (p *Policy) checkTypes(f *sqltree.Facts) *sqltree.Fault {
 
 // admits looks a name up in an allow-list; a bare one is pg_catalog's, or where the
 // list has none such, the one that the catalog qualifies it to.
-func (p *Policy) admits(use sqltree.NameUse, list map[sqltree.TypeName]bool) bool {
+func admits(use sqltree.NameUse, list map[sqltree.TypeName]bool, schemaOf func(name string) string) bool {
 	if use.Schema != "" {
 		return list[sqltree.TypeName{Schema: use.Schema, Name: use.Name}]
 	}
-	return list[sqltree.TypeName{Schema: builtinSchema, Name: use.Name}] || p.catalog.Qualifies(use.Name, list)
+	own := schemaOf(use.Name)
+	return list[sqltree.TypeName{Schema: builtinSchema, Name: use.Name}] || own != "" && list[sqltree.TypeName{Schema: own, Name: use.Name}]
 }
 
 func (p *Policy) checkColumns(f *sqltree.Facts) *sqltree.Fault {

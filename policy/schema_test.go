@@ -42,10 +42,10 @@ func TestScopeColumnsThatDoNotServe(t *testing.T) {
 func TestShapesOfAPlan(t *testing.T) {
 	p := compile(t, "default", readSchema(t))
 	for text, want := range map[string]int{
-		"SELECT name FROM end_users WHERE server_id = ?": 0,
-		"SELECT * FROM messages WHERE server_id = ?":     0,
-		"SELECT * FROM end_users WHERE server_id = ?":    1,
-		"SELECT f.a FROM files AS f(a, b) WHERE f.b = ?": 1,
+		"SELECT name FROM end_users WHERE server_id = ?":                                       0,
+		"SELECT * FROM messages WHERE server_id = ?":                                           0,
+		"SELECT * FROM end_users WHERE server_id = ?":                                          1,
+		"SELECT f.a FROM files AS f(a, b) WHERE f.b = ?":                                       1,
 		"SELECT e.*, f.a FROM end_users e, files AS f(a, b), messages m WHERE e.server_id = ?": 2,
 	} {
 		bound, reason := p.Decide(text).Approved.Bind("srv-a", nil)

@@ -89,13 +89,9 @@ func (c *Catalog) table(schema, name string) *Table {
 	return c.tables[TypeName{schema, name}]
 }
 
-// Qualifies tells whether a bare name is given a schema of its own, and list has the
-// name so qualified.
-func (c *Catalog) Qualifies(name string, list map[TypeName]bool) bool {
-	for _, schemas := range []map[string]string{c.functions, c.types} {
-		if schema := schemas[name]; schema != "" && list[TypeName{schema, name}] {
-			return true
-		}
-	}
-	return false
-}
+// FunctionSchema gives the schema outside pg_catalog that a function's bare name means; ""
+// for none.
+func (c *Catalog) FunctionSchema(name string) string { return c.functions[name] }
+
+// TypeSchema is FunctionSchema for types.
+func (c *Catalog) TypeSchema(name string) string { return c.types[name] }

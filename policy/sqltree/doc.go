@@ -3,7 +3,7 @@
 //
 //	Translate  the caller's text → tokens, and placeholders as $n    (lex.go, translate.go)
 //	Parse      → one statement's tree                                (parse.go)
-//	Analyze    → Facts: every table, column, function, type, level   (kinds.go, analyze*.go)
+//	Analyze    → Facts: every table, column, function, type, level   (kinds.go, analyze.go)
 //	Rewrite    → edits of the text                                   (rewrite*.go)
 //	Verify     → proof on the tree of the final text                 (verify*.go)
 //

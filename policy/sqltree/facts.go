@@ -64,6 +64,14 @@ type NameUse struct {
 	Offset       int
 }
 
+// String gives the name as the caller wrote it.
+func (n NameUse) String() string {
+	if n.Schema == "" {
+		return n.Name
+	}
+	return n.Schema + "." + n.Name
+}
+
 // Level is a query level at which rows of scoped tables are read, updated or deleted.
 type Level struct {
 	Scoped     []*TableUse

@@ -37,7 +37,7 @@ func admitted() map[protoreflect.Name]func(m protoreflect.Message) *Fault {
 	}
 }
 
-// statements names the kinds that are whole statements, for a better refusal.
+// isStatement tells the kinds that are whole statements, for a better refusal.
 func isStatement(name protoreflect.Name) bool {
 	const suffix = "Stmt"
 	s := string(name)

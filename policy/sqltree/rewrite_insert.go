@@ -66,6 +66,9 @@ func quoteAll(names []string) []string {
 // source puts the server's id first in every row of VALUES and every select list of the
 // query at the cursor.
 func (r *rewriter) source(t tokens, table *Table, s *pg.SelectStmt) {
+	if s.WithClause != nil {
+		t.seek("select", "values")
+	}
 	arms, ok := arms(nil, s)
 	starts := t.arms(len(arms))
 	if !ok || byPosition(s) || len(starts) != len(arms) {
@@ -88,17 +91,14 @@ func (r *rewriter) source(t tokens, table *Table, s *pg.SelectStmt) {
 }
 
 // arms gives the queries that a query is the set operation of, in the order of the text;
-// false where one has a WITH, whose queries stand in between.
+// false where one of them has a WITH of its own, whose queries stand in between.
 func arms(list []*pg.SelectStmt, s *pg.SelectStmt) ([]*pg.SelectStmt, bool) {
-	if s.WithClause != nil {
-		return nil, false
-	}
 	if s.Op == pg.SetOperation_SETOP_NONE {
 		return append(list, s), true
 	}
 	list, left := arms(list, s.Larg)
 	list, right := arms(list, s.Rarg)
-	return list, left && right
+	return list, left && right && s.Larg.WithClause == nil && s.Rarg.WithClause == nil
 }
 
 // arms finds the words with which the arms of the query at the cursor begin, SELECT,

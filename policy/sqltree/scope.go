@@ -113,6 +113,9 @@ func lossless(n *pg.TypeName, t *Table) bool {
 // placeholder or a constant stay where they are.
 func scopeValue(t *Table, n *pg.Node, otherwise int) ScopeValue {
 	v := ScopeValue{Table: t, Offset: otherwise}
+	if at := nodeOffset(n); at >= 0 {
+		v.Offset = at
+	}
 	for n.GetTypeCast() != nil {
 		cast := n.GetTypeCast()
 		before := int(cast.TypeName.GetLocation()) < nodeOffset(cast.Arg) // text '…', where no parameter can stand
