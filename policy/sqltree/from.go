@@ -58,27 +58,10 @@ func (a *analyzer) add(l *level, r *relation, at int) item {
 	case !it.hides:
 		it.spread, it.count = []string{quote(r.name) + ".*"}, 1
 	default:
-		it.spread = readable(r.cols)
+		it.spread = r.readable()
 		it.count = len(it.spread)
 	}
 	return it
-}
-
-// readable spells the columns that may be read; nil where two bear the same name,
-// since such a name is ambiguous.
-func readable(cols []column) []string {
-	refs := []string{}
-	seen := map[string]bool{}
-	for _, c := range cols {
-		if seen[c.name] {
-			return nil
-		}
-		seen[c.name] = true
-		if !c.noRead() {
-			refs = append(refs, c.ref)
-		}
-	}
-	return refs
 }
 
 // rangeVar resolves a name in FROM: a visible WITH name where it is bare, else a table.
@@ -180,7 +163,9 @@ func (a *analyzer) join(l *level, j *pg.JoinExpr) item {
 		a.fail(construct(nodeOffset(j.Larg), "the columns of this join are not known, so they can't be renamed"))
 	}
 	l.rels = l.rels[:first]
-	return a.add(l, aliased(&relation{cols: it.cols, known: it.known}, j.Alias), nodeOffset(j.Larg))
+	r := aliased(&relation{cols: it.cols, known: it.known}, j.Alias)
+	r.joined = len(j.Alias.Colnames) > 0
+	return a.add(l, r, nodeOffset(j.Larg))
 }
 
 // merge gives the columns of a join: for USING and NATURAL the shared ones once, first.

@@ -43,6 +43,7 @@ type relation struct {
 	cols   []column
 	known  bool // cols are all there are; otherwise some may be missing
 	table  bool // it is a table, which has system columns too
+	joined bool // it is a join with renamed columns: what a * of it becomes could not be proved
 }
 
 // hides tells whether some column of the relation must not be read.
@@ -53,6 +54,26 @@ func (r *relation) hides() bool {
 		}
 	}
 	return false
+}
+
+// readable spells the columns that may be read; nil where two bear the same name, since
+// such a name is ambiguous.
+func (r *relation) readable() []string {
+	if r.joined {
+		return nil
+	}
+	refs := []string{}
+	seen := map[string]bool{}
+	for _, c := range r.cols {
+		if seen[c.name] {
+			return nil
+		}
+		seen[c.name] = true
+		if !c.noRead() {
+			refs = append(refs, c.ref)
+		}
+	}
+	return refs
 }
 
 // named gives the relation's columns of a name.

@@ -52,7 +52,7 @@ func (a *analyzer) star(l *level, items []item, ref *pg.ColumnRef, out *output) 
 		if r == nil {
 			return
 		}
-		items = []item{{cols: r.cols, known: r.known, hides: r.hides(), spread: readable(r.cols), count: len(readable(r.cols))}}
+		items = []item{{cols: r.cols, known: r.known, hides: r.hides(), spread: r.readable(), count: len(r.readable())}}
 	}
 	a.see(ref)
 	s := star{offset: int(ref.Location)}

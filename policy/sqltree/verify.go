@@ -70,7 +70,11 @@ func (v *verifier) message(a, b protoreflect.Message) error {
 	case *pg.RawStmt, *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt, *pg.OnConflictClause:
 		return errors.New("a statement stands where none is expected")
 	case *pg.JoinExpr:
-		v.scope.note(x.Alias, v.covered(x.Larg, x.Rarg))
+		hidden := v.covered(x.Larg, x.Rarg)
+		if len(hidden) > 0 && len(x.Alias.GetColnames()) > 0 {
+			hidden = []string{anyColumn} // whose name is which is not for this proof to say
+		}
+		v.scope.note(x.Alias, hidden)
 	case *pg.RangeSubselect:
 		v.scope.note(x.Alias, nil)
 	case *pg.RangeFunction:

@@ -13,6 +13,15 @@ type scope struct {
 	hidden map[string][]string
 }
 
+// anyColumn stands for every column of a relation.
+const anyColumn = "*"
+
+// hides tells whether a relation's column must not be read.
+func (s *scope) hides(relation, column string) bool {
+	hidden := s.of(relation)
+	return slices.Contains(hidden, column) || slices.Contains(hidden, anyColumn)
+}
+
 // enter opens a query level, or a write; what it returns closes it.
 func (v *verifier) enter() (leave func()) {
 	ctes, outer := v.ctes, v.scope

@@ -256,7 +256,7 @@ func (v *verifier) plainColumns(list []*pg.Node) error {
 			return errors.New("a * became something else than columns")
 		case all && len(v.scope.of(names[0])) > 0,
 			!all && len(names) == 1 && v.scope.hidesBare(names[0]), // of a FULL join, which has no name
-			!all && len(names) == 2 && slices.Contains(v.scope.of(names[0]), names[1]):
+			!all && len(names) == 2 && v.scope.hides(names[0], names[1]):
 			return errors.New("a * was spelled out with a column that must not be read")
 		}
 	}

@@ -1,0 +1,61 @@
+package sqltree
+
+import (
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// Ensure a name that the analysis did not come to is refused, whatever kind it is.
+func TestUnseenNames(t *testing.T) {
+	for _, text := range []string{"SELECT a", "SELECT f()", "SELECT 1::int", "SELECT (SELECT 1)", "TABLE t", "UPDATE t SET (a, b) = (SELECT 1, 2)"} {
+		stmt, fault := Parse(text)
+		if fault != nil {
+			t.Fatal(fault)
+		}
+		a := &analyzer{catalog: testCatalog(), facts: &Facts{}, seen: map[proto.Message]bool{}}
+		if a.unseen(stmt.ProtoReflect()); a.fault == nil {
+			t.Errorf("%s passes unseen", text)
+		}
+	}
+}
+
+// Ensure a list that grows with every level ends soon, and without much memory.
+func TestManyColumns(t *testing.T) {
+	from := "(VALUES (1)) a"
+	for range 12 {
+		from = "(SELECT *,*,*,*,*,*,*,*,*,* FROM " + from + ") a"
+	}
+	wide := "WITH a AS (SELECT " + strings.Repeat("1,", 1600) + "1) SELECT 1 FROM a a1"
+	for i := range 1000 {
+		wide += ", a x" + strings.Repeat("y", i%40) + string(rune('a'+i%26))
+	}
+	for _, text := range []string{"SELECT 1 FROM " + from, wide} {
+		stmt, fault := Parse(text)
+		if fault != nil {
+			t.Fatal(fault)
+		}
+		bytes := testing.Benchmark(func(b *testing.B) {
+			b.ReportAllocs()
+			for range b.N {
+				if _, fault = Analyze(stmt, testCatalog()); fault == nil || !strings.Contains(fault.Message, "too m") && !strings.Contains(fault.Message, "too complex") {
+					b.Fatalf("%+v", fault)
+				}
+			}
+		}).AllocedBytesPerOp()
+		if bytes > 64<<20 {
+			t.Errorf("%.40s takes %d bytes", text, bytes)
+		}
+	}
+}
+
+// Ensure the name for the added joins is short, whatever the text holds.
+func TestFreshName(t *testing.T) {
+	for _, text := range []string{"", "_tg", "_TG1", "_tg1_ _tg2_", "_tg" + strings.Repeat("_", 10_000), strings.Repeat("_tg1__tg2__tg3_", 600)} {
+		name := freshName(text)
+		if strings.Contains(strings.ToLower(text), name) || len(name) > 12 {
+			t.Errorf("%.30s: %s", text, name)
+		}
+	}
+}
