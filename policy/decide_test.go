@@ -128,3 +128,18 @@ func readSchema(t testing.TB) policy.Schema {
 	}
 	return s
 }
+
+// TestComplexity decides texts that are short and yet too much.
+func TestComplexity(t *testing.T) {
+	p := compile(t, "default", readSchema(t))
+	for text, want := range map[string]policy.Code{
+		"SELECT 1" + strings.Repeat(",1", 1000):          "",
+		"SELECT 1" + strings.Repeat(",1", 3000):          policy.ConstructNotAllowed,
+		"SELECT " + strings.Repeat("NOT ", 60) + "true":  "",
+		"SELECT " + strings.Repeat("NOT ", 120) + "true": policy.ConstructNotAllowed,
+	} {
+		if d := p.Decide(text); d.Reason.Code != want {
+			t.Errorf("%.20s…: %+v", text, d.Reason)
+		}
+	}
+}
