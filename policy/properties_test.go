@@ -93,9 +93,7 @@ func FuzzDecide(f *testing.F) {
 		for _, p := range policies {
 			d := p.Decide(text)
 			if d.Verdict == policy.Allow {
-				if len(d.Approved.Rewritten()) == 0 {
-					t.Fatal("an empty text was approved")
-				}
+				binds(t, text, d.Approved)
 				continue
 			}
 			if d.Approved != nil || d.Reason.Code == "" || d.Reason.Code == policy.Internal || d.Reason.Message == "" {
@@ -106,4 +104,33 @@ func FuzzDecide(f *testing.F) {
 			}
 		}
 	})
+}
+
+// binds looks for the number of arguments that an approved text takes. Whatever stands for
+// the server's id must then carry it.
+func binds(t *testing.T, text string, a *policy.Approved) {
+	t.Helper()
+	if len(a.Rewritten()) == 0 {
+		t.Fatal("an empty text was approved")
+	}
+	var args []policy.Arg
+	for len(args) <= 1000 {
+		bound, reason := a.Bind("srv-a", args)
+		if reason != nil && reason.Code == policy.ArgumentCount {
+			args = append(args, policy.Arg{Kind: policy.String, Text: "srv-a"})
+			continue
+		}
+		if reason != nil && reason.Code != policy.ForeignServerID && reason.SQLState != "22P02" { // srv-a is no uuid
+			t.Fatalf("%q: %+v", text, reason)
+		}
+		for _, p := range bound.Params() {
+			if p.Index >= len(args) || p.Index < 0 && p.Value.Text != "srv-a" {
+				t.Fatalf("%q: %+v", text, p)
+			}
+		}
+		return
+	}
+	if !strings.Contains(a.Rewritten(), "$1000") {
+		t.Fatalf("%q takes no number of arguments", text)
+	}
 }
