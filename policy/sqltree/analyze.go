@@ -31,7 +31,7 @@ type analyzer struct {
 	locked     []string // the names of FOR UPDATE OF
 	lockAll    bool     // some FOR UPDATE names none
 	seen       map[proto.Message]bool
-	subqueries map[*pg.SubLink]string // the name of the first column of each
+	subqueries map[*pg.SubLink]string // the name of the first column of each, where it is known
 	columns    int                    // that relations and lists have, all in all
 }
 
@@ -176,7 +176,7 @@ func (a *analyzer) selectStmt(s *pg.SelectStmt, outer *level, ctes *cte, afterLe
 		out = a.targets(l, items, s.TargetList)
 		a.where(l, s.WhereClause)
 		a.ordered(l, out, s.DistinctClause)
-		a.ordered(l, out, s.GroupClause)
+		a.grouped(l, out, s.GroupClause)
 		a.expr(l, s.HavingClause)
 		a.exprs(l, s.WindowClause)
 		a.close(l)
@@ -259,7 +259,7 @@ func (a *analyzer) visit(l *level, m protoreflect.Message) {
 		a.see(n)
 		a.expr(l, n.Testexpr)
 		a.facts.Kinds |= AccessSelect
-		if out := a.statement(n.Subselect, l, l.ctes); len(out.cols) > 0 {
+		if out := a.statement(n.Subselect, l, l.ctes); out.known && len(out.cols) > 0 {
 			a.subqueries[n] = out.cols[0].name
 		}
 		return

@@ -24,6 +24,7 @@ func (a *analyzer) targets(l *level, items []item, list []*pg.Node) output {
 		if c.name == "" {
 			c.guessed = true
 			c.name = a.figureName(t.GetVal())
+			out.known = out.known && c.name != ""
 		}
 		out.cols = append(out.cols, c)
 	}
@@ -107,23 +108,32 @@ func (o output) has(name string) (certain, likely bool) {
 	return certain, likely
 }
 
-// ordered analyzes what ORDER BY, GROUP BY and DISTINCT ON list. A bare name there may be
-// that of an output column, which is analyzed already.
+// ordered analyzes what ORDER BY and DISTINCT ON list. A bare name there may be that of an
+// output column, which is analyzed already.
 func (a *analyzer) ordered(l *level, out output, list []*pg.Node) {
 	for _, n := range list {
 		sort := n.GetSortBy()
 		if sort != nil {
 			n = sort.Node
 		}
-		switch {
-		case n.GetGroupingSet() != nil:
-			a.ordered(l, out, n.GetGroupingSet().Content)
-		case n.GetRowExpr() != nil && n.GetRowExpr().RowFormat == pg.CoercionForm_COERCE_IMPLICIT_CAST:
-			a.ordered(l, out, n.GetRowExpr().Args)
-		case a.isOutput(l, out, n.GetColumnRef(), sort != nil):
-			a.see(n.GetColumnRef())
-		default:
+		if ref := n.GetColumnRef(); a.isOutput(l, out, ref, sort != nil) {
+			a.see(ref)
+		} else {
 			a.expr(l, n)
+		}
+	}
+}
+
+// grouped is ordered for GROUP BY, which also looks into sets and rows of names.
+func (a *analyzer) grouped(l *level, out output, list []*pg.Node) {
+	for _, n := range list {
+		switch row := n.GetRowExpr(); {
+		case n.GetGroupingSet() != nil:
+			a.grouped(l, out, n.GetGroupingSet().Content)
+		case row != nil && row.RowFormat == pg.CoercionForm_COERCE_IMPLICIT_CAST:
+			a.grouped(l, out, row.Args)
+		default:
+			a.ordered(l, out, []*pg.Node{n})
 		}
 	}
 }

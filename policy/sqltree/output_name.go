@@ -7,17 +7,35 @@ import (
 )
 
 // figureName gives the name that Postgres gives to an unnamed expression of a select
-// list (FigureColname in its parser), once the expression was analyzed. A cast names what
-// has no strong name of its own.
+// list (FigureColname in its parser), once the expression was analyzed; "" where that is
+// not known. A cast names what has no strong name of its own.
 func (a *analyzer) figureName(n *pg.Node) string {
-	name := a.strongName(n)
-	if name == "" {
-		name = weakName(n)
+	if name := a.strongName(n); name != "" || a.unnamed(n) {
+		return name
 	}
-	if name == "" {
-		return "?column?"
+	if name := weakName(n); name != "" {
+		return name
 	}
-	return name
+	return "?column?"
+}
+
+// unnamed tells whether an expression takes its name from a sub-query, whose own is not
+// known.
+func (a *analyzer) unnamed(n *pg.Node) bool {
+	switch x := n.GetNode().(type) {
+	case *pg.Node_SubLink:
+		_, known := a.subqueries[x.SubLink]
+		return x.SubLink.SubLinkType == pg.SubLinkType_EXPR_SUBLINK && !known
+	case *pg.Node_TypeCast:
+		return a.unnamed(x.TypeCast.Arg)
+	case *pg.Node_CollateClause:
+		return a.unnamed(x.CollateClause.Arg)
+	case *pg.Node_AIndirection:
+		return a.unnamed(x.AIndirection.Arg)
+	case *pg.Node_CaseExpr:
+		return a.unnamed(x.CaseExpr.Defresult)
+	}
+	return false
 }
 
 // weakName gives the name of a cast's type, and of CASE.

@@ -150,12 +150,17 @@ func (r *rewriter) unscoped(t *Table) *Fault {
 	return f
 }
 
-// byPosition tells whether a query refers to its columns by number, which an added
-// first column would shift.
+// byPosition tells whether a query, or one that it is the set operation of, refers to its
+// columns by number, which an added first column would shift; or groups by sets, which
+// would make NULL of it.
 func byPosition(s *pg.SelectStmt) bool {
+	if s == nil {
+		return false
+	}
 	ordinal := func(n *pg.Node) bool { return n.GetAConst().GetIval() != nil }
-	return slices.ContainsFunc(s.GroupClause, ordinal) || slices.ContainsFunc(s.DistinctClause, ordinal) ||
-		slices.ContainsFunc(s.SortClause, func(n *pg.Node) bool { return ordinal(n.GetSortBy().GetNode()) })
+	return slices.ContainsFunc(s.GroupClause, ordinal) || slices.ContainsFunc(s.DistinctClause, ordinal) || groupsBySets(s) ||
+		slices.ContainsFunc(s.SortClause, func(n *pg.Node) bool { return ordinal(n.GetSortBy().GetNode()) }) ||
+		byPosition(s.Larg) || byPosition(s.Rarg)
 }
 
 // conflictTarget adds the scope column to ON CONFLICT (…) where only that makes it a

@@ -96,6 +96,9 @@ func (a *analyzer) sourceValues(t *Table, s *pg.SelectStmt, index, at int) []Sco
 	if s.Op != pg.SetOperation_SETOP_NONE {
 		return append(a.sourceValues(t, s.Larg, index, at), a.sourceValues(t, s.Rarg, index, at)...)
 	}
+	if len(s.ValuesLists) == 0 && groupsBySets(s) {
+		return []ScopeValue{other}
+	}
 	if len(s.ValuesLists) == 0 {
 		return []ScopeValue{targetValue(t, s.TargetList, index, other)}
 	}
@@ -108,6 +111,12 @@ func (a *analyzer) sourceValues(t *Table, s *pg.SelectStmt, index, at int) []Sco
 		}
 	}
 	return values
+}
+
+// groupsBySets tells whether a query has ROLLUP, CUBE or GROUPING SETS: they make NULL of
+// what they group by in some of their rows.
+func groupsBySets(s *pg.SelectStmt) bool {
+	return slices.ContainsFunc(s.GroupClause, func(n *pg.Node) bool { return n.GetGroupingSet() != nil })
 }
 
 func targetValue(t *Table, list []*pg.Node, index int, other ScopeValue) ScopeValue {
