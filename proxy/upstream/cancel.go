@@ -53,7 +53,10 @@ func (c *canceller) HandleCancel(context.Context) {
 	c.unconfirmed = err != nil || ctx.Err() != nil
 }
 
-// HandleUnwatchAfterCancel lifts the bound.
+// HandleUnwatchAfterCancel lifts the bound; a connection that was given up has another.
 func (c *canceller) HandleUnwatchAfterCancel() {
+	if c.conn.IsClosed() {
+		return
+	}
 	_ = c.conn.Conn().SetDeadline(time.Time{})
 }

@@ -17,7 +17,7 @@ type Config struct {
 	PasswordFile string
 
 	MinConns        int32         // connections kept open; default 0
-	MaxConns        int32         // connections at most; default 20
+	MaxConns        int32         // connections at most, and backends; default 20
 	MaxConnLifetime time.Duration // age at which a connection is replaced; default 1h
 	AcquireTimeout  time.Duration // wait for a free connection; default 1s
 	ConnectTimeout  time.Duration // of one attempt to connect; default 5s

@@ -21,7 +21,7 @@ const maxPasswordFile = 64 << 10
 var errURL = errors.New("parsing the database URL: it is no valid connection string (not shown, it may hold a password)")
 
 // poolConfig is the pool's configuration: the session, its hooks and its bounds.
-func poolConfig(cfg Config) (*pgxpool.Config, error) {
+func poolConfig(cfg Config, places *places) (*pgxpool.Config, error) {
 	pc, err := pgxpool.ParseConfig(cfg.URL)
 	if err != nil {
 		return nil, errURL
@@ -38,17 +38,21 @@ func poolConfig(cfg Config) (*pgxpool.Config, error) {
 	for _, s := range startupSettings(cfg) {
 		pc.ConnConfig.RuntimeParams[s.name] = s.value
 	}
-	hooks(pc, cfg)
+	hooks(pc, cfg, places)
 	return pc, nil
 }
 
-func hooks(pc *pgxpool.Config, cfg Config) {
-	if cfg.PasswordFile != "" {
-		pc.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error {
-			return readPassword(cfg.PasswordFile, c)
+func hooks(pc *pgxpool.Config, cfg Config, places *places) {
+	pc.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error {
+		c.DialFunc = (&ticket{places: places, dial: c.DialFunc}).connect
+		if cfg.PasswordFile == "" {
+			return nil
 		}
+		return readPassword(cfg.PasswordFile, c)
 	}
+	pc.BeforeClose = takeLeave
 	pc.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
+		socketOf(c.PgConn()).ticket.connected.Store(true)
 		// The pool connects in the background, without the acquirer's deadline.
 		ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 		defer cancel()
@@ -63,6 +67,16 @@ func hooks(pc *pgxpool.Config, cfg Config) {
 	pc.PrepareConn = func(_ context.Context, c *pgx.Conn) (bool, error) {
 		return !cancellerOf(c.PgConn()).unconfirmed, nil
 	}
+}
+
+// takeLeave closes a connection and waits until the server has too. Until then the pool
+// counts it: whoever waits for a connection gets the next that is free, instead of
+// waiting for the place of this one.
+func takeLeave(c *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
+	defer cancel()
+	_ = c.Close(ctx) // it is closed in any case
+	<-socketOf(c.PgConn()).gone
 }
 
 // readPassword puts the file's content into c. Errors name the file, never its content.

@@ -21,10 +21,16 @@
 // # Invariants
 //
 //   - A result is whole or an error; a change whose result is refused is rolled back.
-//   - A result beyond the limits is cancelled on the server and never read to its end.
+//   - A result beyond the limits is an error: its statement is cancelled on the server, and
+//     what is still on its way is dropped. No value is encoded beyond the limit.
 //   - A statement runs at most once. It is repeated only when it certainly did not start.
 //   - Each wait is bounded: for a connection, for the statement, for its cancellation.
 //   - A connection that a late cancellation could still hit is not used again.
-//   - What an error tells the caller holds no value that the caller's text does not hold
-//     literally, and nothing of the rewritten text, the network or another server.
+//   - The database has at most MaxConns backends of a pool's, those included that go on
+//     after their connection was given up (places.go).
+//   - An error of a statement that ran shows no value and no number, whatever the caller's
+//     text holds. One that was found in the text alone, before any row was read, shows what
+//     the text holds literally. Neither shows anything of the rewritten text, the network
+//     or another server (messages.go).
+//   - Nobody is told to repeat a write that may have been committed.
 package upstream

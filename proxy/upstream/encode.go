@@ -16,11 +16,21 @@ type Encoding struct {
 	Int8AsString bool
 }
 
-// encoder appends values as JSON to a buffer. It serves one statement.
+// encoder appends values as JSON to a buffer. It serves one statement. It stops with
+// errLimit before a value that would make the buffer longer than most, give or take
+// some short ones: an escape makes one byte six, and a row can be as long as the limit
+// before them.
 type encoder struct {
 	Encoding
+	most    int    // length of the buffer, in bytes
 	scratch []byte // an array element without its escapes
 }
+
+// long is the length from which on a text is measured before it is encoded, in bytes.
+const long = 64 << 10
+
+// fits tells whether the buffer may grow by n bytes.
+func (e *encoder) fits(dst []byte, n int) bool { return len(dst)+n <= e.most }
 
 // appendHead appends the names of the columns and opens the rows.
 func appendHead(dst []byte, fields []pgconn.FieldDescription) []byte {
@@ -66,6 +76,9 @@ func (e *encoder) value(dst []byte, t valueType, v []byte) ([]byte, error) {
 
 // scalar appends a value that is neither null nor an array.
 func (e *encoder) scalar(dst []byte, k kind, v []byte) ([]byte, error) {
+	if k != byteaKind && !e.fits(dst, len(v)) {
+		return dst, errLimit
+	}
 	switch k {
 	case boolKind:
 		return appendBool(dst, v)
@@ -76,12 +89,24 @@ func (e *encoder) scalar(dst []byte, k kind, v []byte) ([]byte, error) {
 	case jsonKind:
 		return append(dst, v...), nil
 	case byteaKind:
-		return appendBytea(dst, v)
+		return e.bytea(dst, v)
 	case timestampKind, timestamptzKind:
 		return appendTimestamp(dst, v, k == timestamptzKind), nil
 	default:
-		return appendString(dst, v), nil
+		return e.text(dst, v)
 	}
+}
+
+// text appends a text of any length as a JSON string.
+func (e *encoder) text(dst, v []byte) ([]byte, error) {
+	if len(v) >= long {
+		n := stringLen(v)
+		if !e.fits(dst, n) {
+			return dst, errLimit
+		}
+		dst = slices.Grow(dst, n)
+	}
+	return appendString(dst, v), nil
 }
 
 func appendBool(dst, v []byte) ([]byte, error) {
@@ -124,14 +149,18 @@ func appendTimestamp(dst, v []byte, zoned bool) []byte {
 	return append(dst, '"')
 }
 
-// appendBytea turns hex into standard base64 (RFC 4648 §4), in pieces on the stack.
-func appendBytea(dst, v []byte) ([]byte, error) {
+// bytea turns hex into standard base64 (RFC 4648 §4), in pieces on the stack.
+func (e *encoder) bytea(dst, v []byte) ([]byte, error) {
 	digits, ok := bytes.CutPrefix(v, []byte(`\x`))
 	if !ok {
 		return dst, fmt.Errorf("encoding a bytea: not in hex")
 	}
 	var piece [768]byte // a multiple of 3, so that only the last piece is padded
-	dst = slices.Grow(dst, base64.StdEncoding.EncodedLen(len(digits)/2)+2)
+	length := base64.StdEncoding.EncodedLen(len(digits)/2) + 2
+	if !e.fits(dst, length) {
+		return dst, errLimit
+	}
+	dst = slices.Grow(dst, length)
 	dst = append(dst, '"')
 	for len(digits) > 0 {
 		n, err := hex.Decode(piece[:], digits[:min(len(digits), 2*len(piece))])

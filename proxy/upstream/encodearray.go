@@ -3,6 +3,7 @@ package upstream
 import (
 	"bytes"
 	"errors"
+	"slices"
 )
 
 // errArray says that a text is not what Postgres prints for an array.
@@ -14,6 +15,9 @@ var errArray = errors.New("encoding an array: its text is malformed")
 func (e *encoder) array(dst []byte, t valueType, v []byte) ([]byte, error) {
 	if len(v) > 0 && v[0] == '[' {
 		v = v[bytes.IndexByte(v, '=')+1:]
+	}
+	if len(v) >= long {
+		dst = slices.Grow(dst, max(0, min(len(v), e.most-len(dst))))
 	}
 	var depth, n int
 	var err error
@@ -66,17 +70,34 @@ func (e *encoder) element(dst []byte, t valueType, v []byte) ([]byte, int, error
 // unquote gives the text of the quoted element that v starts with, and its length in v,
 // quotes included. The text is valid until the next call.
 func (e *encoder) unquote(v []byte) ([]byte, int, error) {
-	e.scratch = e.scratch[:0]
+	end := closing(v)
+	if end < 0 {
+		return nil, 0, errArray
+	}
+	text := v[1:end]
+	if bytes.IndexByte(text, '\\') < 0 {
+		return text, end + 1, nil
+	}
+	e.scratch = slices.Grow(e.scratch[:0], len(text))
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' {
+			i++ // closing saw that there is one more
+		}
+		e.scratch = append(e.scratch, text[i])
+	}
+	return e.scratch, end + 1, nil
+}
+
+// closing gives the place of the quotation mark that ends what the first one begins; -1
+// when there is none.
+func closing(v []byte) int {
 	for i := 1; i < len(v); i++ {
 		switch v[i] {
 		case '"':
-			return e.scratch, i + 1, nil
+			return i
 		case '\\':
-			if i++; i == len(v) {
-				return nil, 0, errArray
-			}
+			i++
 		}
-		e.scratch = append(e.scratch, v[i])
 	}
-	return nil, 0, errArray
+	return -1
 }

@@ -1,9 +1,7 @@
 package upstream
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -36,7 +34,8 @@ type failure struct {
 	refused  *proxy.Error // when this program refused; err then adds nothing
 	reached  reach
 	synced   bool
-	inShapes bool
+	at       phase
+	outlived bool // our own deadline ended it, on a server that is there
 	elapsed  time.Duration
 }
 
@@ -137,7 +136,7 @@ func (f *failure) class() string {
 		return classShutdown
 	case f.stale():
 		return classStale
-	case f.inShapes && f.server() != nil:
+	case f.at == checking && f.server() != nil:
 		return classSchema
 	}
 	switch state := sqlState(f.err); {
@@ -147,64 +146,9 @@ func (f *failure) class() string {
 		return classTimeout
 	case state != "":
 		return classStatement
+	case f.outlived:
+		return classTimeout
 	default:
 		return classNetwork
-	}
-}
-
-// explain turns the failure into what the caller is told.
-func (f *failure) explain(ctx context.Context, st *statement) *proxy.Error {
-	var long *pgproto3.ExceededMaxBodyLenErr
-	switch {
-	case f.refused != nil:
-		return f.refused
-	case errors.As(f.err, &long):
-		return tooLarge(fmt.Sprintf("%d bytes", st.limits.MaxResultBytes))
-	case ctx.Err() != nil:
-		return gone(ctx)
-	}
-	if pg := f.server(); pg != nil {
-		return f.explainServer(st, pg)
-	}
-	return f.lost(st, "the connection to the database was lost")
-}
-
-// lost tells of a connection that ended under a statement.
-func (f *failure) lost(st *statement, what string) *proxy.Error {
-	e := unavailable(what, f.err)
-	e.Retryable = f.undone(st)
-	if !e.Retryable {
-		e.Message = what + "; whether the statement took effect is not known"
-	}
-	return e
-}
-
-// gone tells that the caller's context ended. A cause that is meant for the caller (the
-// service shuts down) is told as it is.
-func gone(ctx context.Context) *proxy.Error {
-	cause := context.Cause(ctx)
-	var told *proxy.Error
-	switch {
-	case errors.As(cause, &told):
-		return told
-	case errors.Is(cause, context.DeadlineExceeded):
-		return &proxy.Error{Code: proxy.StatementTimeout, Message: "the request ran out of time", SQLState: queryCanceled, Cause: cause}
-	default:
-		return &proxy.Error{Code: policy.QueryFailed, Message: "the statement was cancelled because its caller went away", SQLState: queryCanceled, Cause: cause}
-	}
-}
-
-func unavailable(message string, cause error) *proxy.Error {
-	return &proxy.Error{Code: proxy.UpstreamUnavailable, Message: message + "; try again later", Retryable: true, RetryAfter: retryAfter, Cause: cause}
-}
-
-func overloaded(message string, cause error) *proxy.Error {
-	return &proxy.Error{Code: proxy.Overloaded, Message: message + "; try again later", Retryable: true, RetryAfter: retryAfter, Cause: cause}
-}
-
-func tooLarge(what string) *proxy.Error {
-	return &proxy.Error{
-		Code: proxy.ResultTooLarge, Message: "the result has more than " + what,
-		Hint: "ask for fewer rows or columns, for example with LIMIT", Cause: errLimit,
 	}
 }

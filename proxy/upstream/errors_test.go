@@ -85,7 +85,9 @@ func TestSchemaMoved(t *testing.T) {
 		moved    bool
 	}{
 		{"SELECT 1 FROM gone", identity, true}, {"SELECT gone FROM t", identity, true}, {"SELECT 1 FROM gone.t", identity, true},
-		{"SELECT NULL::gone", identity, true}, {"SELECT a + 'x'::text FROM t", identity, false},
+		{"SELECT NULL::gone", identity, false}, {"SELECT NULL::gone", func(int) int { return 0 }, true},
+		{"SELECT to_tsvector('gone', 'x')", identity, false}, {"SELECT 'x' COLLATE gone", identity, false},
+		{"SELECT to_tsvector(lower('gone')::regconfig, 'x')", func(int) int { return 0 }, false}, {"SELECT a + 'x'::text FROM t", identity, false},
 		{"SELECT a + 'x'::text FROM t", func(int) int { return 0 }, true}, {"SELECT 'x'::int", func(int) int { return 0 }, false},
 	} {
 		st := sel(c.sql)

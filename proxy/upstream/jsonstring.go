@@ -15,6 +15,21 @@ func appendString(dst, s []byte) []byte {
 	return append(dst, '"')
 }
 
+// stringLen is the length of s as a JSON string, in bytes.
+func stringLen(s []byte) int {
+	var escape [6]byte
+	n := len(s) + 2
+	for i := cleanPrefix(s); i < len(s); {
+		c := s[i]
+		i++
+		if mustEscape(c) {
+			n += len(appendEscape(escape[:0], c)) - 1
+			i += cleanPrefix(s[i:])
+		}
+	}
+	return n
+}
+
 // appendChars appends s with what a JSON string must escape escaped, without quotes.
 func appendChars(dst, s []byte) []byte {
 	done := 0

@@ -36,12 +36,15 @@ func checkString(t *testing.T, s string) {
 	if err := json.Unmarshal(appendString(nil, []byte(s)), &back); err != nil || back != s {
 		t.Fatalf("%q came back as %q, %v", s, back, err)
 	}
+	if n := len(appendString(nil, []byte(s))); n != stringLen([]byte(s)) {
+		t.Fatalf("%q has %d bytes in JSON, measured %d", s, n, stringLen([]byte(s)))
+	}
 }
 
 // Ensure a malformed array is an error, whatever it looks like.
 func TestMalformedArrays(t *testing.T) {
 	for _, text := range []string{``, `1`, `{`, `{1`, `{1}}`, `{"a`, `{"a\`, `{1}x`, `[1:2]`, `}`, `x{1}`} {
-		if got, err := (&encoder{}).array(nil, arrayOf(textKind), []byte(text)); err == nil {
+		if got, err := (&encoder{most: 1 << 20}).array(nil, arrayOf(textKind), []byte(text)); err == nil {
 			t.Errorf("%q became %s", text, got)
 		}
 	}
@@ -51,7 +54,7 @@ func FuzzArray(f *testing.F) {
 	f.Add(`{1,NULL,"a\"b",{2}}`)
 	f.Add(`[0:1]={"",x}`)
 	f.Fuzz(func(_ *testing.T, s string) {
-		_, _ = (&encoder{}).array(nil, arrayOf(byteaKind), []byte(s))
+		_, _ = (&encoder{most: 1 << 20}).array(nil, arrayOf(byteaKind), []byte(s))
 		_, _ = arrayLiteral(s, arrayOf(jsonKind))
 		_, _ = arrayLiteral(s, arrayOf(byteaKind))
 	})
@@ -83,7 +86,7 @@ func sampleRow() (*encoder, []valueType, [][]byte) {
 	} {
 		row = append(row, []byte(v))
 	}
-	return &encoder{scratch: make([]byte, 0, 64)}, columns, row
+	return &encoder{most: 1 << 20, scratch: make([]byte, 0, 64)}, columns, row
 }
 
 func BenchmarkRow(b *testing.B) {
@@ -113,7 +116,7 @@ func BenchmarkString(b *testing.B) {
 }
 
 func BenchmarkArray(b *testing.B) {
-	e, t, v := &encoder{}, arrayOf(numberKind), []byte("{"+strings.Repeat("123456,", 200)+"7}")
+	e, t, v := &encoder{most: 1 << 20}, arrayOf(numberKind), []byte("{"+strings.Repeat("123456,", 200)+"7}")
 	var buf []byte
 	for b.Loop() {
 		buf, _ = e.array(buf[:0], t, v)

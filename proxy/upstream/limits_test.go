@@ -22,11 +22,11 @@ func TestRowAndByteLimits(t *testing.T) {
 	b := setup(t, Config{MaxConns: 1}, "")
 	pid := b.must(sel("SELECT pg_backend_pid()"))
 	body := b.must(withLimits(sel("SELECT generate_series(1,10) AS g"), 10, 1<<20))
-	b.must(withLimits(sel("SELECT generate_series(1,10) AS g"), 10, len(body)))
+	b.must(withLimits(sel("SELECT generate_series(1,10) AS g"), 10, len(body)+responseTail-1))
 	for _, c := range []struct {
 		rows, bytes int
 		says        string
-	}{{9, 1 << 20, "9 rows"}, {10, len(body) - 1, "bytes"}, {0, 1 << 20, "0 rows"}, {-1, 1 << 20, "-1 rows"}, {10, 0, "0 bytes"}} {
+	}{{9, 1 << 20, "9 rows"}, {10, len(body) + responseTail - 2, "bytes"}, {0, 1 << 20, "0 rows"}, {-1, 1 << 20, "-1 rows"}, {10, 0, "0 bytes"}} {
 		e := b.fail(withLimits(sel("SELECT generate_series(1,10) AS g"), c.rows, c.bytes), proxy.ResultTooLarge)
 		if !strings.Contains(e.Message, c.says) || e.Hint == "" {
 			t.Errorf("%+v: got %q, hint %q", c, e.Message, e.Hint)

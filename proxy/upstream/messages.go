@@ -12,32 +12,33 @@ import (
 // maxMessage bounds a message in characters; an unreadable value can be a megabyte.
 const maxMessage = 300
 
-// hidden stands for what a message quotes and the caller's text does not hold.
+// hidden stands for what a message quotes and the caller must not see.
 const hidden = "…"
 
-// message is Postgres' primary message as far as it may be shown. A predicate can fail on
-// a row that the caller must not see, and the message then quotes that row's value; so
-// what is quoted, and every word with a digit, is shown only where the caller's text
-// holds it literally. Arguments don't count: values of theirs have no place in errors.
-func (st *statement) message(pg *pgconn.PgError) string {
+// message is Postgres' primary message as far as it may be shown.
+//
+// A predicate can fail on a row that the caller must not see, and the message then quotes
+// that row's value. The caller's text is no help to tell such a value: it can hold every
+// character there is, in a comment. So what is quoted, and every word with a digit, is
+// shown only of an error that Postgres raised while it analysed the text, before it read
+// any row, and even then only where the text holds it. Arguments don't count: values of
+// theirs have no place in errors.
+func (st *statement) message(pg *pgconn.PgError, at phase) string {
 	withheld := "Postgres refused the statement with SQLSTATE " + pg.Code
-	if pg.Code == stringTruncated {
-		return plain(pg, pg.Message, withheld) // quotes a type, never a value
-	}
-	if !worded(pg.Code) {
+	if !worded(pg.Code) || at != analysing && !plainContext(pg) {
 		return withheld
 	}
 	head, quoted, tail, ok := splitQuoted(pg.Message)
-	if !ok {
+	if !ok || !plain(pg, head+tail) {
 		return withheld
 	}
-	text := st.words(head)
+	words, inner := mask, func(string) string { return hidden }
+	if at == analysing {
+		words, inner = st.words, st.quoted
+	}
+	text := words(head)
 	if len(head) < len(pg.Message) {
-		text += `"` + st.quoted(quoted) + `"` + st.words(tail)
-	}
-	// What was cut is no longer ASCII, what was quoted need not be: ask about the rest.
-	if plain(pg, head+tail, "") == "" {
-		return withheld
+		text += `"` + inner(quoted) + `"` + words(tail)
 	}
 	return shorten(text)
 }
@@ -53,18 +54,25 @@ func worded(state string) bool {
 	}
 }
 
-// plain gives message, or otherwise where it may be in another language than English:
-// its quotation marks would not be recognised.
-func plain(pg *pgconn.PgError, message, otherwise string) string {
+// plainContext tells whether an error comes from Postgres' own functions. What a function
+// of the database raises, or the SQL in it, comes with a context that names the function,
+// and can say anything without quotation marks.
+func plainContext(pg *pgconn.PgError) bool {
+	return pg.Where == "" || strings.HasPrefix(pg.Where, "JSON data, ") || boundText.MatchString(pg.Where)
+}
+
+// plain tells whether the unquoted part of a message is English: in another language the
+// quotation marks would not be recognised.
+func plain(pg *pgconn.PgError, message string) bool {
 	if pg.Severity != pg.SeverityUnlocalized {
-		return otherwise
+		return false
 	}
 	for i := range len(message) {
 		if message[i] >= utf8.RuneSelf || message[i] < ' ' {
-			return otherwise
+			return false
 		}
 	}
-	return shorten(message)
+	return true
 }
 
 func shorten(message string) string {
@@ -88,87 +96,25 @@ func splitQuoted(message string) (head, quoted, tail string, ok bool) {
 	}
 }
 
+// number is a word with a digit in it, or one that stands for a number without.
+var number = regexp.MustCompile(`[\w.$:+-]*\d[\w.$:+-]*|(?i)-?\b(?:nan|inf|infinity)\b`)
+
+// mask hides what can come from a row in the unquoted part of a message.
+func mask(text string) string { return number.ReplaceAllString(text, hidden) }
+
 // connectors are what Postgres puts between two quoted names.
 const connectors = `^(?: for| in| of| on| and| or|,)?(?: table| relation| column| type| parameter)? $`
 
-var connector = regexp.MustCompile(connectors)
-
-// quoted gives what stands between a message's outer quotation marks: one name or value,
-// or several with a connector between each two.
-func (st *statement) quoted(text string) string {
-	if shown := st.shown(text); shown != hidden {
-		return shown
-	}
-	parts := strings.Split(text, `"`)
-	if len(parts)%2 == 0 {
-		return hidden
-	}
-	for i, part := range parts {
-		if i%2 == 1 && !connector.MatchString(part) {
-			return hidden
-		}
-		if i%2 == 0 {
-			parts[i] = st.shown(part)
-		}
-	}
-	return strings.Join(parts, `"`)
-}
-
-// shown gives a quoted text where it is the caller's, also without the qualification that
-// the rewrite put before a name.
-func (st *statement) shown(text string) string {
-	if st.holds(text) {
-		return text
-	}
-	if _, name, found := strings.Cut(text, "."); found && st.holds(name) {
-		return name
-	}
-	return hidden
-}
-
 var (
+	connector     = regexp.MustCompile(connectors)
 	wordWithDigit = regexp.MustCompile(`[\w.$]*\d[\w.$]*`)
 	parameter     = regexp.MustCompile(`parameter \$(\d{1,5})`)
 )
 
-// words gives the part of a message that is not quoted: numbers only where they are the
-// caller's, parameters by the caller's own count.
-func (st *statement) words(text string) string {
-	m := parameter.FindStringSubmatchIndex(text)
-	if m == nil {
-		return wordWithDigit.ReplaceAllStringFunc(text, func(w string) string {
-			if st.holds(w) {
-				return w
-			}
-			return hidden
-		})
-	}
-	n, _ := strconv.Atoi(text[m[2]:m[3]])
-	return st.words(text[:m[0]]) + st.argument(n) + st.words(text[m[1]:])
-}
-
+// argument is what a caller knows the n-th parameter as.
 func (st *statement) argument(n int) string {
 	if n < 1 || n > len(st.params) || st.params[n-1].Index < 0 {
 		return "a parameter"
 	}
 	return "args[" + strconv.Itoa(st.params[n-1].Index) + "]"
-}
-
-// holds tells whether the caller's text has text in it. What is sent holds the caller's
-// text in pieces, and the position of each character says whose it is.
-func (st *statement) holds(text string) bool {
-	if text == "" {
-		return false
-	}
-	for from := 0; ; {
-		at := strings.Index(st.sql[from:], text)
-		if at < 0 {
-			return false
-		}
-		start := utf8.RuneCountInString(st.sql[:from+at])
-		if st.position(start+1) > 0 && st.position(start+utf8.RuneCountInString(text)) > 0 {
-			return true
-		}
-		from += at + 1
-	}
 }

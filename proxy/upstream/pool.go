@@ -28,7 +28,9 @@ type Pool struct {
 	cfg     Config
 	log     *slog.Logger
 	types   *types
+	places  *places
 	waiting atomic.Int32
+	leased  atomic.Int32 // connections in statements' hands
 
 	resetMu   sync.Mutex
 	lastReset time.Time
@@ -40,20 +42,51 @@ var _ proxy.Catalog = (*Pool)(nil)
 // Config.MinConns. Close must be called. The error says what is wrong with cfg.
 func Open(ctx context.Context, cfg Config) (*Pool, error) {
 	cfg = cfg.withDefaults()
-	pc, err := poolConfig(cfg)
+	// Half the time: who asked for the connection is to learn why there is none.
+	places := newPlaces(cfg.MaxConns, cfg.AcquireTimeout/2)
+	pc, err := poolConfig(cfg, places)
 	if err != nil {
+		places.close()
 		return nil, err
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, pc)
 	if err != nil {
+		places.close()
 		return nil, fmt.Errorf("opening the upstream pool: %w", err)
 	}
-	return &Pool{pool: pool, cfg: cfg, log: cfg.Log, types: newTypes()}, nil
+	return &Pool{pool: pool, cfg: cfg, log: cfg.Log, types: newTypes(), places: places}, nil
 }
 
 // Close closes all connections. It waits for the running statements, each of which ends
-// within its own time limit; to end them sooner, end their contexts first.
-func (p *Pool) Close() { p.pool.Close() }
+// within its own time limit; to end them sooner, end their contexts first. A database
+// that does not answer delays it by about closePatience.
+func (p *Pool) Close() {
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() { p.hasten(done) })
+	p.pool.Close()
+	close(done)
+	wg.Wait()
+	p.places.close()
+}
+
+// hasten cuts the connections that still take leave of the database once no statement
+// runs. By itself pgx waits 15 s for each.
+func (p *Pool) hasten(done <-chan struct{}) {
+	tick := time.NewTicker(closePatience)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+			if p.leased.Load() == 0 {
+				p.places.abandon()
+				return
+			}
+		}
+	}
+}
 
 // Ready tells whether the database answers, within the time for a connection and one
 // answer. A pool whose connections are all at work is ready: to take a busy process out
@@ -64,8 +97,8 @@ func (p *Pool) Ready(ctx context.Context) error {
 	defer cancel()
 	conn, err := p.acquire(ctx)
 	switch {
-	case errors.Is(err, errFull):
-		return nil
+	case errors.Is(err, errFull) && proxy.AsError(err).Code == proxy.Overloaded:
+		return nil // not where the places are held by attempts to connect
 	case err != nil:
 		return err
 	}
@@ -88,8 +121,20 @@ func (p *Pool) Stat() Stat {
 	}
 }
 
+// lease is a connection in the hands of a statement.
+type lease struct {
+	*pgxpool.Conn
+	pool *Pool
+}
+
+// Release gives the connection back.
+func (l lease) Release() {
+	l.Conn.Release()
+	l.pool.leased.Add(-1)
+}
+
 // acquire gives a connection, or tells why there is none in time.
-func (p *Pool) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+func (p *Pool) acquire(ctx context.Context) (lease, error) {
 	p.waiting.Add(1)
 	defer p.waiting.Add(-1)
 	start := time.Now()
@@ -98,20 +143,22 @@ func (p *Pool) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	conn, err := p.pool.Acquire(wait)
 	p.cfg.Recorder.Stage("pool_wait", time.Since(start).Seconds())
 	if err == nil {
-		return conn, nil
+		p.leased.Add(1)
+		return lease{conn, p}, nil
 	}
 	if ctx.Err() != nil {
-		return nil, gone(ctx)
+		return lease{}, gone(ctx)
 	}
-	return nil, p.noConnection(err)
+	return lease{}, p.noConnection(err)
 }
 
 // noConnection tells a full pool from a database that can't be reached: a wait that ended
-// while every connection was in somebody's hands was a wait for one of those.
+// while every connection was in somebody's hands was a wait for one of those; and
+// a new one can have to wait for the end of a backend that was given up.
 func (p *Pool) noConnection(err error) *proxy.Error {
 	s := p.pool.Stat()
 	full := s.AcquiredConns() >= s.MaxConns()
-	if errors.Is(err, context.DeadlineExceeded) && full {
+	if errors.Is(err, errFull) && !p.places.unanswered() || errors.Is(err, context.DeadlineExceeded) && full {
 		p.cfg.Recorder.UpstreamError(classPoolWait)
 		return overloaded("no database connection became free in time", errFull)
 	}
@@ -139,7 +186,8 @@ func (p *Pool) reset(class string) {
 // JSON object, without braces. On an error dst's content is as it was, and nothing that
 // the statement did remains, unless the message says that this is not known. The error is
 // an *proxy.Error. When ctx ends, the statement is cancelled on the server; a cause of ctx
-// that is an *proxy.Error is what Query returns then.
+// that is an *proxy.Error is what Query returns then. Of a write that may have taken effect
+// all the same it keeps the code only: the message tells, and Retryable is false.
 func (p *Pool) Query(ctx context.Context, b policy.Bound, enc Encoding, dst []byte) (Result, error) {
 	if !b.Valid() {
 		return Result{Body: dst}, defect("a statement without approval reached upstream")

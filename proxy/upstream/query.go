@@ -63,27 +63,43 @@ func (p *Pool) attempt(ctx context.Context, st *statement, enc Encoding, dst []b
 	defer conn.Release()
 	ctx, cancel := context.WithTimeout(ctx, st.limits.StatementTimeout+grace)
 	defer cancel()
-	r := newRun(conn, st, p.types, enc, cancel)
+	r := newRun(conn.Conn, st, p.types, enc, cancel)
 	res, err := r.execute(ctx, dst)
 	r.record(p.cfg.Recorder)
 	if err == nil {
 		return res, nil
 	}
-	return Result{}, r.failure(err)
+	return Result{}, r.failure(ctx, err)
 }
 
-// newRun prepares one attempt. A message longer than a row within the limit could be is
-// refused before it is read: bytea is longest on the wire, at two digits for each byte.
+// newRun prepares one attempt.
 func newRun(conn *pgxpool.Conn, st *statement, t *types, enc Encoding, cancel context.CancelFunc) *run {
-	pg := conn.Conn().PgConn()
-	const other, most = 1 << 20, 1 << 30
-	pg.Frontend().SetMaxBodyLen(min(2*min(st.limits.MaxResultBytes, most/4)+other, most))
-	return &run{st: st, s: sessionOf(pg), types: t, enc: encoder{Encoding: enc}, cancel: cancel, start: time.Now()}
+	r := &run{
+		st: st, s: sessionOf(conn.Conn().PgConn()), types: t, enc: encoder{Encoding: enc}, cancel: cancel, start: time.Now(),
+	}
+	r.bound(nil)
+	return r
 }
 
-// failure tells what the run knows about its end.
-func (r *run) failure(err error) *failure {
-	f := &failure{err: err, reached: r.reached, synced: r.synced, inShapes: r.inShapes, elapsed: time.Since(r.start)}
+// outlived tells whether the attempt's own deadline ended it while the server was there:
+// Postgres did not look for its time limit, as it does not in some loops. A server that is
+// there confirms the cancellation; where there is none, it has answered the prelude.
+func (r *run) outlived(ctx context.Context) bool {
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return false
+	}
+	if c := cancellerOf(r.s.conn); c != nil {
+		return !c.unconfirmed
+	}
+	return r.reached >= begun
+}
+
+// failure tells what the run knows about its end; ctx is the attempt's.
+func (r *run) failure(ctx context.Context, err error) *failure {
+	f := &failure{
+		err: err, reached: r.reached, synced: r.synced, at: r.at,
+		outlived: r.outlived(ctx), elapsed: time.Since(r.start),
+	}
 	errors.As(err, &f.refused)
 	if f.stale() {
 		r.s.statements.drop(r.st.sql)

@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -21,6 +20,15 @@ const (
 	completed              // the statement ran to its end; it is committed by the Sync
 )
 
+// phase is what an answer is about. The zero value is the one that tells a caller least.
+type phase uint8
+
+const (
+	running   phase = iota // binding, planning and executing: rows may have been read
+	analysing              // Postgres reads the text and the catalog, and no row
+	checking               // the shapes of the tables
+)
+
 // run is one attempt at one statement on one connection.
 type run struct {
 	st     *statement
@@ -29,12 +37,12 @@ type run struct {
 	enc    encoder
 	cancel context.CancelFunc // ends the pipeline's context, and so the statement
 
-	pl       *pgconn.Pipeline
-	closes   int  // answers to come about dropped statements
-	opened   bool // the prelude's answer was read
-	synced   bool // the Sync was sent: the server commits what succeeds
-	reached  reach
-	inShapes bool // the answer being read is that of the shape check
+	pl      *pgconn.Pipeline
+	closes  int  // answers to come about dropped statements
+	opened  bool // the prelude's answer was read
+	synced  bool // the Sync was sent: the server commits what succeeds
+	reached reach
+	at      phase // of the answer being read
 
 	start, first, end time.Time
 }
@@ -72,6 +80,7 @@ func (r *run) exchange(ctx context.Context, p *plan, values [][]byte, dst []byte
 			return Result{}, err
 		}
 	}
+	r.bound(p.columns)
 	if err := r.send(ctx, p, values); err != nil {
 		return Result{}, err
 	}
@@ -150,11 +159,11 @@ func (r *run) skip() error {
 // finish reads the check of the shapes and commits.
 func (r *run) finish() error {
 	if len(r.st.shapes) > 0 {
-		r.inShapes = true
+		r.at = checking
 		if err := r.skip(); err != nil {
 			return err
 		}
-		r.inShapes = false
+		r.at = running
 	}
 	if !r.synced {
 		r.synced = true
@@ -183,21 +192,6 @@ func (r *run) abort() {
 	r.synced = true
 	r.pl.SendQueryParams("ROLLBACK", nil, nil, nil, nil)
 	_ = r.pl.Sync() // fails with the connection, and the transaction with it
-}
-
-// errLimit is in the chain of a refusal because of the result's size.
-var errLimit = errors.New("beyond the limits")
-
-// tooLarge stops the statement: the rest of its rows is not wanted.
-func (r *run) tooLarge(what string) *proxy.Error {
-	r.cancel()
-	return tooLarge(what)
-}
-
-// broken stops the statement: a value is not what Postgres prints.
-func (r *run) broken(err error) *proxy.Error {
-	r.cancel()
-	return proxy.AsError(err)
 }
 
 // affected is the count of the command tag; that of SELECT counts rows that were read.

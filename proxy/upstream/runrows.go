@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -53,10 +54,12 @@ func (r *run) described(name string) (*pgconn.StatementDescription, error) {
 	if err := r.opening(); err != nil {
 		return nil, err
 	}
+	r.at = analysing
 	answer, err := r.pl.GetResults()
 	if err != nil {
 		return nil, err
 	}
+	r.at = running
 	desc, ok := answer.(*pgconn.StatementDescription)
 	if !ok {
 		return nil, fmt.Errorf("describing a statement: %T came instead", answer)
@@ -108,13 +111,17 @@ func (r *run) rows(p *plan, dst []byte) (Result, error) {
 		return Result{}, err
 	}
 	res := Result{Body: append(dst, p.head...)}
+	r.enc.most = len(dst) + r.st.limits.MaxResultBytes - responseTail
 	for reader.NextRow() {
 		if res.Rows >= r.st.limits.MaxRows {
 			return res, r.tooLarge(strconv.Itoa(r.st.limits.MaxRows) + " rows")
 		}
-		if err := r.row(&res, p, reader.Values(), len(dst)); err != nil {
+		if err := r.row(&res, p, reader.Values()); err != nil {
 			return res, err
 		}
+	}
+	if len(p.columns) > 0 && !r.enc.fits(res.Body, 0) {
+		return res, r.tooLong() // without a row: the names alone
 	}
 	tag, err := reader.Close()
 	if err != nil {
@@ -126,19 +133,19 @@ func (r *run) rows(p *plan, dst []byte) (Result, error) {
 	return res, nil
 }
 
-func (r *run) row(res *Result, p *plan, values [][]byte, before int) error {
+func (r *run) row(res *Result, p *plan, values [][]byte) error {
 	if res.Rows > 0 {
 		res.Body = append(res.Body, ',')
 	}
 	body, err := r.enc.row(res.Body, p.columns, values)
-	if err != nil {
+	switch {
+	case errors.Is(err, errLimit), err == nil && !r.enc.fits(body, 0):
+		return r.tooLong()
+	case err != nil:
 		return r.broken(err)
 	}
 	res.Body = body
 	res.Rows++
-	if len(body)-before >= r.st.limits.MaxResultBytes {
-		return r.tooLarge(strconv.Itoa(r.st.limits.MaxResultBytes) + " bytes")
-	}
 	return nil
 }
 

@@ -44,7 +44,7 @@ func sqlClass(state string) string { return state[:min(2, len(state))] }
 // primary message pass; DETAIL prints keys and rows, CONTEXT and the internal query print
 // other texts, HINT names objects.
 func (f *failure) explainServer(st *statement, pg *pgconn.PgError) *proxy.Error {
-	if f.inShapes {
+	if f.at == checking {
 		return &proxy.Error{
 			Code: proxy.SerializationFailure, Message: "a table was altered while the statement ran; repeat the statement",
 			Retryable: true, Cause: moved(pg),
@@ -54,7 +54,7 @@ func (f *failure) explainServer(st *statement, pg *pgconn.PgError) *proxy.Error 
 		return e
 	}
 	e := &proxy.Error{
-		Code: policy.QueryFailed, Message: st.message(pg), SQLState: pg.Code,
+		Code: policy.QueryFailed, Message: st.message(pg, f.at), SQLState: pg.Code,
 		Position: st.callerPosition(pg), Cause: forLog(pg),
 	}
 	if st.schemaMoved(pg) {
@@ -67,7 +67,7 @@ func (f *failure) explainServer(st *statement, pg *pgconn.PgError) *proxy.Error 
 // all others.
 func (f *failure) explainState(st *statement, pg *pgconn.PgError) *proxy.Error {
 	if i := boundParameter(pg); i > 0 && i <= len(st.params) {
-		e := invalidArgument(st.params[i-1], st.message(pg))
+		e := invalidArgument(st.params[i-1], st.message(pg, f.at))
 		e.SQLState = pg.Code
 		return e
 	}
@@ -99,6 +99,9 @@ func told(code proxy.Code, pg *pgconn.PgError, message string, retryable bool) *
 	return &proxy.Error{Code: code, Message: message, SQLState: pg.Code, Retryable: retryable, Cause: forLog(pg)}
 }
 
+// slowHint is what a caller can do about a statement that took too long.
+const slowHint = "make it read fewer rows, or use an indexed column in its condition"
+
 // cancelled tells the statement's time limit from an operator who cancelled it earlier.
 func (f *failure) cancelled(st *statement, pg *pgconn.PgError) *proxy.Error {
 	limit := st.limits.StatementTimeout
@@ -106,7 +109,7 @@ func (f *failure) cancelled(st *statement, pg *pgconn.PgError) *proxy.Error {
 		return told(policy.QueryFailed, pg, "the statement was cancelled by the database's operator", true)
 	}
 	e := told(proxy.StatementTimeout, pg, fmt.Sprintf("the statement took longer than %s and was cancelled", limit), false)
-	e.Hint = "make it read fewer rows, or use an indexed column in its condition"
+	e.Hint = slowHint
 	return e
 }
 
@@ -172,12 +175,17 @@ func moved(pg *pgconn.PgError) error {
 }
 
 // schemaMoved tells whether an error suggests that the plan was made for another schema:
-// a name is gone that the policy resolved, or a type or operator no longer fits where the
-// text is not the caller's. The same error at the caller's own text is the caller's.
+// a table, column or schema is gone that the policy resolved, or something no longer fits
+// where the text is not the caller's. At the caller's own text any other name that does
+// not exist (a collation, a text search configuration) is the caller's mistake, and so is
+// what has no place in the text at all: that is found when functions run.
 func (st *statement) schemaMoved(pg *pgconn.PgError) bool {
+	if pg.Position <= 0 {
+		return false
+	}
 	switch pg.Code {
-	case "42P01", "42703", "42704", "3F000":
+	case "42P01", "42703", "3F000":
 		return true
 	}
-	return sqlClass(pg.Code) == "42" && pg.Position > 0 && st.callerPosition(pg) == 0
+	return sqlClass(pg.Code) == "42" && st.callerPosition(pg) == 0
 }

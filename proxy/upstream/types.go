@@ -28,6 +28,15 @@ type valueType struct {
 func scalar(k kind) valueType  { return valueType{kind: k} }
 func arrayOf(k kind) valueType { return valueType{kind: arrayKind, elem: k, delim: ','} }
 
+// wide tells whether a value can be longer on the wire than in JSON, up to twice: two hex
+// digits stand for a byte of bytea, and an array quotes an element that it need not.
+func (t valueType) wide() bool {
+	if t.kind != arrayKind {
+		return t.kind == byteaKind
+	}
+	return t.elem == byteaKind || t.elem == jsonKind || t.elem == timestamptzKind
+}
+
 // builtinType knows the common types, so that they need no look-up. What is missing here
 // is asked of pg_type once (typecache.go).
 func builtinType(oid uint32) (valueType, bool) {

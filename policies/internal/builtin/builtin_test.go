@@ -111,6 +111,7 @@ func TestOneOverloadTakesTheNameOut(t *testing.T) {
 		"type regclass":                  "FUNCTION pg_catalog.%(regclass) RETURNS text STABLE LANGUAGE sql AS 'SELECT $1::text'",
 		"type xid8":                      "FUNCTION pg_catalog.%(text, text, text, text) RETURNS xid8 STABLE LANGUAGE sql AS 'SELECT NULL::xid8'",
 		"type refcursor":                 "FUNCTION pg_catalog.%(text, text, text, OUT a text, OUT b refcursor) STABLE LANGUAGE sql AS 'SELECT $1, NULL::refcursor'",
+		"type _path":                     "FUNCTION pg_catalog.%(path[]) RETURNS text STABLE LANGUAGE sql AS 'SELECT $1::text'",
 		"type _regclass":                 "FUNCTION pg_catalog.%(regclass[]) RETURNS text STABLE LANGUAGE sql AS 'SELECT $1::text'",
 		"type pg_class":                  "FUNCTION pg_catalog.%(pg_class) RETURNS text STABLE LANGUAGE sql AS 'SELECT 1::text'",
 	} {
@@ -152,6 +153,8 @@ func TestObjections(t *testing.T) {
 		"to_regclass":       "type regclass",
 		"textin":            "type cstring",
 		"xmlagg":            "type xml",
+		"path_inter":        "type path",
+		"poly_overlap":      "type polygon",
 	} {
 		if !slices.Contains(m.Objections(name), want) {
 			t.Errorf("%s: %v, want %s", name, m.Objections(name), want)

@@ -20,7 +20,9 @@
 //
 // What is left can still cost: repeat, lpad, generate_series, array_fill, regexp_replace
 // and their like make much out of little. They are bounded by the statement's time and
-// the result's size, not by this list.
+// the result's size, not by this list. What Postgres does not interrupt is bounded by
+// neither: a function whose time grows faster than its arguments and that never looks for
+// a cancellation stays out, as those of path and polygon do with their types.
 //
 // # Types
 //

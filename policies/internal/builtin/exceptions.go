@@ -26,6 +26,12 @@ var exceptions = [...]exception{
 	{"int8", []string{"type oid"}, "gives its argument as a number; the other casts by name are in"},
 	{"text", []string{"type xml"}, "gives its argument as text; nothing admitted gives an xml"},
 
+	{"length", []string{"type path"}, "the overload on path visits each point once; the one on text is everyday"},
+	{"area", []string{"type path"}, "as length; the others take a figure of fixed size"},
+	{"box", []string{"type polygon"}, "as area"},
+	{"circle", []string{"type polygon"}, "as area"},
+	{"point", []string{"type polygon"}, "as area"},
+
 	{"hashtext", []string{"machinery"}, "applications bucket rows with it"},
 	{"hashtextextended", []string{"machinery"}, "applications bucket rows with it"},
 	{"inet_merge", []string{"machinery"}, "a documented function of the network types that an index shares"},

@@ -15,7 +15,7 @@ var admittedTypes = [...]typeGroup{
 	{[]string{"date", "time", "timetz", "timestamp", "timestamptz", "interval"}, "dates and times"},
 	{[]string{"json", "jsonb", "jsonpath"}, "JSON"},
 	{[]string{"inet", "cidr", "macaddr", "macaddr8"}, "network addresses"},
-	{[]string{"point", "line", "lseg", "box", "path", "polygon", "circle"}, "geometry"},
+	{[]string{"point", "line", "lseg", "box", "circle"}, "geometry of fixed size"},
 	{[]string{"int4range", "int8range", "numrange", "daterange", "tsrange", "tstzrange"}, "ranges"},
 	{[]string{"int4multirange", "int8multirange", "nummultirange", "datemultirange", "tsmultirange", "tstzmultirange"}, "sets of ranges"},
 	{[]string{"tsvector", "tsquery"}, "full-text search"},
@@ -29,6 +29,8 @@ var refusedTypes = [...]typeGroup{
 	{[]string{"oid", "oidvector", "int2vector", "aclitem"}, "number and guard catalog objects, and nothing else honest"},
 	{[]string{"xid", "xid8", "cid", "tid", "pg_lsn", "pg_snapshot", "txid_snapshot"}, "places and transactions of the database that all servers share"},
 	{[]string{"refcursor"}, "names a portal of the session"},
+	{[]string{"path", "polygon"}, "hold any number of points, and their functions compare each with each without a look at whether the statement was cancelled: " +
+		"two paths of a megabyte keep a backend for hours, beyond every time limit"},
 	{[]string{"xml"}, "its input goes to a large parser in C"},
 	{[]string{"gtsvector", "pg_node_tree", "pg_ndistinct", "pg_dependencies", "pg_mcv_list", "pg_brin_bloom_summary", "pg_brin_minmax_multi_summary", "pg_ddl_command"},
 		"internals of the catalog and of indexes"},

@@ -1,0 +1,132 @@
+package upstream
+
+import (
+	"context"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// places bounds the pool's sockets, and so its backends. A backend whose connection was
+// given up goes on until Postgres looks at the socket again, which some loops do not for
+// minutes; a pool that counts its own connections only would open one after the other. So
+// a place is taken before the dial and is free again when the server closed its side.
+type places struct {
+	patience time.Duration // how long to wait for a place
+	taken    chan struct{} // an element for each place in use
+	life     context.Context
+	end      context.CancelFunc
+
+	mu   sync.Mutex
+	open map[*socket]struct{} // those without a place, too
+	wg   sync.WaitGroup       // one for each of open
+}
+
+func newPlaces(n int32, patience time.Duration) *places {
+	p := &places{patience: patience, taken: make(chan struct{}, n), open: map[*socket]struct{}{}}
+	p.life, p.end = context.WithCancel(context.Background())
+	return p
+}
+
+// take waits for a place.
+func (p *places) take(ctx context.Context) error {
+	timer := time.NewTimer(p.patience)
+	defer timer.Stop()
+	select {
+	case p.taken <- struct{}{}:
+		return nil
+	case <-timer.C:
+		return errFull
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ticket dials for one connection of the pool: the connection itself, which needs a
+// place, and later its cancel requests, which are short and need none.
+type ticket struct {
+	places    *places
+	dial      pgconn.DialFunc
+	connected atomic.Bool
+}
+
+// connect is a pgconn.DialFunc.
+func (t *ticket) connect(ctx context.Context, network, address string) (net.Conn, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(t.places.life, cancel)()
+	placed := !t.connected.Load()
+	if placed {
+		if err := t.places.take(ctx); err != nil {
+			return nil, err
+		}
+	}
+	conn, err := t.dial(ctx, network, address)
+	if err == nil {
+		s := &socket{Conn: conn, ticket: t, placed: placed, gone: make(chan struct{})}
+		if err = t.places.add(s); err == nil {
+			return s, nil
+		}
+		_ = conn.Close()
+	}
+	if placed {
+		<-t.places.taken
+	}
+	return nil, err
+}
+
+// add keeps a socket in sight.
+func (p *places) add(s *socket) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.life.Err() != nil {
+		return net.ErrClosed
+	}
+	p.open[s] = struct{}{}
+	p.wg.Add(1)
+	return nil
+}
+
+// unanswered tells whether places are held by attempts to connect that came to nothing:
+// the server takes connections and does not get to serving them.
+func (p *places) unanswered() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for s := range p.open {
+		if s.placed && s.closed.Load() && !s.ticket.connected.Load() {
+			return true
+		}
+	}
+	return false
+}
+
+// leave forgets a socket that is closed on both sides.
+func (p *places) leave(s *socket) {
+	p.mu.Lock()
+	delete(p.open, s)
+	p.mu.Unlock()
+	if s.placed {
+		<-p.taken
+	}
+	close(s.gone)
+	p.wg.Done()
+}
+
+// abandon cuts all sockets; there will be no more.
+func (p *places) abandon() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.end()
+	for s := range p.open {
+		_ = s.Conn.Close()
+	}
+}
+
+// close cuts all sockets and waits for those who hold them to notice.
+func (p *places) close() {
+	p.abandon()
+	p.wg.Wait()
+}

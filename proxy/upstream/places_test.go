@@ -1,0 +1,124 @@
+package upstream
+
+import (
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+func (b *bench) backends() string {
+	return b.one("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'tenantgate'")
+}
+
+// Ensure a backend that goes on after its connection was given up keeps its place: the
+// database never has more of the pool's backends than the ceiling.
+func TestGivenUpBackendsCount(t *testing.T) {
+	for name, cfg := range map[string]Config{"named": {}, "unnamed": {NoPrepared: true}} {
+		t.Run(name, func(t *testing.T) {
+			cfg.MaxConns, cfg.AcquireTimeout = 1, 300*time.Millisecond
+			b := setup(t, cfg, "")
+			conn, err := b.pool.pool.Acquire(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			resume := stop(t, int(conn.Conn().PgConn().PID()))
+			_ = conn.Conn().Close(t.Context())
+			conn.Release()
+			for range 5 {
+				e := b.fail(sel("SELECT 1"), proxy.Overloaded)
+				if !errors.Is(e, errFull) || !e.Retryable {
+					t.Errorf("got %+v", e)
+				}
+				if n := b.backends(); n != "1" {
+					t.Fatalf("%s backends with a ceiling of 1", n)
+				}
+			}
+			if err := b.pool.Ready(t.Context()); err != nil {
+				t.Errorf("a full pool is not ready: %v", err)
+			}
+			resume()
+			b.eventually("the pool recovers", func() bool { _, err := b.query(sel("SELECT 1")); return err == nil })
+		})
+	}
+}
+
+// Ensure a reset with halted backends does not go beyond the ceiling either, and that one
+// with live backends gives their places back at once.
+func TestResetKeepsTheCeiling(t *testing.T) {
+	b := setup(t, Config{MaxConns: 1, AcquireTimeout: 2 * time.Second}, "")
+	for range 20 {
+		b.must(sel("SELECT 1"))
+		b.pool.pool.Reset()
+	}
+	pid := b.must(sel("SELECT pg_backend_pid()"))
+	resume := stop(t, pidOf(t, strings.Trim(pid[strings.Index(pid, "[["):], "[]")))
+	b.pool.pool.Reset()
+	b.fail(sel("SELECT 1"), proxy.Overloaded)
+	if n := b.backends(); n != "1" {
+		t.Fatalf("%s backends with a ceiling of 1", n)
+	}
+	resume()
+	b.eventually("the pool recovers", func() bool { _, err := b.query(sel("SELECT 1")); return err == nil })
+}
+
+// Ensure Close takes little time whatever the database does, and leaves nothing.
+func TestCloseWithDeadDatabase(t *testing.T) {
+	b := setup(t, Config{MaxConns: 2}, "")
+	postmaster := pidOf(t, b.one("SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)"))
+	st := sel("SELECT pg_sleep(20)")
+	st.limits.StatementTimeout = 300 * time.Millisecond
+	told := b.stuck(t.Context(), st)
+	b.must(sel("SELECT 1"))
+	resume := stop(t, postmaster)
+	if <-told == nil {
+		t.Error("the statement came to its end")
+	}
+	start := time.Now()
+	b.pool.Close()
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("took %s", took)
+	}
+	resume()
+}
+
+// Ensure Close waits for a statement that runs.
+func TestCloseWaitsForStatements(t *testing.T) {
+	b := setup(t, Config{MaxConns: 1}, "")
+	b.must(sel("SELECT 1"))
+	st := sel("SELECT pg_sleep(2.5)")
+	done := make(chan error, 1)
+	go func() {
+		_, err := b.query(st)
+		done <- err
+	}()
+	b.eventually("the statement runs", func() bool { return b.running(st.sql) == "1" })
+	b.pool.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// Ensure a database that takes connections and never answers is told as one that cannot be
+// reached, however many attempts still hold a place.
+func TestSilentDatabase(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") // the kernel accepts, nobody else does
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	url := "postgres://u:p@" + l.Addr().String() + "/d?sslmode=disable"
+	b := setup(t, Config{URL: url, MaxConns: 2, AcquireTimeout: 300 * time.Millisecond, ConnectTimeout: 500 * time.Millisecond}, "")
+	for range 5 {
+		b.fail(sel("SELECT 1"), proxy.UpstreamUnavailable)
+		refusal(t, b.pool.Ready(t.Context()), proxy.UpstreamUnavailable, "a silent database")
+	}
+	start := time.Now()
+	b.pool.Close()
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("took %s", took)
+	}
+}
