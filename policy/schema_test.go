@@ -57,3 +57,42 @@ func TestShapesOfAPlan(t *testing.T) {
 		}
 	}
 }
+
+// TestAccess asks what each access of a table allows: what ON CONFLICT, RETURNING, WHERE and
+// FOR UPDATE do is more than the first word says.
+func TestAccess(t *testing.T) {
+	for access, allowed := range map[string]string{"select": "s", "insert": "i", "update": "u", "delete": "d", "select, insert": "sir", "insert, update": "iu", "select, insert, update": "sirxlwu", "select, delete": "sdD"} {
+		src := "apiVersion: tenantgate/v1\nkind: Policy\nmetadata: {name: x}\nmode: enforce\nstatement: {kinds: [select, insert, update, delete]}\nscope: {mode: inject}\n" +
+			"tables: {messages: {scoped: true, access: [" + access + "]}}\n"
+		file, err := policy.Parse([]byte(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := policy.Compile(file, readSchema(t), policy.Sets{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for letter, text := range map[string]string{
+			"s": "SELECT id FROM messages", "i": "INSERT INTO messages (id) VALUES ('a')", "r": "INSERT INTO messages (id) VALUES ('a') RETURNING id",
+			"x": "INSERT INTO messages (id) VALUES ('a') ON CONFLICT (server_id, id) DO UPDATE SET role = 'x'", "l": "SELECT id FROM messages FOR UPDATE",
+			"u": "UPDATE messages SET role = 'x'", "w": "UPDATE messages SET role = 'x' WHERE id = 'a'", "d": "DELETE FROM messages", "D": "DELETE FROM messages WHERE id = 'a'",
+		} {
+			d := p.Decide(text)
+			want := policy.Code("")
+			if !strings.Contains(allowed, letter) {
+				want = policy.TableNotAllowed
+			}
+			if d.Reason.Code != want {
+				t.Errorf("[%s] %s: %+v", access, text, d.Reason)
+			}
+		}
+	}
+}
+
+// TestTooManyArguments binds more arguments than a policy takes.
+func TestTooManyArguments(t *testing.T) {
+	d := compile(t, "default", readSchema(t)).Decide("SELECT 1 WHERE ? = 'a'")
+	if _, reason := d.Approved.Bind("srv-a", make([]policy.Arg, 1001)); reason == nil || reason.Code != policy.ArgumentCount || !strings.Contains(reason.Message, "at most 1000") {
+		t.Errorf("%+v", reason)
+	}
+}

@@ -59,3 +59,33 @@ func TestFreshName(t *testing.T) {
 		}
 	}
 }
+
+// Ensure only pg_catalog's own functions have the columns that are known of them.
+func TestColumnsOfAnotherSchemasFunction(t *testing.T) {
+	c := NewCatalog(nil, map[string]string{"generate_series": "mine"}, nil, Complexity{MaxNodes: 5000, MaxDepth: 100})
+	for text, known := range map[string]bool{
+		"SELECT n.n FROM generate_series(1, 2) AS n": false, "SELECT n.n FROM mine.generate_series(1, 2) AS n": false, "SELECT n.n FROM pg_catalog.generate_series(1, 2) AS n": true,
+	} {
+		stmt, fault := Parse(text)
+		if fault != nil {
+			t.Fatal(fault)
+		}
+		if _, fault = Analyze(stmt, c); (fault == nil) != known {
+			t.Errorf("%s: %+v", text, fault)
+		}
+	}
+}
+
+// Ensure edits that contradict each other are a fault.
+func TestOverlappingEdits(t *testing.T) {
+	for _, edits := range [][]edit{
+		{{0, 4, replacing, "a"}, {2, 6, replacing, "b"}}, {{0, 4, replacing, "a"}, {0, 4, replacing, "b"}}, {{0, 4, replacing, "a"}, {2, 2, opening, "b"}},
+	} {
+		if text, _, fault := apply("abcdefgh", edits); fault == nil {
+			t.Errorf("%v made %s", edits, text)
+		}
+	}
+	if text, _, fault := apply("ab cd", []edit{{3, 5, replacing, "x"}, {0, 2, replacing, "y"}, {2, 2, closing, ")"}, {3, 3, opening, "("}}); fault != nil || text != "y) (x" {
+		t.Errorf("%q %v", text, fault)
+	}
+}

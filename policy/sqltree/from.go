@@ -170,6 +170,10 @@ func (a *analyzer) join(l *level, j *pg.JoinExpr) item {
 
 // merge gives the columns of a join: for USING and NATURAL the shared ones once, first.
 func (a *analyzer) merge(j *pg.JoinExpr, left, right item) (item, []column) {
+	a.spend(len(left.cols)+len(right.cols), nodeOffset(j.Rarg))
+	if a.fault != nil {
+		return item{}, nil
+	}
 	names, _ := stringsOf(j.UsingClause)
 	if j.IsNatural {
 		names = shared(left.cols, right.cols)
@@ -226,8 +230,12 @@ func pick(cols []column, name string) (column, bool) {
 // shared gives the names that both sides of a NATURAL join have, in the left one's order.
 func shared(left, right []column) []string {
 	var names []string
+	has := map[string]bool{}
+	for _, c := range right {
+		has[c.name] = true
+	}
 	for _, c := range left {
-		if _, both := pick(right, c.name); both {
+		if has[c.name] {
 			names = append(names, c.name)
 		}
 	}

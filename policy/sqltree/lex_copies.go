@@ -2,9 +2,10 @@ package sqltree
 
 import "strings"
 
-// maxCopies bounds the tokens that the parser copies for SET (a, b, …) = source: its
-// answer holds the source once for each column, and a SET inside the source multiplies
-// with that. 8 KB of such a text take a minute and two gigabytes, and nothing can stop it.
+// maxCopies bounds what the parser copies for SET (a, b, …) = source, in tokens, long ones
+// counted as several: its answer holds the source once for each column, and a SET inside
+// the source multiplies with that. 8 KB of such a text take a minute and two gigabytes,
+// and nothing can stop it.
 const maxCopies = 10_000
 
 // copies refuses a text with too many of those copies.
@@ -33,7 +34,7 @@ func checkCopies(text string, tokens []Token) *Fault {
 			c.end(depth)
 		}
 		if c.times > 1 {
-			total += c.times
+			total += c.times * (1 + (t.End-t.Start)/32)
 		}
 		if total > maxCopies {
 			f := construct(t.Start, "SET (…) = … has too many columns for what it is set to")

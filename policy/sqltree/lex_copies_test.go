@@ -30,6 +30,7 @@ func TestCopies(t *testing.T) {
 		"UPDATE t SET b = 1, " + strings.TrimPrefix(setOf(300, ones(300)), "SET "):    true,
 		"UPDATE t " + setOf(300, "SELECT 1") + " + t.where + (" + ones(2000) + ")":    true,
 		"UPDATE t " + setOf(300, "SELECT 1") + " OR (" + ones(2000) + ")":             true,
+		"UPDATE t " + setOf(2000, "'"+strings.Repeat("a", 5000)+"'"):                  true,
 		nested(6): true,
 		"UPDATE t " + setOf(20, ones(20)) + " WHERE (a, b) = (1, 2)":                       false,
 		"UPDATE t " + setOf(40, "SELECT 1") + ", b = (" + ones(1500) + ")":                 false,

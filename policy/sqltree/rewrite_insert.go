@@ -71,7 +71,8 @@ func (r *rewriter) source(t tokens, table *Table, s *pg.SelectStmt) {
 	}
 	arms, ok := arms(nil, s)
 	starts := t.arms(len(arms))
-	if !ok || byPosition(s) || len(starts) != len(arms) {
+	values := slices.ContainsFunc(arms, func(s *pg.SelectStmt) bool { return len(s.ValuesLists) > 0 })
+	if !ok || byPosition(s) || values && sorts(s) || len(starts) != len(arms) {
 		r.fail(r.unscoped(table))
 		return
 	}
@@ -161,6 +162,12 @@ func byPosition(s *pg.SelectStmt) bool {
 	return slices.ContainsFunc(s.GroupClause, ordinal) || slices.ContainsFunc(s.DistinctClause, ordinal) || groupsBySets(s) ||
 		slices.ContainsFunc(s.SortClause, func(n *pg.Node) bool { return ordinal(n.GetSortBy().GetNode()) }) ||
 		byPosition(s.Larg) || byPosition(s.Rarg)
+}
+
+// sorts tells whether a query, or one that it is the set operation of, has ORDER BY. The
+// columns of VALUES are named by their position there.
+func sorts(s *pg.SelectStmt) bool {
+	return s != nil && (len(s.SortClause) > 0 || sorts(s.Larg) || sorts(s.Rarg))
 }
 
 // conflictTarget adds the scope column to ON CONFLICT (…) where only that makes it a
