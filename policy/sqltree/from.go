@@ -202,8 +202,7 @@ func (a *analyzer) merge(j *pg.JoinExpr, left, right item) (item, []column) {
 
 // mergedColumn is what USING (name) makes of the two sides' columns; comparing them reads both.
 func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []column) column {
-	lc, _ := pick(left, name)
-	rc, _ := pick(right, name)
+	lc, rc := pick(left, name), pick(right, name)
 	a.read(lc, nodeOffset(j.Rarg))
 	a.read(rc, nodeOffset(j.Rarg))
 	switch j.Jointype {
@@ -217,14 +216,14 @@ func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []colum
 	return lc
 }
 
-// pick gives the first column of a name; false where there is none.
-func pick(cols []column, name string) (column, bool) {
+// pick gives the first column of a name.
+func pick(cols []column, name string) column {
 	for _, c := range cols {
 		if c.name == name {
-			return c, true
+			return c
 		}
 	}
-	return column{name: name}, false
+	return column{name: name}
 }
 
 // shared gives the names that both sides of a NATURAL join have, in the left one's order.
