@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/maypok86/otter/v2"
+
+	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // entry is an answer of the store: a value, or that there is none.
@@ -51,7 +53,8 @@ func newEntries[K comparable, V any](size int, keep time.Duration) (*otter.Cache
 }
 
 // get answers from memory while that is known to be right, else from the store, else,
-// when the store can't be reached, with the last known value for a bounded time.
+// when the store can't be reached or too many ask it, with the last known value for a
+// bounded time.
 func (c *cache[K, V]) get(ctx context.Context, key K) (V, bool, error) {
 	last, hit := c.look(key)
 	if hit && c.usable(last) {
@@ -64,7 +67,7 @@ func (c *cache[K, V]) get(ctx context.Context, key K) (V, bool, error) {
 		return c.lastKnown(last, stale, readError("asking the store", errAway))
 	}
 	e, err := c.load(ctx, key, stale)
-	if isUnavailable(err) && ctx.Err() == nil {
+	if (isUnavailable(err) || hasCode(err, proxy.Overloaded)) && ctx.Err() == nil {
 		return c.lastKnown(last, stale, err)
 	}
 	return e.value, e.found, err

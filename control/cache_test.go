@@ -110,6 +110,34 @@ func TestLookupsAreBounded(t *testing.T) {
 	all.Wait()
 }
 
+// Ensure who is known is served from memory when too many others are looked for.
+func TestOverloadServesTheKnown(t *testing.T) {
+	answer := make(chan bool)
+	var asked atomic.Int64
+	c := testCache(t, CacheConfig{MaxAge: time.Millisecond}, func(_ context.Context, k int) (string, bool, error) {
+		if asked.Add(1) > 1 {
+			<-answer
+		}
+		return "v", k == 0, nil
+	})
+	if _, found, err := c.get(t.Context(), 0); !found || err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * time.Millisecond)
+	var all sync.WaitGroup
+	for i := range maxLoads {
+		all.Go(func() { _, _, _ = c.get(t.Context(), i+1) })
+	}
+	within(t, 5*time.Second, "filling up", func() bool { return asked.Load() == maxLoads+1 })
+	if value, found, err := c.get(t.Context(), 0); value != "v" || !found || err != nil {
+		t.Errorf("%q %v %v", value, found, err)
+	}
+	_, _, err := c.get(t.Context(), maxLoads+1)
+	wantCode(t, err, proxy.Overloaded)
+	close(answer)
+	all.Wait()
+}
+
 // Ensure a flood of unknown keys stays within the bound and pushes out no known one.
 func TestAFloodOfUnknownKeys(t *testing.T) {
 	c := testCache(t, CacheConfig{Size: 100}, func(_ context.Context, k int) (string, bool, error) { return "v", k < 50, nil })

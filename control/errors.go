@@ -11,7 +11,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
@@ -45,7 +44,7 @@ func asError(doing string, err error) *proxy.Error {
 	if sqlState(err) == "23514" { // check_violation: a name or id that a front end let pass
 		return &proxy.Error{Code: proxy.InvalidRequest, Message: "a value has a length or a character that is not allowed", Cause: cause}
 	}
-	return &proxy.Error{Code: policy.Internal, Message: "an internal error occurred; the request id finds it in the service's log", Cause: cause}
+	return proxy.AsError(cause)
 }
 
 // unreachable says that a database does not answer, without saying which or where.
@@ -117,13 +116,12 @@ func sqlState(err error) string {
 }
 
 // isUnavailable tells whether an error of this package says that the store can't be reached.
-func isUnavailable(err error) bool {
-	var e *proxy.Error
-	return errors.As(err, &e) && e.Code == proxy.UpstreamUnavailable
-}
+func isUnavailable(err error) bool { return hasCode(err, proxy.UpstreamUnavailable) }
 
 // isNotFound tells whether an error of this package is NotFound.
-func isNotFound(err error) bool {
+func isNotFound(err error) bool { return hasCode(err, proxy.NotFound) }
+
+func hasCode(err error, code proxy.Code) bool {
 	var e *proxy.Error
-	return errors.As(err, &e) && e.Code == proxy.NotFound
+	return errors.As(err, &e) && e.Code == code
 }

@@ -3,13 +3,11 @@ package control
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
@@ -111,11 +109,7 @@ func theOne(found []match) (proxy.EndUser, error) {
 	case len(found) == 0:
 		return proxy.EndUser{}, noUser()
 	case len(found) > 1 && found[0].exact == found[1].exact:
-		return proxy.EndUser{}, &proxy.Error{
-			Code:    policy.Internal,
-			Message: "more than one user has this e-mail address",
-			Cause:   fmt.Errorf("the table of end users has several rows for one address of one server"),
-		}
+		return proxy.EndUser{}, proxy.AsError(errors.New("looking up an end user: the table has several rows for one address of one server"))
 	}
 	return found[0].user, nil
 }

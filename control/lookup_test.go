@@ -1,6 +1,7 @@
 package control
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -119,6 +120,9 @@ func TestTwoUsersWithOneAddress(t *testing.T) {
 	for _, email := range []string{"BOB@x", "eve@x"} {
 		_, err := l.ByEmail(t.Context(), "a", email)
 		wantCode(t, err, policy.Internal)
+		if e := proxy.AsError(err); strings.Contains(e.Message, "e-mail") || e.Message != proxy.AsError(errors.New("x")).Message || !strings.Contains(e.Error(), "several rows") {
+			t.Errorf("told %q, logged %q", e.Message, e.Error())
+		}
 	}
 }
 
@@ -143,6 +147,23 @@ func TestLookupConfigurationsThatFail(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), message) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("got %v, want %q", err, message)
+		}
+	}
+}
+
+// Ensure nothing of a URL that can't be read is told: the password may be anywhere in it.
+func TestURLsAreNotTold(t *testing.T) {
+	for _, url := range []string{
+		"postgres://u:hunter2@h:port/x", "postgres://u:hunter2%zz@h/x", "postgres://u@h/x?password=hunter2&sslmode=none",
+		"host=h password = 'hunter2", "host=h pasword=hunter2 port=hunter2", "postgres://h/x?connect_timeout=hunter2", "hunter2",
+	} {
+		_, err := OpenLookup(t.Context(), LookupConfig{URL: url})
+		_, openErr := Open(t.Context(), Config{ControlURL: url})
+		_, bundledErr := MigrateBundled(t.Context(), url, Roles{Statement: "a", Lookup: "b"})
+		for _, err := range []error{err, openErr, bundledErr, MigrateControl(t.Context(), url)} {
+			if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "database URL") {
+				t.Errorf("%s: %v", url, err)
+			}
 		}
 	}
 }

@@ -83,7 +83,7 @@ func migrate(ctx context.Context, url string, s set) (err error) {
 	defer cancel()
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
-		return fmt.Errorf("reading the database URL: %w", err)
+		return errURL
 	}
 	config.RuntimeParams["lock_timeout"] = lockTimeout
 	config.RuntimeParams["application_name"] = "tenantgate migrate"

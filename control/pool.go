@@ -15,6 +15,10 @@ const (
 	connIdle     = 5 * time.Minute
 )
 
+// errURL stands for every error of reading a connection string: the parser's own messages
+// quote the string, and with it what may be a password.
+var errURL = errors.New("reading the database URL: it is no valid connection string (not shown, it may hold a password)")
+
 // pool is a pgx pool that closes in bounded time, whatever the database does.
 type pool struct {
 	*pgxpool.Pool
@@ -30,7 +34,7 @@ func openPool(ctx context.Context, url string, size int, name string) (*pool, er
 	}
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, fmt.Errorf("reading the database URL: %w", err)
+		return nil, errURL
 	}
 	config.MaxConns = int32(max(1, min(size, 1000)))
 	config.MinConns = 0

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // Project is a project as operators see it.
@@ -15,8 +17,13 @@ type Project struct {
 	CreatedAt time.Time // UTC, milliseconds
 }
 
-// CreateProject makes a project with a fresh id. The name has 1 to 100 characters.
+// CreateProject makes a project with a fresh id. The name is trimmed; InvalidRequest when
+// it is not one that a server could have.
 func (s *Store) CreateProject(ctx context.Context, name string) (Project, error) {
+	name, err := proxy.TidyName(name)
+	if err != nil {
+		return Project{}, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	rows, err := s.pool.Query(ctx, `INSERT INTO tenantgate.projects (id, name) VALUES ($1, $2)

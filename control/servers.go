@@ -13,7 +13,8 @@ import (
 const fromServers = `SELECT ` + serverColumns + `, coalesce(nullif(s.policy, ''), p.policy)`
 
 // CreateServer makes an active server with a fresh id and a key. The key's text is given
-// this once; the store keeps its hash. NotFound when there is no such project.
+// this once; the store keeps its hash. The name is trimmed. NotFound when there is no such
+// project, InvalidRequest when name or description are not what the interface allows.
 func (s *Store) CreateServer(ctx context.Context, projectID, name, description string) (proxy.Server, string, error) {
 	return s.CreateServerWithID(ctx, projectID, newID(), name, description)
 }
@@ -28,11 +29,20 @@ func (s *Store) CreateServerWithID(ctx context.Context, projectID, id, name, des
 	if err := checkID(id); err != nil {
 		return proxy.Server{}, "", err
 	}
+	name, err := proxy.TidyName(name)
+	if err == nil {
+		err = proxy.CheckDescription(description)
+	}
+	if err != nil {
+		return proxy.Server{}, "", err
+	}
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	text, d := mint(keyPrefix)
 	server, err := scanServer(s.pool.QueryRow(ctx, `
-		WITH s AS (INSERT INTO tenantgate.servers (id, project_id, name, description) VALUES ($1, $2, $3, $4) RETURNING *),
+		WITH made AS MATERIALIZED (SELECT tenantgate.now_ms() AS at),
+			s AS (INSERT INTO tenantgate.servers (id, project_id, name, description, created_at, updated_at)
+				SELECT $1, $2, $3, $4, at, at FROM made RETURNING *),
 			k AS (INSERT INTO tenantgate.server_keys (hash, server_id) SELECT $5, s.id FROM s)
 		`+fromServers+` FROM s JOIN tenantgate.projects p ON p.id = s.project_id`,
 		id, projectID, name, description, d[:]))
@@ -48,15 +58,34 @@ func (s *Store) CreateServerWithID(ctx context.Context, projectID, id, name, des
 }
 
 // UpdateServer changes what is not nil and gives the server as it is then. With nothing to
-// change, nothing is changed, updatedAt included. NotFound when there is none.
+// change, nothing is changed, updatedAt included. NotFound when there is none,
+// InvalidRequest as with CreateServer.
 func (s *Store) UpdateServer(ctx context.Context, projectID, serverID string, name, description *string) (proxy.Server, error) {
 	if name == nil && description == nil {
 		return s.GetServer(ctx, projectID, serverID)
+	}
+	if err := checkChange(&name, description); err != nil {
+		return proxy.Server{}, err
 	}
 	return s.server(ctx, s.writeFailed, `
 		UPDATE tenantgate.servers SET name = coalesce($3::text, name), description = coalesce($4::text, description),
 			updated_at = tenantgate.now_ms() WHERE project_id = $1 AND id = $2 RETURNING *`,
 		projectID, serverID, name, description)
+}
+
+// checkChange holds what is to be changed to the rules, and trims the name.
+func checkChange(name **string, description *string) error {
+	if *name != nil {
+		tidy, err := proxy.TidyName(**name)
+		if err != nil {
+			return err
+		}
+		*name = &tidy
+	}
+	if description != nil {
+		return proxy.CheckDescription(*description)
+	}
+	return nil
 }
 
 // GetServer gives a server of a project as the store has it now. NotFound when there is none.

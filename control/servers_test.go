@@ -92,20 +92,61 @@ func TestServersWithIDsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// Ensure the database holds what a front end should have refused.
-func TestNamesAreCheckedByTheDatabaseToo(t *testing.T) {
+// Ensure names and descriptions are held to the interface's rules whoever gives them.
+func TestNames(t *testing.T) {
 	s := open(t, Config{ControlURL: controlDB(t)})
 	ctx, m := t.Context(), populate(t, s)
-	for _, name := range []string{"", strings.Repeat("é", 101), "a\nb", "a\x7fb"} {
+	for _, name := range []string{"", "   ", "\t\u0085", strings.Repeat("é", 101), "a\nb", "a\x7fb", "a\u0085b", "a\x00b", "a\xffb"} {
 		_, _, err := s.CreateServer(ctx, m.project.ID, name, "")
+		wantCode(t, err, proxy.InvalidRequest)
+		_, err = s.UpdateServer(ctx, m.project.ID, m.server.ID, &name, nil)
 		wantCode(t, err, proxy.InvalidRequest)
 		_, err = s.CreateProject(ctx, name)
 		wantCode(t, err, proxy.InvalidRequest)
 	}
-	_, _, err := s.CreateServer(ctx, m.project.ID, "n", strings.Repeat("é", 1001))
-	wantCode(t, err, proxy.InvalidRequest)
-	_, _, err = s.CreateServer(ctx, m.project.ID, strings.Repeat("é", 100), strings.Repeat("é\n", 500))
+	for _, description := range []string{strings.Repeat("é", 1001), "a\x00b", "a\xffb"} {
+		_, _, err := s.CreateServer(ctx, m.project.ID, "n", description)
+		wantCode(t, err, proxy.InvalidRequest)
+		_, err = s.UpdateServer(ctx, m.project.ID, m.server.ID, nil, &description)
+		wantCode(t, err, proxy.InvalidRequest)
+	}
+	_, _, err := s.CreateServer(ctx, m.project.ID, strings.Repeat("é", 100), strings.Repeat("é\n", 500))
 	wantCode(t, err, "")
+	name := " trimmed\t"
+	if made, _, err := s.CreateServer(ctx, m.project.ID, name, " as it is "); err != nil || made.Name != "trimmed" || made.Description != " as it is " {
+		t.Errorf("%+v, %v", made, err)
+	}
+	if updated := must[proxy.Server](t)(s.UpdateServer(ctx, m.project.ID, m.server.ID, &name, nil)); updated.Name != "trimmed" {
+		t.Errorf("%+v", updated)
+	}
+	if project := must[Project](t)(s.CreateProject(ctx, name)); project.Name != "trimmed" {
+		t.Errorf("%+v", project)
+	}
+}
+
+// Ensure the database holds what this package should have refused.
+func TestNamesAreCheckedByTheDatabaseToo(t *testing.T) {
+	url := controlDB(t)
+	s := open(t, Config{ControlURL: url})
+	m := populate(t, s)
+	for _, name := range []string{"", strings.Repeat("é", 101), "a\nb", "a\x7fb"} {
+		for _, table := range []string{"servers", "projects"} {
+			_, err := connect(t, url).Exec(t.Context(), "UPDATE tenantgate."+table+" SET name = $1", name)
+			wantCode(t, writeError("updating "+m.server.ID, err), proxy.InvalidRequest)
+		}
+	}
+}
+
+// Ensure a server that nobody has changed shows it: both its times are one.
+func TestTimesOfCreation(t *testing.T) {
+	s := open(t, Config{ControlURL: controlDB(t)})
+	m := populate(t, s)
+	for range 300 {
+		made, _, err := s.CreateServer(t.Context(), m.project.ID, "n", "")
+		if err != nil || !made.CreatedAt.Equal(made.UpdatedAt) {
+			t.Fatalf("%v and %v, %v", made.CreatedAt, made.UpdatedAt, err)
+		}
+	}
 }
 
 func TestListingPageByPage(t *testing.T) {

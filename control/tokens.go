@@ -69,7 +69,11 @@ func (spec TokenSpec) validate() error {
 			return noProject()
 		}
 	}
-	return nil
+	if spec.Name == "" {
+		return nil
+	}
+	_, err := proxy.TidyName(spec.Name)
+	return err
 }
 
 func (spec TokenSpec) insert(ctx context.Context, tx pgx.Tx, d digest) (Token, error) {

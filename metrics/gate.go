@@ -25,25 +25,25 @@ func newGate(f factory, known Known) gate {
 	return gate{
 		requests: newRequests(f, known),
 		rejections: f.pairs("rejections_total",
-			"Requests turned away before any statement ran, by error code and front end. They cost no database connection. A jump in unauthorized is a bad deployment or somebody guessing credentials; in *_not_allowed, an application that the policy does not fit; in rate_limited, a noisy server.",
+			"Requests turned away before a statement ran, by error code and front end; each is in requests_total as well. They cost no work in the database. A jump in unauthorized is a bad deployment or somebody guessing credentials; in *_not_allowed, an application that the policy does not fit; in rate_limited, a noisy server.",
 			label{"code", known.Codes}, label{"frontend", known.Frontends}),
 		stages: f.histograms("stage_duration_seconds",
 			"Seconds that requests spent in one stage. policy and encode are tenantgate's own work, pool_wait is waiting for a free database connection (raise the pool or find the slow statements), upstream is Postgres.",
 			label{"stage", known.Stages}, stageBuckets()),
 		statements: f.pairs("statements_total",
-			"Statements that the policy approved and that went to Postgres, by kind and outcome: ok, or the error code that the caller got.",
+			"Statements that the policy approved and that were handed to the pool for Postgres, once each however often they were tried, by kind and outcome: ok, the error code that the caller got, or client_closed.",
 			label{"kind", known.Kinds}, label{"outcome", known.Outcomes}),
 		overridden: f.counter("server_id_overridden_total",
-			"Values that callers gave for a scope column and that were replaced by the authenticated server's id, because they were another one's. Nothing leaked; a steady rate means that a client mixes up its servers, or tries to."),
+			"Values that callers gave for a scope column and that were another server's: each that was replaced by the authenticated server's id, and one for each statement refused with foreign_server_id. Nothing leaked; a steady rate means that a client mixes up its servers, or tries to."),
 	}
 }
 
 func newRequests(f factory, known Known) bounded[endpoint] {
 	counts := f.pairs("requests_total",
-		"Requests answered, by endpoint and code. code is ok or the error code of the response's body. internal is a defect, upstream_unavailable and overloaded are the database or its pool, statement_timeout is a slow statement; all others are the caller's to mend.",
+		"Requests answered, by endpoint and code. code is ok, the error code of the response's body, or client_closed when the client left before its answer. internal is a defect, upstream_unavailable and overloaded are the database or its pool, statement_timeout is a slow statement; all others are the caller's to mend.",
 		label{"endpoint", known.Endpoints}, label{"code", append(slices.Clone(known.Codes), "ok")})
 	seconds := f.histograms("request_duration_seconds",
-		"Seconds from a request's arrival to its complete answer, by endpoint; refused requests count too. See stage_duration_seconds for where the time went.",
+		"Seconds from the moment a request's head has been read until its answer is ready to be written, by endpoint: receiving a large body counts, sending the answer does not. Refused requests count too. See stage_duration_seconds for where the time went.",
 		label{"endpoint", known.Endpoints}, requestBuckets())
 	return newBounded(known.Endpoints, func(value string) endpoint {
 		return endpoint{codes: counts.of(value), seconds: seconds.of(value)}
@@ -77,12 +77,13 @@ func (m *Metrics) Stage(stage string, seconds float64) {
 	m.gate.stages.of(stage).Observe(seconds)
 }
 
-// Statement counts one statement that was sent to the database.
+// Statement counts one statement that was handed over for the database, by its outcome.
 func (m *Metrics) Statement(kind, outcome string) {
 	m.gate.statements.of(kind).of(outcome).Inc()
 }
 
-// Overridden counts n values for a scope column that were replaced; n below 1 counts nothing.
+// Overridden counts n values for a scope column that were another server's, replaced or
+// refused; n below 1 counts nothing.
 func (m *Metrics) Overridden(n int) {
 	if n > 0 {
 		m.gate.overridden.Add(float64(n))

@@ -22,10 +22,10 @@ type Build struct {
 // counted as "other"; an empty set leaves only that.
 type Known struct {
 	Endpoints    []string // of requests: short names, never paths
-	Codes        []string // the interface's error codes; requests_total adds "ok" by itself
+	Codes        []string // the interface's error codes and client_closed; requests_total adds "ok" by itself
 	Frontends    []string // "rest"
 	Kinds        []string // statement kinds: select, insert, update, delete
-	Outcomes     []string // how an approved statement ended: ok, or the error code it ended with
+	Outcomes     []string // how an approved statement ended: ok, the error code it ended with, or client_closed
 	Stages       []string // auth, policy, pool_wait, upstream, encode
 	ErrorClasses []string // why a statement or a connection failed, e.g. connect, timeout
 }

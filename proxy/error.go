@@ -58,5 +58,6 @@ func FromReason(r policy.Reason) *Error {
 }
 
 // ErrSchemaChanged is in the chain of an upstream error when the statement did not run
-// because a table is no longer as the plan knew it: Refresh the gate, Check again, run once more.
+// because a table is no longer as the plan knew it: Refresh the gate, and if the schema
+// changed since, Check again and run once more.
 var ErrSchemaChanged = errors.New("the schema changed since the statement was approved")

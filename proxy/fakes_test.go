@@ -16,13 +16,42 @@ type fakeCatalog struct {
 	schema policy.Schema
 	err    error
 	reads  int
+	until  <-chan struct{} // readings wait for it; nil: they don't
 }
 
-func (c *fakeCatalog) Schema(context.Context, []policy.TableName) (policy.Schema, error) {
+func (c *fakeCatalog) Schema(ctx context.Context, _ []policy.TableName) (policy.Schema, error) {
+	c.mu.Lock()
+	c.reads++
+	until := c.until
+	c.mu.Unlock()
+	if until != nil {
+		select {
+		case <-until:
+		case <-ctx.Done():
+			return policy.Schema{}, ctx.Err()
+		}
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.reads++
 	return c.schema, c.err
+}
+
+func (c *fakeCatalog) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = err
+}
+
+func (c *fakeCatalog) wait(until <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.until = until
+}
+
+func (c *fakeCatalog) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.reads
 }
 
 func (c *fakeCatalog) set(columns ...string) {
@@ -56,11 +85,9 @@ func (r *fakeRecorder) of(name string) int {
 	return r.counts[name]
 }
 
-func (r *fakeRecorder) Rejected(code, frontend string) { r.count("rejected " + code + " " + frontend) }
-func (r *fakeRecorder) Overridden(int)                 { r.count("overridden") }
-func (r *fakeRecorder) PlanCache(event string)         { r.count("plan " + event) }
-func (r *fakeRecorder) Stage(stage string, _ float64)  { r.count("stage " + stage) }
-func (r *fakeRecorder) SchemaRefresh(result string)    { r.count("refresh " + result) }
+func (r *fakeRecorder) PlanCache(event string)        { r.count("plan " + event) }
+func (r *fakeRecorder) Stage(stage string, _ float64) { r.count("stage " + stage) }
+func (r *fakeRecorder) SchemaRefresh(result string)   { r.count("refresh " + result) }
 
 // fakeDirectory knows one server.
 type fakeDirectory struct{ server Server }
@@ -127,7 +154,7 @@ func newBench(t *testing.T, override policy.Limits) *bench {
 	}
 	b.Gate = NewGate(GateConfig{
 		Directory: fakeDirectory{Server{ID: "s", ProjectID: "p"}}, Policies: b.policies, Recorder: b.recorder,
-		Log: slog.New(slog.DiscardHandler), Override: override,
+		Override: override,
 	})
 	return b
 }

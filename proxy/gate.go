@@ -3,9 +3,7 @@ package proxy
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"runtime"
-	"runtime/debug"
 	"time"
 
 	"github.com/tenantgate/tenantgate/policy"
@@ -14,6 +12,9 @@ import (
 // undefinedColumn is the SQLSTATE of a column that the schema, as it was read last, does not have.
 const undefinedColumn = "42703"
 
+// parsingWait is how long a statement waits for a place to be parsed in.
+const parsingWait = time.Second
+
 // Gate is the one door to the database: it tells who calls, what they reach, whether
 // there is room for them, and whether their statement may run.
 type Gate struct {
@@ -21,7 +22,6 @@ type Gate struct {
 	policies  *Policies
 	limiter   *limiter
 	recorder  Recorder
-	log       *slog.Logger
 	parsing   chan struct{} // places for decisions that are being made: C code on threads of its own
 }
 
@@ -30,16 +30,15 @@ type GateConfig struct {
 	Directory Directory
 	Policies  *Policies
 	Recorder  Recorder
-	Log       *slog.Logger
 	// Override replaces, where a field is not zero, the policies' own limits on
-	// requests and places; negative is no limit.
+	// requests and places; negative is no limit. The burst is then twice the requests.
 	Override policy.Limits
 }
 
 // NewGate makes a Gate.
 func NewGate(c GateConfig) *Gate {
 	return &Gate{
-		directory: c.Directory, policies: c.Policies, recorder: c.Recorder, log: c.Log,
+		directory: c.Directory, policies: c.Policies, recorder: c.Recorder,
 		limiter: newLimiter(c.Override), parsing: make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
 	}
 }
@@ -71,15 +70,15 @@ func (g *Gate) Server(ctx context.Context, caller Caller, projectID, serverID st
 	return g.directory.Server(ctx, projectID, serverID)
 }
 
-// Admit takes one request out of the budget that the subject's policy gives its server,
-// and waits for a place among its running ones. The place must be released; its Rate is
-// set even where the error is not nil.
+// Admit takes one request out of the server's budget, by the limits of the subject's
+// policy, and waits for a place among its running ones. The place must be released; its
+// Rate is set even where the error is not nil.
 func (g *Gate) Admit(ctx context.Context, s Subject) (Place, error) {
 	c, err := g.policies.of(s)
 	if err != nil {
 		return Place{}, err
 	}
-	return g.limiter.admit(ctx, s.Server.ID, c.policy.Limits())
+	return g.limiter.admit(ctx, s.Server.ID, c.limits)
 }
 
 // Check decides whether a text may run for the subject. The error is an *Error; a
@@ -87,28 +86,33 @@ func (g *Gate) Admit(ctx context.Context, s Subject) (Place, error) {
 func (g *Gate) Check(ctx context.Context, s Subject, text string) (*policy.Approved, error) {
 	start := time.Now()
 	defer func() { g.recorder.Stage("policy", time.Since(start).Seconds()) }()
-	var decision policy.Decision
-	c, err := g.policies.of(s)
-	if err == nil {
-		decision, err = g.decide(ctx, c, text)
-	}
-	if err == nil && decision.Reason.SQLState == undefinedColumn && g.policies.refreshIfOld(ctx) {
-		if c, err = g.policies.of(s); err == nil {
-			decision, err = g.decide(ctx, c, text)
-		}
+	decision, err := g.decideFor(ctx, s, text)
+	if err == nil && decision.Reason.SQLState == undefinedColumn && g.policies.refreshIfOld(ctx, start) {
+		decision, err = g.decideFor(ctx, s, text)
 	}
 	if err == nil && (decision.Verdict != policy.Allow || decision.Approved == nil) {
 		err = FromReason(decision.Reason)
 	}
-	if err != nil {
-		e := AsError(err)
-		if e.Code == policy.Internal {
-			e = unproved(e)
-		}
-		g.recorder.Rejected(string(e.Code), s.Frontend)
-		return nil, e
+	if err == nil {
+		return decision.Approved, nil
 	}
-	return decision.Approved, nil
+	e := AsError(err)
+	if e.Code == policy.Internal {
+		e = unproved(e)
+	}
+	return nil, e
+}
+
+// decideFor decides by the subject's policy, if that fits the database as it is.
+func (g *Gate) decideFor(ctx context.Context, s Subject, text string) (policy.Decision, error) {
+	c, err := g.policies.of(s)
+	if err != nil {
+		return policy.Decision{}, err
+	}
+	if c.misfit != nil {
+		return policy.Decision{}, unserved("the policy does not fit the database's tables; an operator must mend one of them", c.misfit)
+	}
+	return g.decide(ctx, c, text)
 }
 
 // unproved keeps what the engine says about itself for the log: it is not the caller's.
@@ -128,15 +132,13 @@ func (g *Gate) decide(ctx context.Context, c *compiled, text string) (d policy.D
 		return d, nil
 	}
 	g.recorder.PlanCache("miss")
-	select {
-	case g.parsing <- struct{}{}:
-	case <-ctx.Done():
-		return policy.Decision{}, &Error{Code: Overloaded, Message: "too many statements are being checked; try again", RetryAfter: time.Second, Retryable: true}
+	if err := g.enterParsing(ctx); err != nil {
+		return policy.Decision{}, err
 	}
 	defer func() {
 		<-g.parsing
-		if p := recover(); p != nil {
-			d, err = policy.Decision{}, fmt.Errorf("deciding: panic: %v\n%s", p, debug.Stack())
+		if cause := recover(); cause != nil {
+			d, err = policy.Decision{}, fmt.Errorf("deciding: %w", Recovered(cause))
 		}
 	}()
 	d = c.policy.Decide(text)
@@ -146,8 +148,21 @@ func (g *Gate) decide(ctx context.Context, c *compiled, text string) (d policy.D
 	return d, nil
 }
 
-// Rejected counts a refusal that was made after Check: of arguments or scopes.
-func (g *Gate) Rejected(code Code, frontend string) { g.recorder.Rejected(string(code), frontend) }
+// enterParsing takes a place for a decision to be made in.
+func (g *Gate) enterParsing(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, parsingWait)
+	defer cancel()
+	select {
+	case g.parsing <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return &Error{Code: Overloaded, Message: "too many statements are being checked; try again", RetryAfter: time.Second, Retryable: true, Cause: ctx.Err()}
+	}
+}
 
-// Refresh reads the schema again and recompiles the policies if it changed.
-func (g *Gate) Refresh(ctx context.Context) error { return g.policies.Refresh(ctx) }
+// Refresh makes sure that the schema was read after since, and tells whether the policies
+// are others than then. It is for a statement that ErrSchemaChanged turned back: since is
+// before its Check, and it is worth another one only if something changed.
+func (g *Gate) Refresh(ctx context.Context, since time.Time) (changed bool, err error) {
+	return g.policies.Refresh(ctx, since)
+}

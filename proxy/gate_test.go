@@ -3,7 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
-	"sync"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,7 +38,7 @@ func TestClosestPolicyWins(t *testing.T) {
 		{"front end", Subject{Frontend: "wire"}, policy.StatementNotAllowed},
 		{"server over front end", Subject{Frontend: "wire", Server: Server{Policy: "writer"}}, ""},
 		{"token over server", Subject{Server: Server{Policy: "writer"}, Caller: Caller{Policy: "reader"}}, policy.StatementNotAllowed},
-		{"a policy that is not loaded", Subject{Server: Server{Policy: "gone"}}, policy.Internal},
+		{"a policy that is not loaded", Subject{Server: Server{Policy: "gone"}}, UpstreamUnavailable},
 	} {
 		approved, err := b.Check(t.Context(), c.subject, writes)
 		if codeOf(err) != c.want || (approved == nil) != (err != nil) {
@@ -57,56 +57,51 @@ func TestPlansAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if b.recorder.of("plan hit") != 4 || b.recorder.of("plan miss") != 2 || b.recorder.of("rejected statement_not_allowed rest") != 3 {
+	if b.recorder.of("plan hit") != 4 || b.recorder.of("plan miss") != 2 {
 		t.Errorf("%v", b.recorder.counts)
 	}
 }
 
-// TestNewColumn names a column that was added a moment ago: the refusal looks again.
-func TestNewColumn(t *testing.T) {
+// TestParsingIsBounded has every place taken: whoever waits is told so in time.
+func TestParsingIsBounded(t *testing.T) {
 	b := newBench(t, policy.Limits{})
-	const text = "SELECT n.extra FROM notes n WHERE n.server_id = ?"
-	if _, err := b.Check(t.Context(), Subject{}, text); codeOf(err) != policy.QueryFailed {
-		t.Fatal(err)
+	for range cap(b.parsing) {
+		b.parsing <- struct{}{}
 	}
-	b.catalog.set("id", "server_id", "body", "extra")
-	time.Sleep(refusalPeriod)
-	if _, err := b.Check(t.Context(), Subject{}, text); err != nil {
+	start := time.Now()
+	_, err := b.Check(t.Context(), Subject{}, reads)
+	if took := time.Since(start); codeOf(err) != Overloaded || took < parsingWait || took > parsingWait+time.Second {
+		t.Errorf("%v after %v", err, took)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := b.Check(ctx, Subject{}, reads); codeOf(err) != Overloaded {
 		t.Error(err)
 	}
-	reads := b.catalog.reads
-	for range 50 {
-		_, _ = b.Check(t.Context(), Subject{}, "SELECT n.nope FROM notes n WHERE n.server_id = ?")
-	}
-	if more := b.catalog.reads - reads; more > 2 {
-		t.Errorf("a flood of refusals read the schema %d times", more)
-	}
-}
-
-// TestSchemaThatDoesNotFit keeps the policies as they were.
-func TestSchemaThatDoesNotFit(t *testing.T) {
-	b := newBench(t, policy.Limits{})
-	b.catalog.set("id", "body")
-	if err := b.Refresh(t.Context()); err == nil {
-		t.Error("a table without its scope column was taken")
-	}
+	<-b.parsing
 	if _, err := b.Check(t.Context(), Subject{}, reads); err != nil {
 		t.Error(err)
 	}
-	b.catalog.err = errors.New("away")
-	if err := b.Refresh(t.Context()); err == nil || b.recorder.of("refresh failed") != 2 {
-		t.Errorf("%v %v", err, b.recorder.counts)
-	}
 }
 
-func TestRunStops(t *testing.T) {
+// TestPanicDenies shows that the engine's panics deny, and that what they were made with
+// is in no error.
+func TestPanicDenies(t *testing.T) {
 	b := newBench(t, policy.Limits{})
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- b.policies.Run(ctx) }()
-	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
+	c, err := b.policies.of(Subject{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.policy = nil
+	for range cap(b.parsing) + 1 { // places are given back
+		if _, err := b.Check(t.Context(), Subject{}, reads); codeOf(err) != policy.Internal {
+			t.Error(err)
+		}
+	}
+	for _, cause := range []any{"SELECT 'hunter2'", errors.New("hunter2")} {
+		if text := Recovered(cause).Error(); strings.Contains(text, "hunter2") || !strings.HasPrefix(text, "panic with a ") {
+			t.Error(text)
+		}
 	}
 }
 
@@ -128,98 +123,6 @@ func TestReach(t *testing.T) {
 }
 
 func second(_ Server, err error) error { return err }
-
-func TestRateIsLimited(t *testing.T) {
-	b := newBench(t, policy.Limits{})
-	for i := range 2 {
-		place, err := b.Admit(t.Context(), Subject{Server: Server{ID: "s"}})
-		if err != nil || place.Rate.Limit != 2 || place.Rate.Remaining != 1-i {
-			t.Errorf("%+v %v", place, err)
-		}
-		place.Release()
-		place.Release()
-	}
-	place, err := b.Admit(t.Context(), Subject{Server: Server{ID: "s"}})
-	if e := AsError(err); err == nil || e.Code != RateLimited || e.RetryAfter <= 0 || e.RetryAfter > 500*time.Millisecond || place.Rate.Limit != 2 {
-		t.Errorf("%+v %v", place, err)
-	}
-	if _, err := b.Admit(t.Context(), Subject{Server: Server{ID: "another"}}); err != nil {
-		t.Errorf("another server is limited too: %v", err)
-	}
-}
-
-// TestCallerChangesPolicy shows that the policy closest to the caller sets the budget,
-// and that going back and forth between two refills neither.
-func TestCallerChangesPolicy(t *testing.T) {
-	l := newLimiter(policy.Limits{})
-	slow := policy.Limits{RequestsPerSecond: 1, Burst: 1, MaxConcurrent: -1}
-	fast := policy.Limits{RequestsPerSecond: 1, Burst: 2, MaxConcurrent: -1}
-	for i, step := range []struct {
-		limits policy.Limits
-		admit  bool
-	}{{slow, true}, {fast, true}, {slow, false}, {fast, true}, {slow, false}, {fast, false}} {
-		place, err := l.admit(t.Context(), "s", step.limits)
-		if (err == nil) != step.admit {
-			t.Errorf("step %d: %v", i, err)
-		}
-		place.Release()
-	}
-	b := newBench(t, policy.Limits{})
-	unknown := Subject{Server: Server{ID: "s"}, Caller: Caller{Policy: "gone"}}
-	if _, err := b.Admit(t.Context(), unknown); codeOf(err) != policy.Internal {
-		t.Errorf("a token's policy that is not loaded: %v", err)
-	}
-}
-
-// TestPlacesInOrder fills the one place and queues up.
-func TestPlacesInOrder(t *testing.T) {
-	b := newBench(t, policy.Limits{RequestsPerSecond: -1})
-	first, err := b.Admit(t.Context(), Subject{Server: Server{ID: "s"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.Admit(t.Context(), Subject{Server: Server{ID: "s"}}); codeOf(err) != RateLimited {
-		t.Errorf("beyond maxWait: %v", err)
-	}
-	var wg sync.WaitGroup
-	wg.Add(1)
-	go func() {
-		defer wg.Done()
-		place, err := b.Admit(t.Context(), Subject{Server: Server{ID: "s"}})
-		if err != nil {
-			t.Error(err)
-		}
-		place.Release()
-	}()
-	time.Sleep(5 * time.Millisecond)
-	first.Release()
-	wg.Wait()
-}
-
-func TestIdleBudgetsAreDropped(t *testing.T) {
-	l := newLimiter(policy.Limits{})
-	limits := policy.Limits{RequestsPerSecond: 1000, Burst: 1, MaxConcurrent: -1}
-	for i := range 2 * sweepEvery {
-		place, err := l.admit(t.Context(), string(rune('a'+i%26))+time.Duration(i).String(), limits)
-		if err != nil {
-			t.Fatal(err)
-		}
-		place.Release()
-	}
-	if n := len(l.budgets); n > sweepEvery+100 {
-		t.Errorf("%d budgets are kept", n)
-	}
-}
-
-// TestOverride lifts the limits, as a load test does.
-func TestOverride(t *testing.T) {
-	b := newBench(t, policy.Limits{RequestsPerSecond: -1, MaxConcurrent: -1})
-	for range 100 {
-		if _, err := b.Admit(t.Context(), Subject{Server: Server{ID: "s"}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 // TestCodes shows that every code of the policy has a meaning.
 func TestCodes(t *testing.T) {

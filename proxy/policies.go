@@ -2,9 +2,9 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
-	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,21 +14,21 @@ import (
 	"github.com/tenantgate/tenantgate/policy"
 )
 
-// schemaPeriod is how often the schema is looked at for changes that no statement has
-// stumbled over.
-const schemaPeriod = time.Second
-
-// refusalPeriod is how often refused statements may have it looked at.
-const refusalPeriod = 100 * time.Millisecond
-
 // Policies holds the policies, compiled against the database's schema, and their plans.
-// A request uses one snapshot; a new schema swaps it whole or leaves the old one.
+// A request uses one snapshot; a new schema swaps it whole. A policy that no longer fits
+// decides nothing until it does: what it forbade may have another name now.
 type Policies struct {
 	config  PoliciesConfig
 	tables  []policy.TableName
 	current atomic.Pointer[snapshot]
-	refresh sync.Mutex
 	looked  atomic.Int64 // when a refusal last had the schema read, in nanoseconds since 1970
+
+	life    context.Context // of the readings under way; Run ends it
+	end     context.CancelFunc
+	readers sync.WaitGroup // the goroutines that read
+	mu      sync.Mutex     // guards what is below
+	reading *reading       // the one under way; nil: none
+	last    time.Time      // when the last reading that succeeded began
 }
 
 // PoliciesConfig is what Policies are made of.
@@ -45,18 +45,22 @@ type PoliciesConfig struct {
 
 type snapshot struct {
 	schema policy.Schema
+	made   time.Time
 	byName map[string]*compiled
 }
 
 // compiled is a policy with the decisions that it has made, bounded by their weight.
 type compiled struct {
-	policy *policy.Policy
+	policy *policy.Policy // nil where misfit says why
+	misfit error
+	limits policy.Limits
 	plans  *otter.Cache[string, policy.Decision]
 }
 
 // LoadPolicies reads the schema and compiles every file, or says which does not fit.
 func LoadPolicies(ctx context.Context, c PoliciesConfig) (*Policies, error) {
 	p := &Policies{config: c}
+	p.life, p.end = context.WithCancel(context.Background())
 	for _, f := range c.Files {
 		for _, t := range f.TableNames() {
 			if !slices.Contains(p.tables, t) {
@@ -64,7 +68,10 @@ func LoadPolicies(ctx context.Context, c PoliciesConfig) (*Policies, error) {
 			}
 		}
 	}
-	if err := p.Refresh(ctx); err != nil {
+	if err := p.reload(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.current.Load().misfits(); err != nil {
 		return nil, err
 	}
 	for _, name := range append([]string{c.Default}, mapValues(c.Frontends)...) {
@@ -83,63 +90,40 @@ func mapValues(m map[string]string) []string {
 	return out
 }
 
-// Refresh reads the schema and, if it changed, compiles the policies anew. On an error
-// the policies stay as they were.
-func (p *Policies) Refresh(ctx context.Context) error {
-	p.refresh.Lock()
-	defer p.refresh.Unlock()
-	return p.reload(ctx)
-}
-
-// reload is Refresh for who holds the lock.
-func (p *Policies) reload(ctx context.Context) error {
-	schema, err := p.config.Catalog.Schema(ctx, p.tables)
-	if err != nil {
-		p.config.Recorder.SchemaRefresh("failed")
-		return fmt.Errorf("reading the schema: %w", err)
-	}
-	if old := p.current.Load(); old != nil && reflect.DeepEqual(old.schema, schema) {
-		p.config.Recorder.SchemaRefresh("unchanged")
-		return nil
-	}
-	next, err := p.compile(schema)
-	if err != nil {
-		p.config.Recorder.SchemaRefresh("failed")
-		return err
-	}
-	p.current.Store(next)
-	p.config.Recorder.SchemaRefresh("changed")
-	return nil
-}
-
-// refreshIfOld reads the schema since a statement names a column that it does not have:
-// one may just have been added. It tells whether it did; a flood of such statements
-// does not make it read more often than every refusalPeriod.
-func (p *Policies) refreshIfOld(ctx context.Context) bool {
-	now, last := time.Now().UnixNano(), p.looked.Load()
-	if now-last < int64(refusalPeriod) || !p.looked.CompareAndSwap(last, now) || !p.refresh.TryLock() {
-		return false
-	}
-	defer p.refresh.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, schemaPeriod)
-	defer cancel()
-	return p.reload(ctx) == nil
-}
-
-func (p *Policies) compile(schema policy.Schema) (*snapshot, error) {
-	s := &snapshot{schema: schema, byName: map[string]*compiled{}}
-	for _, f := range p.config.Files {
-		c, err := policy.Compile(f, schema, p.config.Sets)
-		if err != nil {
-			return nil, fmt.Errorf("compiling policy %s: %w", f.Name, err)
+// misfits are the errors of the policies that do not fit the schema.
+func (s *snapshot) misfits() error {
+	var all []error
+	for name, c := range s.byName {
+		if c.misfit != nil {
+			all = append(all, fmt.Errorf("compiling policy %s: %w", name, c.misfit))
 		}
+	}
+	return errors.Join(all...)
+}
+
+// compile makes the snapshot of a schema. It fails only where no cache can be made.
+func (p *Policies) compile(schema policy.Schema) (*snapshot, error) {
+	s := &snapshot{schema: schema, made: time.Now(), byName: map[string]*compiled{}}
+	for _, f := range p.config.Files {
 		plans, err := p.newPlans()
 		if err != nil {
 			return nil, fmt.Errorf("making the plan cache of policy %s: %w", f.Name, err)
 		}
-		s.byName[f.Name] = &compiled{policy: c, plans: plans}
+		c := &compiled{limits: f.Limits.WithDefaults(), plans: plans}
+		c.policy, c.misfit = p.fit(f, schema)
+		s.byName[f.Name] = c
 	}
 	return s, nil
+}
+
+// fit compiles one file; a panic of the engine is one more way not to fit.
+func (p *Policies) fit(f *policy.File, schema policy.Schema) (fitting *policy.Policy, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			fitting, err = nil, Recovered(cause)
+		}
+	}()
+	return policy.Compile(f, schema, p.config.Sets)
 }
 
 func (p *Policies) newPlans() (*otter.Cache[string, policy.Decision], error) {
@@ -155,7 +139,8 @@ func (p *Policies) newPlans() (*otter.Cache[string, policy.Decision], error) {
 }
 
 // of gives the policy of a subject: the closest assignment wins, from the token over
-// the server and its project to the front end.
+// the server and its project to the front end. It is UpstreamUnavailable where that is
+// not loaded: another one might permit what this one would not.
 func (p *Policies) of(s Subject) (*compiled, error) {
 	names := [...]string{s.Caller.Policy, s.Server.Policy, p.config.Frontends[s.Frontend], p.config.Default}
 	for _, name := range names {
@@ -165,10 +150,19 @@ func (p *Policies) of(s Subject) (*compiled, error) {
 		if c := p.current.Load().byName[name]; c != nil {
 			return c, nil
 		}
-		return nil, AsError(fmt.Errorf("policy %q is assigned to server %s but not loaded", name, s.Server.ID))
+		return nil, unserved("the policy that is assigned here is not loaded; an operator must assign another one or load it",
+			fmt.Errorf("policy %q is assigned to server %s, its project or the token, but not loaded", name, s.Server.ID))
 	}
 	return nil, AsError(fmt.Errorf("no policy is assigned to server %s", s.Server.ID))
 }
+
+// unserved is for subjects whose policy can decide nothing now.
+func unserved(message string, cause error) *Error {
+	return &Error{Code: UpstreamUnavailable, Message: message, Retryable: true, RetryAfter: unservedPause, Cause: cause}
+}
+
+// unservedPause is what those are told to wait: somebody has to mend something first.
+const unservedPause = 5 * time.Second
 
 // Loaded gives the name and the SHA-256 of each policy's file.
 func (p *Policies) Loaded() map[string]string {
@@ -177,26 +171,4 @@ func (p *Policies) Loaded() map[string]string {
 		out[f.Name] = f.SHA256
 	}
 	return out
-}
-
-// Run looks at the schema every second until ctx is done. An unchanged schema costs
-// one small query.
-func (p *Policies) Run(ctx context.Context) error {
-	tick := time.NewTicker(schemaPeriod)
-	defer tick.Stop()
-	failing := false
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		attempt, cancel := context.WithTimeout(ctx, 5*schemaPeriod)
-		err := p.Refresh(attempt)
-		cancel()
-		if err != nil && !failing && ctx.Err() == nil {
-			p.config.Log.Warn("the schema could not be refreshed; the one before stays in force", "error", err)
-		}
-		failing = err != nil
-	}
 }

@@ -27,11 +27,10 @@ type Catalog interface {
 	Schema(ctx context.Context, tables []policy.TableName) (policy.Schema, error)
 }
 
-// Recorder is told what the gate does, for metrics. Its labels are bounded.
+// Recorder is told what the gate does, for metrics. Its labels are bounded. How requests
+// end is told by the front ends.
 type Recorder interface {
-	Rejected(code, frontend string)
-	Overridden(n int)
 	PlanCache(event string) // hit, miss, eviction
 	Stage(stage string, seconds float64)
-	SchemaRefresh(result string) // unchanged, changed, failed
+	SchemaRefresh(result string) // unchanged; changed; failed: not read, or a policy does not fit it
 }

@@ -72,7 +72,8 @@ type Place struct {
 	release func()
 }
 
-// Release gives the place back; it is safe to call twice and on the zero value.
+// Release gives the place back; it is safe to call twice and on the zero value, but not
+// from two goroutines at once.
 func (p *Place) Release() {
 	if p.release != nil {
 		p.release()

@@ -49,8 +49,11 @@ func projects(list ...control.Project) (out []projectJSON, t table) {
 
 // Run makes a project.
 func (p *projectCreate) Run(ctx context.Context, c *console) error {
+	if err := checkName(p.Name); err != nil {
+		return err
+	}
 	return p.with(ctx, func(s *control.Store) error {
-		made, err := s.CreateProject(ctx, p.Name)
+		made, err := s.CreateProject(ctx, strings.TrimSpace(p.Name))
 		if err != nil {
 			return err
 		}
@@ -75,15 +78,29 @@ func (p *projectList) Run(ctx context.Context, c *console) error {
 func (p *projectSetPolicy) Run(ctx context.Context, c *console) error {
 	return p.with(ctx, func(s *control.Store) error {
 		if err := s.SetProjectPolicy(ctx, p.ID, p.Policy); err != nil {
-			return err
+			return missing(err, "project", p.ID)
 		}
-		return p.done(c, p.ID, "policy set")
+		return p.assigned(c, p.ID, p.Policy)
 	})
 }
 
 // done tells that something was changed that has nothing to show.
 func (f *storeFlags) done(c *console, id, what string) error {
 	return f.print(c, map[string]string{"id": id, "result": what}, table{columns: []string{id + ": " + what}})
+}
+
+// assigned tells that a policy was assigned by its name. Which policies there are is the
+// running service's business: the store knows names alone.
+func (f *storeFlags) assigned(c *console, id, policy string) error {
+	warnOfPolicy(c, policy)
+	return f.done(c, id, "policy set")
+}
+
+// warnOfPolicy says what becomes of a name that a running service does not know.
+func warnOfPolicy(c *console, policy string) {
+	if policy != "" {
+		fmt.Fprintf(c.Err, "tenantgate: note: each running service must have loaded a policy named %q (see serve --policy); one that has not answers 503\n", policy)
+	}
 }
 
 // tokenCommand manages developers' access tokens.
@@ -96,8 +113,8 @@ type tokenCommand struct {
 type tokenCreate struct {
 	storeFlags
 	Project []string `name:"project" required:"" env:"-" placeholder:"ID" help:"Project that it reaches; may be repeated."`
-	Scope   []string `name:"scope" env:"-" default:"manage,read,write" help:"manage (servers), read and write (statements)."`
-	Expires string   `name:"expires" env:"-" placeholder:"90d" help:"How long it is valid, such as 90d or 12h; for ever by default."`
+	Scope   []string `name:"scope" env:"-" default:"manage,read,write" placeholder:"SCOPE" help:"manage (servers), read or write (statements); may be repeated. Without it the token has all three."`
+	Expires string   `name:"expires" env:"-" placeholder:"TIME" help:"How long it is valid, such as 90d or 12h. Without it the token does not expire."`
 	Name    string   `name:"name" env:"-" help:"A name for the list."`
 	Policy  string   `name:"policy" env:"-" help:"Policy for statements with this token, before the server's and the project's."`
 }
@@ -152,13 +169,21 @@ func (t *tokenCreate) Run(ctx context.Context, c *console) error {
 	return t.with(ctx, func(s *control.Store) error {
 		made, text, err := s.CreateToken(ctx, spec)
 		if err != nil {
-			return err
+			return missing(err, "project", strings.Join(t.Project, ", or no "))
 		}
+		warnOfPolicy(c, t.Policy)
 		j := tokenView(made)
 		j.Token = text
-		return t.print(c, j, table{columns: []string{"ID", "TOKEN"}, rows: [][]any{{j.ID, j.Token}},
+		return t.print(c, j, table{columns: []string{"ID", "TOKEN", "SCOPES", "EXPIRES"}, rows: [][]any{{j.ID, j.Token, strings.Join(j.Scopes, ","), expiry(j)}},
 			note: "The token is shown this once; store it now."})
 	})
+}
+
+func expiry(j tokenJSON) string {
+	if j.ExpiresAt == nil {
+		return "never"
+	}
+	return *j.ExpiresAt
 }
 
 // parseSpan reads a duration that may be given in days.
@@ -190,7 +215,7 @@ func (t *tokenList) Run(ctx context.Context, c *console) error {
 			j := tokenView(item)
 			list = append(list, j)
 			out.rows = append(out.rows, []any{j.ID, orDash(&j.Name), strings.Join(j.Projects, ","), strings.Join(j.Scopes, ","),
-				orDash(&j.Policy), orDash(j.CreatedAt), orDash(j.ExpiresAt), orDash(j.RevokedAt)})
+				orDash(&j.Policy), orDash(j.CreatedAt), expiry(j), orDash(j.RevokedAt)})
 		}
 		return t.print(c, list, out)
 	})
@@ -200,7 +225,7 @@ func (t *tokenList) Run(ctx context.Context, c *console) error {
 func (t *tokenRevoke) Run(ctx context.Context, c *console) error {
 	return t.with(ctx, func(s *control.Store) error {
 		if err := s.RevokeToken(ctx, t.ID); err != nil {
-			return err
+			return missing(err, "token with the id", t.ID)
 		}
 		return t.done(c, t.ID, "revoked")
 	})

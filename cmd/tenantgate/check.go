@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tenantgate/tenantgate/policies"
 	"github.com/tenantgate/tenantgate/policy"
@@ -12,16 +14,18 @@ import (
 
 // checkCommand decides statements without a database: for a project's own CI.
 type checkCommand struct {
-	Policy string   `name:"policy" env:"-" placeholder:"FILE" help:"Policy file, or the name of a shipped one." default:"default"`
-	Schema string   `name:"schema" env:"-" placeholder:"FILE" help:"JSON of the tables that the policy names; the bundled schema by default."`
+	Policy string   `name:"policy" env:"-" placeholder:"FILE" help:"Policy file, or the name of a shipped one: default, inject or readonly. Without it: default." default:"default"`
+	Schema string   `name:"schema" env:"-" placeholder:"FILE" help:"JSON of the tables that the policy names (policies/README.md shows how to make it); the bundled schema by default."`
 	JSON   bool     `name:"json" env:"-" help:"Print one JSON object per statement."`
-	Files  []string `arg:"" name:"file" help:"SQL files; statements end with a semicolon. - is standard input."`
+	Files  []string `arg:"" name:"file" help:"SQL files; statements end with a semicolon. - is standard input. Exit code 1: a statement is refused; 2: a file can't be read."`
 }
 
-// checked is what becomes of one statement.
+// checked is what becomes of one statement. Line and column are the mistake's where one
+// can be pointed at, else the statement's; the position counts in the statement.
 type checked struct {
 	File      string `json:"file"`
 	Line      int    `json:"line"`
+	Column    int    `json:"column"`
 	Verdict   string `json:"verdict"`
 	Kind      string `json:"kind,omitempty"`
 	Rewritten string `json:"rewritten,omitempty"`
@@ -31,35 +35,69 @@ type checked struct {
 	Position  int    `json:"position,omitempty"`
 }
 
-// Run checks every statement of every file; it fails when one is refused.
+// Run checks every statement of every file; it fails when one is refused, and otherwise
+// than when it could not look.
 func (k *checkCommand) Run(c *console) error {
-	p, err := k.compile()
+	refused, total, err := k.all(c)
 	if err != nil {
-		return err
-	}
-	refused, total := 0, 0
-	for _, path := range k.Files {
-		script, err := readScript(path)
-		if err != nil {
-			return err
-		}
-		for _, piece := range policy.Split(script) {
-			result := check(p, path, piece)
-			if total++; result.Verdict != "allow" {
-				refused++
-			}
-			if err := k.print(c, result); err != nil {
-				return err
-			}
-		}
+		return unusable{err}
 	}
 	if !k.JSON {
-		fmt.Fprintf(c.Out, "%d statements, %d refused\n", total, refused)
+		plural := "s"
+		if total == 1 {
+			plural = ""
+		}
+		fmt.Fprintf(c.Out, "%d statement%s, %d refused\n", total, plural, refused)
 	}
 	if refused > 0 {
 		return errSilent
 	}
 	return nil
+}
+
+func (k *checkCommand) all(c *console) (refused, total int, err error) {
+	if err := checkStack(); err != nil {
+		return 0, 0, err
+	}
+	p, err := k.compile()
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, path := range k.Files {
+		script, err := readScript(path)
+		if err != nil {
+			return 0, 0, err
+		}
+		at := 0
+		for _, piece := range policy.Split(script) {
+			at += strings.Index(script[at:], piece.Text)
+			result := check(p, path, script, at, piece)
+			at += len(piece.Text)
+			if total++; result.Verdict != "allow" {
+				refused++
+			}
+			if err := k.print(c, result); err != nil {
+				return 0, 0, err
+			}
+		}
+	}
+	return refused, total, nil
+}
+
+// lineColumn counts both from 1, columns in characters.
+func lineColumn(script string, offset int) (line, column int) {
+	before := script[:offset]
+	return 1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
+}
+
+// mistakeAt is the offset in the text of a character counted from 1.
+func mistakeAt(text string, position int) int {
+	for offset := range text {
+		if position--; position <= 0 {
+			return offset
+		}
+	}
+	return len(text)
 }
 
 func readScript(path string) (string, error) {
@@ -74,16 +112,9 @@ func readScript(path string) (string, error) {
 }
 
 func (k *checkCommand) compile() (*policy.Policy, error) {
-	src, shipped := policies.Named(k.Policy)
-	if !shipped {
-		var err error
-		if src, err = os.ReadFile(k.Policy); err != nil {
-			return nil, fmt.Errorf("reading the policy: %w", err)
-		}
-	}
-	file, err := policy.Parse(src)
+	file, err := readPolicy(k.Policy)
 	if err != nil {
-		return nil, fmt.Errorf("reading the policy %s: %w", k.Policy, err)
+		return nil, err
 	}
 	schema, err := k.schema()
 	if err != nil {
@@ -91,7 +122,9 @@ func (k *checkCommand) compile() (*policy.Policy, error) {
 	}
 	p, err := policy.Compile(file, schema, sets())
 	if err != nil {
-		return nil, fmt.Errorf("compiling the policy %s: %w", k.Policy, err)
+		// The policy speaks of the database, and here is none.
+		said := strings.Replace(err.Error(), "the database has no table", "the schema (--schema) has no table", 1)
+		return nil, fmt.Errorf("compiling the policy %s: %s", k.Policy, said)
 	}
 	return p, nil
 }
@@ -103,15 +136,22 @@ func (k *checkCommand) schema() (s policy.Schema, err error) {
 			return s, fmt.Errorf("reading the schema: %w", err)
 		}
 	}
-	if err := json.Unmarshal(src, &s); err != nil {
-		return s, fmt.Errorf("reading the schema: %w", err)
+	d := json.NewDecoder(bytes.NewReader(src))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&s); err != nil {
+		return s, fmt.Errorf("reading the schema %s: %w", k.Schema, err)
 	}
 	return s, nil
 }
 
-func check(p *policy.Policy, path string, piece policy.Piece) checked {
+// check decides the piece that begins at an offset of the script.
+func check(p *policy.Policy, path, script string, offset int, piece policy.Piece) checked {
 	d := p.Decide(piece.Text)
-	result := checked{File: path, Line: piece.Line, Verdict: "deny"}
+	if d.Verdict != policy.Allow && d.Reason.Position > 0 {
+		offset += mistakeAt(piece.Text, d.Reason.Position)
+	}
+	result := checked{File: path, Verdict: "deny"}
+	result.Line, result.Column = lineColumn(script, offset)
 	if d.Verdict == policy.Allow {
 		result.Verdict, result.Kind, result.Rewritten = "allow", string(d.Approved.Kind()), d.Approved.Rewritten()
 		return result
@@ -128,11 +168,7 @@ func (k *checkCommand) print(c *console, r checked) error {
 		_, err := fmt.Fprintf(c.Out, "%s:%d: allow %s\n  %s\n", r.File, r.Line, r.Kind, strings.ReplaceAll(r.Rewritten, "\n", "\n  "))
 		return err
 	}
-	place := ""
-	if r.Position > 0 {
-		place = fmt.Sprintf(" at character %d", r.Position)
-	}
-	_, err := fmt.Fprintf(c.Out, "%s:%d: deny %s%s: %s\n", r.File, r.Line, r.Code, place, r.Message)
+	_, err := fmt.Fprintf(c.Out, "%s:%d:%d: deny %s: %s\n", r.File, r.Line, r.Column, r.Code, r.Message)
 	if err == nil && r.Hint != "" {
 		_, err = fmt.Fprintf(c.Out, "  %s\n", r.Hint)
 	}

@@ -31,8 +31,14 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"nope"}, 2, "unexpected argument"}, {[]string{"serve"}, 2, "missing flags"}, {[]string{"token", "list"}, 1, "which control store?"},
 		{[]string{"token", "list", "--data-dir", t.TempDir()}, 1, "tenantgate dev makes one"},
 		{[]string{"dev", "--config", config}, 2, "httpAdr"}, {[]string{"dev", "--config", "/none"}, 2, "no such file"},
-		{[]string{"dev", "--http-addr", "127.0.0.1:0", "--data-dir", t.TempDir(), "--policy", "/none"}, 1, "reading the policy"},
-		{[]string{"check", "--policy", config, "x.sql"}, 1, "reading the policy"}, {[]string{"check", "/none.sql"}, 1, "no such file"},
+		{[]string{"dev", "--http-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0", "--data-dir", t.TempDir(), "--policy", "/none"}, 1, "reading the policy"},
+		{[]string{"dev", "--drain-timeout", "0s"}, 2, "--drain-timeout must be more than 0s"}, {[]string{"dev", "--pool-wait", "0s"}, 2, "--pool-wait must be more than 0s"},
+		{[]string{"dev", "--pool-wait=-1s"}, 2, "--pool-wait must"}, {[]string{"dev", "--max-conns", "0"}, 2, "--max-conns must be at least 1"},
+		{[]string{"dev", "--max-body-bytes", "0"}, 2, "--max-body-bytes must be at least 1"}, {[]string{"dev", "--pool-max", "0"}, 2, "--pool-max must be at least 1"},
+		{[]string{"dev", "--pool-min=-1"}, 2, "--pool-min must be from 0 to --pool-max"}, {[]string{"dev", "--pool-min", "21"}, 2, "--pool-min must be from 0 to --pool-max"},
+		{[]string{"dev", "--max-conns-per-ip=-1"}, 2, "--max-conns-per-ip must be at least 0"},
+		{[]string{"serve", "--database-url=x", "--control-database-url=y", "--max-conns", "0"}, 2, "--max-conns must be at least 1"},
+		{[]string{"check", "--policy", config, "x.sql"}, 2, "reading the policy"}, {[]string{"check", "/none.sql"}, 2, "no such file"},
 	} {
 		code, out, errs := command(t, c.args...)
 		if code != c.code || !strings.Contains(out+errs, c.says) {
@@ -70,6 +76,38 @@ func TestConfigPrecedence(t *testing.T) {
 	file, err := s.Config.read()
 	if err != nil || file.EndUsers.Table != "people" {
 		t.Errorf("%+v %v", file, err)
+	}
+}
+
+// TestConfigZero has zeros in the file: they are values like others, as in flags.
+func TestConfigZero(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(config, []byte("poolMin: 0\nrequestsPerSecond: 0\npreparedOff: false\nsearchPath: \"\"\nlogLevel:\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := command(t, "dev", "--config", config); code != 2 || !strings.Contains(errs, "preparedOff") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	if err := os.WriteFile(config, []byte("poolMin: 0\nrequestsPerSecond: 0\nnoPreparedStatements: false\nlogLevel:\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	parser, err := newParser(console{&bytes.Buffer{}, &bytes.Buffer{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := parse(parser, []string{"dev", "--config", config})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := parsed.Model.Target.Addr().Interface().(*app).Dev
+	if d.PoolMin != 0 || d.RequestsPerSecond == nil || *d.RequestsPerSecond != 0 || d.PreparedOff || d.LogLevel != "info" || d.PoolMax != 20 || d.MaxConcurrent != nil {
+		t.Errorf("%+v", d.settings)
+	}
+	if err := os.WriteFile(config, []byte("poolWait: 0s\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := command(t, "dev", "--config", config); code != 2 || !strings.Contains(errs, "--pool-wait must be more than 0s") {
+		t.Errorf("exit %d: %s", code, errs)
 	}
 }
 

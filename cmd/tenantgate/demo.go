@@ -37,7 +37,9 @@ func (d *devCommand) demo(ctx context.Context, controlURL, adminURL string) (cre
 	if err := plantRows(ctx, adminURL, c.ServerID); err != nil {
 		return c, err
 	}
-	return c, writeJSON(path, c)
+	kept := c
+	kept.AdminDatabaseURL = "" // of this start; it holds a password
+	return c, writeJSON(path, kept)
 }
 
 func readCredentials(path string) (c credentials, err error) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -39,9 +40,17 @@ func (d *devCommand) Run(ctx context.Context, c *console) error {
 		d.LogFormat = "text" // a person reads it
 	}
 	log := newLog(c.Err, d.LogLevel, d.LogFormat)
-	cluster, err := embedded.Start(ctx, embedded.Config{BinDir: d.PGBin, CacheDir: postgresCache(), DataDir: d.DataDir, Log: log})
+	sv, err := open(ctx, &d.settings, log)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%w; another tenantgate may be running (with make: make run ARGS=\"--http-addr 127.0.0.1:8081 --ops-addr 127.0.0.1:9091\")", err)
+	}
 	if err != nil {
 		return err
+	}
+	defer sv.close()
+	cluster, err := embedded.Start(ctx, embedded.Config{BinDir: d.PGBin, CacheDir: postgresCache(), DataDir: d.DataDir, Log: log})
+	if err != nil {
+		return sv.unlessStopped(ctx, err)
 	}
 	defer func() {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
@@ -50,17 +59,18 @@ func (d *devCommand) Run(ctx context.Context, c *console) error {
 			log.Error("stopping the embedded Postgres", "error", err)
 		}
 	}()
+	asked := ctx
 	ctx, cancel := whileRunning(ctx, cluster)
 	defer cancel()
 	db, err := prepareCluster(ctx, cluster)
 	if err != nil {
-		return fmt.Errorf("preparing the embedded database: %w", err)
+		return sv.unlessStopped(asked, fmt.Errorf("preparing the embedded database: %w", err))
 	}
 	demo, err := d.demo(ctx, db.ControlDatabaseURL, cluster.AdminURL(devDatabase))
 	if err != nil {
-		return fmt.Errorf("preparing the demo: %w", err)
+		return sv.unlessStopped(asked, fmt.Errorf("preparing the demo: %w", err))
 	}
-	err = serve(ctx, &d.settings, db, log, func(sv *service) error { return d.announce(c, sv, demo) })
+	err = sv.serve(ctx, db, func() error { return d.announce(c, sv, cluster.Home(), demo) })
 	return errors.Join(err, cluster.Err())
 }
 
@@ -139,52 +149,13 @@ func makeRoles(ctx context.Context, cluster *embedded.Cluster, passwords map[str
 // credentials are what a developer needs to try the service, and what the credentials
 // file holds.
 type credentials struct {
-	BaseURL          string `json:"baseUrl"`
-	OpsURL           string `json:"opsUrl"`
+	BaseURL          string `json:"baseUrl,omitempty"`
+	OpsURL           string `json:"opsUrl,omitempty"`
 	ProjectID        string `json:"projectId"`
 	AccessToken      string `json:"accessToken"`
 	ServerID         string `json:"serverId"`
 	APIKey           string `json:"apiKey"`
-	AdminDatabaseURL string `json:"adminDatabaseUrl"`
-}
-
-// announce tells that the service is ready: to scripts in the file, to a person in words.
-func (d *devCommand) announce(c *console, sv *service, demo credentials) error {
-	scheme := "http"
-	if d.TLSCert != "" {
-		scheme = "https"
-	}
-	demo.BaseURL = scheme + "://" + sv.httpListener.Addr().String() + d.BasePath
-	demo.OpsURL = "http://" + sv.opsListener.Addr().String()
-	if d.CredentialsFile != "" {
-		if err := writeJSON(d.CredentialsFile, demo); err != nil {
-			return fmt.Errorf("writing the credentials file: %w", err)
-		}
-	}
-	_, err := fmt.Fprintf(c.Out, `
-tenantgate is ready, on an embedded Postgres in %s
-
-  base URL   %s        (documentation: %[2]s/docs)
-  metrics    %s/metrics
-  project    %s
-  token      %s
-  server     %s
-  API key    %s
-
-Run a statement as this server:
-
-  curl -s %[2]s/api/developer/projects/%[4]s/servers/%[6]s/database/query \
-    -H 'Authorization: Bearer %[5]s' -H 'Content-Type: application/json' \
-    -d '{"query": "SELECT id, name, email FROM end_users WHERE server_id = ? ORDER BY name", "args": []}'
-
-Look an end user up by e-mail, as this server's application:
-
-  curl -s '%[2]s/api/auth/user/by-email?email=ada@example.com' \
-    -H 'X-Server-ID: %[6]s' -H 'X-API-Key: %[7]s'
-
-Ctrl-C stops both.
-`, d.DataDir, demo.BaseURL, demo.OpsURL, demo.ProjectID, demo.AccessToken, demo.ServerID, demo.APIKey)
-	return err
+	AdminDatabaseURL string `json:"adminDatabaseUrl,omitempty"`
 }
 
 // writeJSON writes a file that only its owner can read, whole or not at all.

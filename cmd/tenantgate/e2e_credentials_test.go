@@ -41,11 +41,17 @@ func TestLookup(t *testing.T) {
 // TestUnknownServerAndWrongKey must be alike to the byte, but for the request id.
 func TestUnknownServerAndWrongKey(t *testing.T) {
 	in := sharedInstance(t)
-	wrong := "tg_srv_" + strings.Repeat("A", 49)
+	// All are as keys should be, so that none is refused for its looks: another server's,
+	// and one that was nobody's any more.
+	_, wrong := in.newServer(t, "another")
+	id, retired := in.newServer(t, "retired")
+	in.cli(t, "server", "rotate-key", id)
+	within(t, 401, func() reply { return in.lookup(t, "a@b.c", "X-Server-ID: "+id, "X-API-Key: "+retired) })
 	var bodies []string
 	for _, headers := range [][]string{
 		{"X-Server-ID: " + in.ServerID, "X-API-Key: " + wrong}, {"X-Server-ID: none", "X-API-Key: " + wrong},
-		{"X-Server-ID: none", "X-API-Key: " + in.APIKey}, {"X-Server-ID: " + in.ServerID, "X-API-Key: x"},
+		{"X-Server-ID: none", "X-API-Key: " + in.APIKey}, {"X-Server-ID: " + in.ServerID, "X-API-Key: x"}, {"X-Server-ID: " + id, "X-API-Key: " + retired},
+		{"X-Server-ID: " + in.ServerID, "X-API-Key: " + retired}, {"X-Server-ID: none", "X-API-Key: " + retired},
 	} {
 		r := in.lookup(t, "ada@example.com", headers...)
 		e := errorOf(t, r)
@@ -59,6 +65,16 @@ func TestUnknownServerAndWrongKey(t *testing.T) {
 			t.Errorf("%s differs from %s", b, bodies[0])
 		}
 	}
+}
+
+// newServer makes a server of the demo's project.
+func (in *instance) newServer(t testing.TB, name string) (id, key string) {
+	t.Helper()
+	var made struct{ ID, APIKey string }
+	if err := json.Unmarshal([]byte(in.cli(t, "server", "create", name, "--project", in.ProjectID, "--json")), &made); err != nil || made.APIKey == "" {
+		t.Fatal(err)
+	}
+	return made.ID, made.APIKey
 }
 
 func TestBearer(t *testing.T) {
@@ -124,7 +140,8 @@ func TestScopes(t *testing.T) {
 		}
 		return "Authorization: Bearer " + made.Token
 	}
-	manage, read, write := token("manage"), token("read"), token("write")
+	manage, read, write, both := token("manage"), token("read"), token("write"), token("read", "write")
+	const deletesAndReads = `{"query":"WITH x AS (DELETE FROM files WHERE server_id = ? AND id = 'none' RETURNING id) SELECT * FROM x"}`
 	const selects, deletes, locks = `{"query":"SELECT 1"}`, `{"query":"DELETE FROM files WHERE server_id = ? AND id = 'none'"}`, `{"query":"SELECT id FROM files WHERE server_id = ? FOR UPDATE"}`
 	query := in.queryPath(in.ServerID)
 	for _, c := range []struct {
@@ -133,8 +150,8 @@ func TestScopes(t *testing.T) {
 	}{
 		{"GET", in.serversPath(), "", manage, 200}, {"GET", in.serversPath(), "", read, 403}, {"POST", in.serversPath(), `{"name":"x"}`, write, 403},
 		{"POST", query, selects, read, 200}, {"POST", query, deletes, write, 200}, {"POST", query, deletes, read, 403}, {"POST", query, selects, write, 403},
-		{"POST", query, selects, manage, 403}, {"POST", query, locks, read, 403},
-		{"POST", query, `{"query":"WITH x AS (DELETE FROM files WHERE server_id = ? AND id = 'none' RETURNING id) SELECT * FROM x"}`, read, 403},
+		{"POST", query, selects, manage, 403}, {"POST", query, locks, read, 403}, {"POST", query, locks, write, 403}, {"POST", query, locks, both, 200},
+		{"POST", query, deletesAndReads, read, 403}, {"POST", query, deletesAndReads, write, 403}, {"POST", query, deletesAndReads, both, 200},
 	} {
 		r := in.do(t, c.method, c.path, c.body, c.bearer)
 		if r.status != c.status || c.status == 403 && errorOf(t, r).Code != "insufficient_scope" {

@@ -38,6 +38,9 @@ func TestServe(t *testing.T) {
 			t.Errorf("%v", done)
 		}
 	}
+	if _, out, _ := command(t, "migrate", "--control-database-url", control, "--statement-role", "production_statement", "--lookup-role", "production_lookup"); strings.Count(out, "in database production on 127.0.0.1:") != 2 || strings.Count(out, ", as role postgres\n") != 2 {
+		t.Errorf("migrate says %s", out)
+	}
 	in := &instance{dir: admin.dir, contract: admin.contract}
 	in.ProjectID = cli("project", "create", "Production")["id"].(string)
 	in.AccessToken = cli("token", "create", "--project", in.ProjectID, "--scope", "read", "--scope", "write")["token"].(string)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -27,6 +28,8 @@ type app struct {
 	Token   tokenCommand   `cmd:"" help:"Manage developers' access tokens."`
 	Check   checkCommand   `cmd:"" help:"Tell what would become of SQL statements, without a database."`
 	Version versionCommand `cmd:"" help:"Print the version."`
+
+	ShowVersion kong.VersionFlag `name:"version" env:"-" help:"Print the version."`
 }
 
 // console is what a command talks to.
@@ -49,7 +52,7 @@ func main() {
 }
 
 // run carries out one command line and gives the exit code: 0 done, 1 it failed, 2 it
-// was not understood.
+// was not understood, or what it was given could not be read.
 func run(ctx context.Context, args []string, c console) int {
 	parser, err := newParser(c)
 	if err != nil {
@@ -61,8 +64,8 @@ func run(ctx context.Context, args []string, c console) int {
 		return 0
 	}
 	if err != nil {
-		fmt.Fprintln(c.Err, "tenantgate:", err)
-		fmt.Fprintln(c.Err, "tenantgate --help tells what there is")
+		fmt.Fprintln(c.Err, "tenantgate:", plain(err))
+		fmt.Fprintf(c.Err, "%s --help tells what there is\n", misused(err))
 		return 2
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
@@ -70,10 +73,17 @@ func run(ctx context.Context, args []string, c console) int {
 		if !errors.Is(err, errSilent) {
 			fmt.Fprintln(c.Err, "tenantgate:", err)
 		}
+		if errors.As(err, &unusable{}) {
+			return 2
+		}
 		return 1
 	}
 	return 0
 }
+
+// unusable is what a command was given and can't work with, where it has something else
+// to say by failing.
+type unusable struct{ error }
 
 var (
 	errHelp   = errors.New("help was shown")
@@ -94,10 +104,31 @@ func parse(parser *kong.Kong, args []string) (command *kong.Context, err error) 
 	return parser.Parse(args)
 }
 
+// misused is the command that was misused: its help is what helps.
+func misused(err error) string {
+	var parse *kong.ParseError
+	if errors.As(err, &parse) && parse.Context != nil && parse.Context.Selected() != nil {
+		return "tenantgate " + parse.Context.Selected().Path()
+	}
+	return "tenantgate"
+}
+
+// dashed is how the library says that a flag's value looks like a flag.
+var dashed = regexp.MustCompile(`^(--[a-z-]+): expected .* but got "(-[^"]*)" \((?:short|long) flag\)`)
+
+// plain says what the library says, in words for somebody who does not know it.
+func plain(err error) string {
+	if m := dashed.FindStringSubmatch(err.Error()); m != nil {
+		return fmt.Sprintf("%s needs a value; one that begins with a dash is written %[1]s=%s", m[1], m[2])
+	}
+	return err.Error()
+}
+
 func newParser(c console) (*kong.Kong, error) {
 	return kong.New(&app{},
 		kong.Name("tenantgate"),
-		kong.Description("A firewall in front of a shared Postgres that gives every server (tenant) a database of its own.\n\nEach flag can also be set by the environment variable named in brackets, those marked secret also by a file named in that variable with _FILE appended, and those of dev and serve in the file given by --config. Flags win over variables, variables over the file."),
+		kong.Description("A firewall in front of a shared Postgres that gives every server (tenant) a database of its own.\n\nEach flag can also be set by the environment variable named in brackets, those marked secret also by a file named in that variable with _FILE appended, and those of dev and serve, secrets excepted, in the file given by --config. Flags win over variables, variables over the file."),
+		kong.Vars{"version": "tenantgate " + version},
 		kong.Writers(c.Out, c.Err),
 		kong.Exit(func(int) { panic(errHelp) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),

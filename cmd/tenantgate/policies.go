@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/tenantgate/tenantgate/metrics"
 	"github.com/tenantgate/tenantgate/policies"
@@ -35,21 +37,36 @@ func policyFiles(paths []string) ([]*policy.File, error) {
 	seen := map[string]bool{}
 	for _, f := range files {
 		if seen[f.Name] {
-			return nil, fmt.Errorf("two policy files bear the name %q", f.Name)
+			return nil, fmt.Errorf("two policies have the name %q; each needs its own (metadata.name)", f.Name)
 		}
 		seen[f.Name] = true
 	}
 	return files, nil
 }
 
+// readPolicy reads and checks one policy: a shipped one by its name, or a file.
+func readPolicy(path string) (*policy.File, error) {
+	src, shipped := policies.Named(path)
+	if !shipped {
+		var err error
+		if src, err = os.ReadFile(path); err != nil {
+			return nil, fmt.Errorf("reading the policy (the shipped ones are %s): %w", strings.Join(policies.Names(), ", "), err)
+		}
+	}
+	f, err := policy.Parse(src)
+	if err != nil {
+		return nil, fmt.Errorf("reading the policy %s: %w", path, err)
+	}
+	return f, nil
+}
+
 // shippedPolicies are default, inject and readonly, default first.
 func shippedPolicies() ([]*policy.File, error) {
 	var files []*policy.File
 	for _, name := range policies.Names() {
-		src, _ := policies.Named(name)
-		f, err := policy.Parse(src)
+		f, err := readPolicy(name)
 		if err != nil {
-			return nil, fmt.Errorf("reading the shipped policy %s: %w", name, err)
+			return nil, err
 		}
 		if name == "default" {
 			files = append([]*policy.File{f}, files...)
@@ -67,12 +84,12 @@ func sets() policy.Sets {
 
 // newMetrics makes the metrics with the label values that the packages know.
 func newMetrics() *metrics.Metrics {
-	codes := make([]string, 0, len(proxy.Codes))
+	codes := []string{"client_closed"}
 	for code := range proxy.Codes {
 		codes = append(codes, string(code))
 	}
 	return metrics.New(metrics.Build{Version: version}, metrics.Known{
-		Endpoints: rest.Endpoints(), Codes: append(codes, "client_closed"), Frontends: []string{"rest"},
+		Endpoints: rest.Endpoints(), Codes: codes, Frontends: []string{"rest"},
 		Kinds:    []string{string(policy.Select), string(policy.Insert), string(policy.Update), string(policy.Delete)},
 		Outcomes: append(codes, "ok"), Stages: []string{"auth", "policy", "pool_wait", "upstream", "encode"},
 		ErrorClasses: upstream.ErrorClasses(),

@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
-	"os"
 	"time"
 
 	"github.com/tenantgate/tenantgate/control"
@@ -38,23 +38,24 @@ type databases struct {
 // Run serves until the process is told to stop.
 func (s *serveCommand) Run(ctx context.Context, c *console) error {
 	log := newLog(c.Err, s.LogLevel, s.LogFormat)
-	return serve(ctx, &s.settings, s.databases, log, func(*service) error { return nil })
-}
-
-// serve is the only wiring: build, start, wait, stop in order. ready is called once
-// when requests are answered.
-func serve(ctx context.Context, s *settings, db databases, log *slog.Logger, ready func(*service) error) error {
-	starting, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	sv, err := build(starting, s, db, log)
+	sv, err := open(ctx, &s.settings, log)
 	if err != nil {
-		sv.close()
-		return fmt.Errorf("starting: %w", err)
+		return err
 	}
 	defer sv.close()
-	log.Info("serving", "http", sv.httpListener.Addr().String(), "ops", sv.opsListener.Addr().String(), "version", version)
-	err = sv.run(ctx, func() error { return ready(sv) })
-	log.Info("stopped")
+	return sv.serve(ctx, s.databases, func() error { return nil })
+}
+
+// serve is the only wiring: connect, start, wait, stop in order. ready is called once
+// when requests are answered.
+func (sv *service) serve(ctx context.Context, db databases, ready func() error) error {
+	defer sv.disconnect()
+	if err := sv.connect(ctx, db); err != nil {
+		return sv.unlessStopped(ctx, fmt.Errorf("starting: %w", err))
+	}
+	sv.log.Info("serving", "http", sv.httpListener.Addr().String(), "ops", sv.opsListener.Addr().String(), "version", version)
+	err := sv.run(ctx, ready)
+	sv.log.Info("stopped")
 	return err
 }
 
@@ -63,6 +64,9 @@ type service struct {
 	settings     *settings
 	log          *slog.Logger
 	metrics      *metrics.Metrics
+	sections     *fileConfig
+	files        []*policy.File
+	certificate  *tls.Config
 	httpListener net.Listener
 	opsListener  net.Listener
 	store        *control.Store
@@ -73,19 +77,58 @@ type service struct {
 	ops          *metrics.Ops
 }
 
-// build makes all parts and fails early where one can't work. The service is not nil
-// even then: what was built must be closed.
-func build(ctx context.Context, s *settings, db databases, log *slog.Logger) (*service, error) {
+// open reads every file and opens the listeners: what is wrong with those is told before a
+// database is touched, or made.
+func open(ctx context.Context, s *settings, log *slog.Logger) (*service, error) {
 	sv := &service{settings: s, log: log, metrics: newMetrics()}
-	for _, step := range []func(context.Context, databases) error{sv.listen, sv.openStore, sv.openPool, sv.loadPolicies, sv.openRest} {
-		if err := step(ctx, db); err != nil {
-			return sv, err
-		}
+	err := checkStack()
+	if err == nil {
+		err = sv.read()
+	}
+	if err == nil {
+		err = sv.listen(ctx)
+	}
+	if err != nil {
+		sv.close()
+		return nil, fmt.Errorf("starting: %w", err)
 	}
 	return sv, nil
 }
 
-func (sv *service) listen(ctx context.Context, _ databases) (err error) {
+func (sv *service) read() (err error) {
+	if sv.sections, err = sv.settings.Config.read(); err != nil {
+		return err
+	}
+	if sv.files, err = policyFiles(sv.settings.Policy); err != nil {
+		return err
+	}
+	sv.certificate, err = sv.settings.tlsConfig()
+	return err
+}
+
+// unlessStopped drops the error of a start that was broken off because the process was
+// told to stop.
+func (sv *service) unlessStopped(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	sv.log.Info("stopped before the service was ready")
+	return nil
+}
+
+// connect makes the parts that work with the databases, and fails early where one can't.
+func (sv *service) connect(ctx context.Context, db databases) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for _, step := range []func(context.Context, databases) error{sv.openStore, sv.openPool, sv.loadPolicies, sv.openRest, sv.warnOfRole} {
+		if err := step(ctx, db); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (sv *service) listen(ctx context.Context) (err error) {
 	var lc net.ListenConfig
 	if sv.httpListener, err = lc.Listen(ctx, "tcp", sv.settings.HTTPAddr); err != nil {
 		return fmt.Errorf("opening --http-addr: %w", err)
@@ -96,17 +139,15 @@ func (sv *service) listen(ctx context.Context, _ databases) (err error) {
 	return nil
 }
 
-func (sv *service) openStore(ctx context.Context, db databases) error {
-	file, err := sv.settings.Config.read()
-	if err != nil {
-		return err
-	}
+func (sv *service) openStore(ctx context.Context, db databases) (err error) {
+	file := sv.sections
 	sv.store, err = control.Open(ctx, control.Config{ControlURL: db.ControlDatabaseURL, JWT: file.JWT.config(), Log: sv.log, Looked: sv.metrics.CredentialCache})
 	if err != nil {
 		return fmt.Errorf("opening the control store (--control-database-url): %w", err)
 	}
 	lookup := db.LookupDatabaseURL
 	if lookup == "" {
+		sv.log.Warn("the look-up by e-mail reads as the control store's role, which thereby reads the password hashes: give it a role of its own with --lookup-database-url")
 		lookup = db.ControlDatabaseURL
 	}
 	sv.lookup, err = control.OpenLookup(ctx, file.EndUsers.config(lookup))
@@ -135,11 +176,8 @@ func (sv *service) openPool(ctx context.Context, db databases) (err error) {
 	return nil
 }
 
-func (sv *service) loadPolicies(ctx context.Context, _ databases) error {
-	files, err := policyFiles(sv.settings.Policy)
-	if err != nil {
-		return err
-	}
+func (sv *service) loadPolicies(ctx context.Context, _ databases) (err error) {
+	files := sv.files
 	sv.policies, err = proxy.LoadPolicies(ctx, proxy.PoliciesConfig{
 		Files: files, Default: files[0].Name, Sets: sets(), Catalog: sv.pool, Recorder: sv.metrics, Log: sv.log, PlanBytes: planBytes,
 	})
@@ -152,19 +190,15 @@ func (sv *service) loadPolicies(ctx context.Context, _ databases) error {
 	return nil
 }
 
-func (sv *service) openRest(_ context.Context, _ databases) error {
+func (sv *service) openRest(_ context.Context, _ databases) (err error) {
 	s := sv.settings
-	certificate, err := s.tlsConfig()
-	if err != nil {
-		return err
-	}
 	gate := proxy.NewGate(proxy.GateConfig{
-		Directory: sv.store, Policies: sv.policies, Recorder: sv.metrics, Log: sv.log,
+		Directory: sv.store, Policies: sv.policies, Recorder: sv.metrics,
 		Override: policy.Limits{RequestsPerSecond: limit(s.RequestsPerSecond), MaxConcurrent: limit(s.MaxConcurrent)},
 	})
 	sv.rest, err = rest.New(rest.Config{
-		Gate: gate, Servers: sv.store, EndUsers: sv.lookup, Query: query(sv.pool, sv.metrics), Recorder: sv.metrics, Logger: sv.log,
-		BasePath: s.BasePath, TLS: certificate, CORSOrigins: s.CORSOrigins,
+		Gate: gate, Servers: sv.store, EndUsers: sv.lookup, Query: query(sv.pool), Recorder: sv.metrics, Logger: sv.log,
+		BasePath: s.BasePath, TLS: sv.certificate, CORSOrigins: s.CORSOrigins,
 		MaxBodyBytes: s.MaxBodyBytes, MaxConns: s.MaxConns, MaxConnsPerIP: s.MaxConnsPerIP, DrainTimeout: s.DrainTimeout,
 	})
 	if err != nil {
@@ -174,16 +208,10 @@ func (sv *service) openRest(_ context.Context, _ databases) error {
 	return nil
 }
 
-// query adapts the pool to the front end, and counts statements by how they ended.
-func query(pool *upstream.Pool, m *metrics.Metrics) rest.QueryFunc {
+// query adapts the pool to the front end.
+func query(pool *upstream.Pool) rest.QueryFunc {
 	return func(ctx context.Context, b policy.Bound, int8AsString bool, dst []byte) ([]byte, int64, error) {
-		m.Overridden(b.Overridden())
 		result, err := pool.Query(ctx, b, upstream.Encoding{Int8AsString: int8AsString}, dst)
-		outcome := "ok"
-		if err != nil {
-			outcome = string(proxy.AsError(err).Code)
-		}
-		m.Statement(string(b.Kind()), outcome)
 		return result.Body, result.RowsAffected, err
 	}
 }
@@ -232,8 +260,8 @@ func (sv *service) front(ctx context.Context, ready func() error) error {
 	return errors.Join(err, <-served)
 }
 
-// close lets go of what build made, last first.
-func (sv *service) close() {
+// disconnect lets go of what connect made, last first.
+func (sv *service) disconnect() {
 	if sv.pool != nil {
 		sv.pool.Close()
 	}
@@ -243,6 +271,10 @@ func (sv *service) close() {
 	if sv.store != nil {
 		sv.store.Close()
 	}
+}
+
+// close closes what is still open of what open made.
+func (sv *service) close() {
 	for _, ln := range []net.Listener{sv.httpListener, sv.opsListener} {
 		if ln != nil {
 			_ = ln.Close()
@@ -260,17 +292,4 @@ func newLog(w io.Writer, level, format string) *slog.Logger {
 		return slog.New(slog.NewTextHandler(w, options))
 	}
 	return slog.New(slog.NewJSONHandler(w, options))
-}
-
-// readPolicy reads and checks one policy file.
-func readPolicy(path string) (*policy.File, error) {
-	src, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the policy: %w", err)
-	}
-	f, err := policy.Parse(src)
-	if err != nil {
-		return nil, fmt.Errorf("reading the policy %s: %w", path, err)
-	}
-	return f, nil
 }

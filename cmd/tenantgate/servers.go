@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"strings"
+	"time"
 
 	"github.com/tenantgate/tenantgate/control"
 	"github.com/tenantgate/tenantgate/proxy"
@@ -24,10 +26,10 @@ type serverList struct {
 
 type serverCreate struct {
 	storeFlags
-	Project     string `name:"project" required:"" env:"-" placeholder:"ID" help:"The owning project."`
-	ID          string `name:"id" env:"-" help:"The id that its rows bear already; made when not given."`
-	Description string `name:"description" env:"-" help:"A description."`
-	Name        string `arg:"" help:"Its name."`
+	Project     string  `name:"project" required:"" env:"-" placeholder:"ID" help:"The owning project."`
+	ID          *string `name:"id" env:"-" help:"Its id, where rows of it exist already: what they have in server_id. Made when not given."`
+	Description string  `name:"description" env:"-" help:"A description, up to 1000 characters."`
+	Name        string  `arg:"" help:"Its name, 1 to 100 characters."`
 }
 
 // serverFlags name one server.
@@ -43,7 +45,7 @@ type (
 
 type serverRotateKey struct {
 	serverFlags
-	Overlap string `name:"overlap" env:"-" default:"0s" help:"How long the present key stays valid beside the new one, such as 24h."`
+	Overlap string `name:"overlap" env:"-" default:"0s" help:"How long the present key stays valid beside the new one, such as 24h; by default it ends at once."`
 }
 
 type serverSetPolicy struct {
@@ -87,7 +89,7 @@ func (l *serverList) Run(ctx context.Context, c *console) error {
 		for _, id := range projects {
 			servers, _, err := s.ListServers(ctx, id, 0, "")
 			if err != nil {
-				return err
+				return missing(err, "project", id)
 			}
 			for _, server := range servers {
 				j := serverView(server)
@@ -101,27 +103,30 @@ func (l *serverList) Run(ctx context.Context, c *console) error {
 
 // Run makes a server.
 func (s *serverCreate) Run(ctx context.Context, c *console) error {
+	if err := checkName(s.Name); err != nil {
+		return err
+	}
 	return s.with(ctx, func(store *control.Store) (err error) {
 		var made proxy.Server
 		var key string
-		if s.ID != "" {
-			made, key, err = store.CreateServerWithID(ctx, s.Project, s.ID, s.Name, s.Description)
+		if name := strings.TrimSpace(s.Name); s.ID != nil {
+			made, key, err = store.CreateServerWithID(ctx, s.Project, *s.ID, name, s.Description)
 		} else {
-			made, key, err = store.CreateServer(ctx, s.Project, s.Name, s.Description)
+			made, key, err = store.CreateServer(ctx, s.Project, name, s.Description)
 		}
 		if err != nil {
-			return err
+			return missing(err, "project", s.Project)
 		}
 		j := serverView(made)
 		j.APIKey = key
-		return s.printKey(c, j)
+		return s.printKey(c, j, "")
 	})
 }
 
 // printKey shows a server with its key.
-func (f *storeFlags) printKey(c *console, j serverJSON) error {
+func (f *storeFlags) printKey(c *console, j serverJSON, more string) error {
 	return f.print(c, j, table{columns: []string{"ID", "API KEY"}, rows: [][]any{{j.ID, j.APIKey}},
-		note: "The key is shown this once; store it now."})
+		note: "The key is shown this once; store it now." + more})
 }
 
 // Run activates a server.
@@ -137,7 +142,7 @@ func (s *serverDeactivate) Run(ctx context.Context, c *console) error {
 func (f *serverFlags) setActive(ctx context.Context, c *console, active bool, what string) error {
 	return f.with(ctx, func(s *control.Store) error {
 		if err := s.SetServerActive(ctx, f.ID, active); err != nil {
-			return err
+			return missing(err, "server", f.ID)
 		}
 		return f.done(c, f.ID, what)
 	})
@@ -152,12 +157,16 @@ func (s *serverRotateKey) Run(ctx context.Context, c *console) error {
 	return s.with(ctx, func(store *control.Store) error {
 		key, err := store.RotateKey(ctx, s.ID, overlap)
 		if err != nil {
-			return err
+			return missing(err, "server", s.ID)
 		}
 		if s.JSON {
 			return s.print(c, map[string]string{"id": s.ID, "apiKey": key}, table{})
 		}
-		return s.printKey(c, serverJSON{ID: s.ID, APIKey: key})
+		former := " The former ones are refused from now on."
+		if overlap > 0 {
+			former = " The former one works until " + *stamp(time.Now().Add(overlap)) + "."
+		}
+		return s.printKey(c, serverJSON{ID: s.ID, APIKey: key}, former)
 	})
 }
 
@@ -165,8 +174,8 @@ func (s *serverRotateKey) Run(ctx context.Context, c *console) error {
 func (s *serverSetPolicy) Run(ctx context.Context, c *console) error {
 	return s.with(ctx, func(store *control.Store) error {
 		if err := store.SetServerPolicy(ctx, s.ID, s.Policy); err != nil {
-			return err
+			return missing(err, "server", s.ID)
 		}
-		return s.done(c, s.ID, "policy set")
+		return s.assigned(c, s.ID, s.Policy)
 	})
 }

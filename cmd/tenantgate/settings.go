@@ -25,7 +25,7 @@ type settings struct {
 	MaxConcurrent     *int          `name:"max-concurrent" placeholder:"N" help:"Statements per server at once, instead of the policy's limit; 0 is no limit." yaml:"maxConcurrent"`
 	MaxBodyBytes      int           `name:"max-body-bytes" default:"1048576" help:"Size limit of a request's body." yaml:"maxBodyBytes"`
 	MaxConns          int           `name:"max-conns" default:"4096" help:"Open client connections at most." yaml:"maxConns"`
-	MaxConnsPerIP     int           `name:"max-conns-per-ip" default:"0" help:"The same for one client address; 0 is no limit." yaml:"maxConnsPerIp"`
+	MaxConnsPerIP     int           `name:"max-conns-per-ip" default:"0" help:"Open connections from one client address at most; 0 is no limit." yaml:"maxConnsPerIp"`
 	TLSCert           string        `name:"tls-cert" placeholder:"FILE" help:"Certificate chain (PEM): serve HTTPS." yaml:"tlsCert"`
 	TLSKey            string        `name:"tls-key" placeholder:"FILE" help:"Its private key (PEM)." yaml:"tlsKey"`
 	CORSOrigins       []string      `name:"cors-origin" placeholder:"ORIGIN" help:"Origin whose scripts may call the interface, or *; may be repeated. Off by default." yaml:"corsOrigins"`
@@ -47,6 +47,7 @@ type fileConfig struct {
 	Settings settings        `yaml:",inline"`
 	EndUsers endUsersSection `yaml:"endUsers"`
 	JWT      *jwtSection     `yaml:"jwt"`
+	given    map[string]any  // what the file names, so that a zero is told from nothing
 }
 
 // read gives the file's contents, or what is wrong in it and where. No path is an
@@ -61,7 +62,10 @@ func (path configFile) read() (*fileConfig, error) {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
 	}
 	if err := yaml.UnmarshalWithOptions(src, c, yaml.Strict()); err != nil {
-		return nil, fmt.Errorf("reading the configuration %s: %w", path, err)
+		return nil, explainConfig(path, err)
+	}
+	if err := yaml.Unmarshal(src, &c.given); err != nil {
+		return nil, explainConfig(path, err)
 	}
 	return c, nil
 }
@@ -74,23 +78,23 @@ func (configFile) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
 		return err
 	}
 	ctx.AddResolver(kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-		return c.Settings.named(flag)
+		return c.named(flag)
 	}))
 	return nil
 }
 
 // named gives a setting of the file as the flag would be written; nil where the file
 // has none or the environment comes first.
-func (s *settings) named(flag *kong.Flag) (any, error) {
+func (c *fileConfig) named(flag *kong.Flag) (any, error) {
 	for _, env := range flag.Envs {
 		if _, set := os.LookupEnv(env); set {
 			return nil, nil
 		}
 	}
-	v := reflect.ValueOf(*s)
+	v := reflect.ValueOf(c.Settings)
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
-		if field.Tag.Get("name") != flag.Name || v.Field(i).IsZero() {
+		if field.Tag.Get("name") != flag.Name || c.given[field.Tag.Get("yaml")] == nil {
 			continue
 		}
 		value := v.Field(i)
@@ -98,6 +102,9 @@ func (s *settings) named(flag *kong.Flag) (any, error) {
 			value = value.Elem()
 		}
 		if list, ok := value.Interface().([]string); ok {
+			if len(list) == 0 {
+				return nil, nil
+			}
 			return strings.Join(list, ","), nil
 		}
 		return fmt.Sprint(value.Interface()), nil

@@ -6,18 +6,48 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/alecthomas/kong"
 	"github.com/tenantgate/tenantgate/control"
 	"github.com/tenantgate/tenantgate/control/embedded"
+	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // storeFlags say which control store an administrative command works on.
 type storeFlags struct {
 	ControlDatabaseURL string `name:"control-database-url" secret:"" placeholder:"URL" help:"The control store. (secret)"`
-	DataDir            string `name:"data-dir" placeholder:"DIR" help:"Instead: the data directory of a running tenantgate dev."`
+	DataDir            string `name:"data-dir" placeholder:"DIR" help:"Instead: the data directory of a running tenantgate dev (make run: .tenantgate). A flag goes before the variable of either."`
 	JSON               bool   `name:"json" env:"-" help:"Print JSON, for scripts."`
+}
+
+// AfterApply sees to it that one store is meant: a flag goes before the variable of the
+// other, and two flags or two variables contradict each other.
+func (f *storeFlags) AfterApply(parsed *kong.Context) error {
+	if f.ControlDatabaseURL == "" || f.DataDir == "" {
+		return nil
+	}
+	written := map[string]bool{}
+	for _, p := range parsed.Path {
+		if p.Flag != nil && !p.Resolved {
+			written[p.Flag.Name] = true
+		}
+	}
+	switch {
+	case written["data-dir"] == written["control-database-url"] && written["data-dir"]:
+		return errors.New("--control-database-url and --data-dir name two control stores: give one")
+	case written["data-dir"] == written["control-database-url"]:
+		return errors.New("TENANTGATE_CONTROL_DATABASE_URL (or …_FILE) and TENANTGATE_DATA_DIR name two control stores: say which is meant with --control-database-url or --data-dir")
+	case written["data-dir"]:
+		f.ControlDatabaseURL = ""
+	default:
+		f.DataDir = ""
+	}
+	return nil
 }
 
 // url gives the control store's URL.
@@ -56,7 +86,38 @@ func (f *storeFlags) with(ctx context.Context, operate func(*control.Store) erro
 		return fmt.Errorf("opening the control store: %w", err)
 	}
 	defer store.Close()
-	return operate(store)
+	return forOperator(operate(store))
+}
+
+// forOperator drops from an error of the store what is meant for callers of the interface,
+// or for nobody.
+func forOperator(err error) error {
+	var told *proxy.Error
+	if !errors.As(err, &told) {
+		return err
+	}
+	switch told.Code {
+	case proxy.NotFound, proxy.InvalidRequest, proxy.ConstraintViolation:
+		return errors.New(told.Message)
+	}
+	return err
+}
+
+// missing says of what there is none, where the store says that something is not there.
+func missing(err error, what, id string) error {
+	var told *proxy.Error
+	if errors.As(err, &told) && told.Code == proxy.NotFound {
+		return fmt.Errorf("there is no %s %s", what, id)
+	}
+	return err
+}
+
+// checkName refuses what the store would, in words.
+func checkName(name string) error {
+	if n := utf8.RuneCountInString(strings.TrimSpace(name)); n < 1 || n > 100 || strings.ContainsFunc(name, unicode.IsControl) {
+		return fmt.Errorf("%q can't be a name: it needs 1 to 100 characters, and no control characters", name)
+	}
+	return nil
 }
 
 // table is what a command prints: for a person in columns, for a script as JSON.

@@ -49,6 +49,7 @@ type Config struct {
 type Cluster struct {
 	log      *slog.Logger
 	proc     *process
+	home     string
 	port     int
 	password string
 	stopping atomic.Bool
@@ -94,6 +95,10 @@ func (c *Cluster) watch(s *site) {
 	}
 	s.release()
 }
+
+// Home is the folder that holds the cluster: the data directory, or another one where
+// that can't be entered by the user whom Postgres runs as.
+func (c *Cluster) Home() string { return c.home }
 
 // AdminURL is the superuser's connection URL for a database ("postgres" always
 // exists). It holds the password: keep it out of logs.

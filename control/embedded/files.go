@@ -22,7 +22,7 @@ func lockDir(dir string) (*os.File, error) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		defer func() { _ = f.Close() }()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("data directory %s is in use by process %s: stop it, or use another directory", dir, holder(f))
+			return nil, fmt.Errorf("data directory %s is in use by process %s: stop it, or use another directory (--data-dir)", dir, holder(f))
 		}
 		return nil, fmt.Errorf("locking %s: %w", path, err)
 	}

@@ -59,13 +59,18 @@ func TestRootOnlyDir(t *testing.T) {
 	// Its making was cut off.
 	check(t, os.RemoveAll(filepath.Join(home, "pg")))
 	stop(t, start(t, cfg))
+	halfRemoved(t, cfg, home, &log)
+}
 
+// halfRemoved takes away one half of a cluster that lives elsewhere, then the other.
+func halfRemoved(t *testing.T, cfg Config, home string, log *bytes.Buffer) {
+	t.Helper()
 	// The data directory was removed: a new cluster, and the old one is mentioned.
 	check(t, os.RemoveAll(cfg.DataDir))
 	log.Reset()
 	stop(t, start(t, cfg))
 	if !strings.Contains(log.String(), "earlier data directory") || !strings.Contains(log.String(), home) {
-		t.Errorf("the log does not mention %s:\n%s", home, &log)
+		t.Errorf("the log does not mention %s:\n%s", home, log)
 	}
 
 	// The cluster is gone, the data directory is not: say so, don't start empty.

@@ -39,7 +39,7 @@ func (s *site) start(ctx context.Context) (*Cluster, error) {
 	if err != nil || password == "" {
 		return nil, fmt.Errorf("the superuser's password is not in %s: restore the file, or remove %s to start anew", s.passwordFile(), s.dataDir)
 	}
-	c := &Cluster{log: s.log, password: password, done: make(chan struct{})}
+	c := &Cluster{log: s.log, home: s.home, password: password, done: make(chan struct{})}
 	ports := 0
 	for patience := time.Now().Add(backendsWait); ; {
 		if c.port, err = s.choosePort(ctx, ports == 0); err != nil {

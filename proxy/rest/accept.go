@@ -75,7 +75,7 @@ func (s *Server) take(transport net.Conn) {
 func (s *Server) serve(c *conn) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			s.cfg.Logger.Error("serving a connection panicked", "error", panicError(cause))
+			s.cfg.Logger.Error("serving a connection panicked", "error", proxy.Recovered(cause))
 		}
 		_ = c.Close() // closed already unless it panicked or TLS failed
 	}()
@@ -115,6 +115,7 @@ func (s *Server) turnAway(c *conn, why admission) {
 	c.linger.Store(true) // its request may be under way
 	_, _ = c.Write(connectionAnswer(e))
 	s.cfg.Recorder.Request(otherEndpoint, string(e.Code), 0)
+	s.cfg.Recorder.Rejected(string(e.Code), frontend)
 	s.cfg.Logger.LogAttrs(context.Background(), slog.LevelDebug, "connection turned away", slog.String("code", string(e.Code)))
 }
 

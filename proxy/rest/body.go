@@ -12,6 +12,9 @@ import (
 // readBody reads the request's body. fasthttp has read its first 8 KiB at most, so
 // that nobody without credentials makes the service hold more.
 func (r *request) readBody() ([]byte, error) {
+	if r.asking {
+		return nil, errSendBody
+	}
 	stream := r.http.Request.BodyStream()
 	if stream == nil {
 		r.bodyRead = true

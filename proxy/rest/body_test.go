@@ -5,11 +5,12 @@ import (
 	"testing"
 )
 
-// What a body can do wrong, with the words that the message must have.
-func TestBodies(t *testing.T) {
-	w := newWorld(t, nil)
-	long := strings.Repeat("a", 101)
-	for _, test := range []struct{ method, path, body, code, says string }{
+// faulty is a body that is refused, with the words that the message must have.
+type faulty struct{ method, path, body, code, says string }
+
+// statements are what the body of a statement can do wrong.
+func statements() []faulty {
+	return []faulty{
 		{"POST", queryPath, ``, "invalid_json", "empty"},
 		{"POST", queryPath, " \n", "invalid_json", "empty"},
 		{"POST", queryPath, `{`, "invalid_json", "ends"},
@@ -49,7 +50,13 @@ func TestBodies(t *testing.T) {
 		{"POST", queryPath, `{"query":"SELECT 1","args":[` + strings.Repeat("1,", 1000) + `1]}`, "argument_count", "1000"},
 		{"POST", queryPath, `{"query":""}`, "empty_query", ""},
 		{"POST", queryPath, `{"query":"SELECT '` + strings.Repeat("x", 10240) + `'"}`, "query_too_long", ""},
+	}
+}
 
+// servers are what the body of a server can do wrong.
+func servers() []faulty {
+	long := strings.Repeat("a", 101)
+	return []faulty{
 		{"POST", serversPath, `{}`, "invalid_request", `"name" is required`},
 		{"POST", serversPath, `{"name":null}`, "invalid_request", `"name" must be a string`},
 		{"POST", serversPath, `{"name":1}`, "invalid_request", `"name" must be a string`},
@@ -69,7 +76,12 @@ func TestBodies(t *testing.T) {
 		{"PUT", serverPath, `{"id":"x"}`, "invalid_request", `"id" is unknown`},
 		{"PUT", serverPath, `{"` + long + `":1}`, "invalid_request", "…"},
 		{"PUT", serverPath, ``, "invalid_json", "empty"},
-	} {
+	}
+}
+
+func TestBodies(t *testing.T) {
+	w := newWorld(t, nil)
+	for _, test := range append(statements(), servers()...) {
 		status, body := w.call(test.method, test.path, test.body, as(token))
 		code, message := errorOf(t, body)
 		if code != test.code || !strings.Contains(message, test.says) {

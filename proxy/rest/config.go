@@ -102,3 +102,6 @@ type silent struct{}
 
 func (silent) Request(string, string, float64) {}
 func (silent) Stage(string, float64)           {}
+func (silent) Rejected(string, string)         {}
+func (silent) Statement(string, string)        {}
+func (silent) Overridden(int)                  {}

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // stream is what fasthttp reads from and writes to: a connection, or TLS on one.
@@ -49,6 +51,22 @@ type conn struct {
 	busy   atomic.Bool // a handler works on a request, or its answer is being written
 	linger atomic.Bool // the peer may still be sending: see Close
 	once   sync.Once
+
+	place atomic.Pointer[proxy.Place] // of the request whose answer is not written yet; nil: none
+}
+
+// hold keeps the place that a request has taken until its answer is written: as long as
+// nobody reads an answer, it is in memory.
+func (c *conn) hold(place *proxy.Place) {
+	c.letGo()
+	c.place.Store(place)
+}
+
+// letGo gives the place back, if one is held.
+func (c *conn) letGo() {
+	if place := c.place.Swap(nil); place != nil {
+		place.Release()
+	}
 }
 
 // Close closes the connection once. While the peer is still sending, a plain close
@@ -56,6 +74,7 @@ type conn struct {
 // that nothing more will come, and what it sends is thrown away for a moment.
 func (c *conn) Close() (err error) {
 	c.once.Do(func() {
+		c.letGo()
 		if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && c.linger.Load() && half.CloseWrite() == nil {
 			c.discard()
 		}

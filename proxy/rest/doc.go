@@ -4,12 +4,17 @@
 //
 // # The way of a request
 //
-//	accept    listener.go   places for connections, one owned goroutine each
+//	accept    accept.go     places for connections, one owned goroutine each
 //	head      head.go       the raw header block, read once and strictly
 //	route     route.go      path, then method; ids are percent-decoded once
-//	endpoint  users.go, servers.go, query.go: credentials → reach → scope and
+//	endpoint  users.go, servers.go, list.go, query.go: credentials → reach → scope and
 //	          activity → media types → body → statement, in that order
-//	answer    respond.go    the body, its headers, one log line, one count
+//	answer    respond.go    the body and its headers
+//	finish    handle.go     one log line, one count
+//
+// A client that asks with Expect before it sends a body has it told by expect.go. The
+// place that a statement takes among its server's running ones is held until its answer
+// is written (conn.go): so those bound what answers nobody reads cost in memory, too.
 //
 // # Invariants
 //

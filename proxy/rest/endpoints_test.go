@@ -128,6 +128,14 @@ func TestHead(t *testing.T) {
 	}
 }
 
+// What is said of an unknown path leads to the documents, wherever they are.
+func TestUnknownPath(t *testing.T) {
+	w := newWorld(t, func(_ *world, c *rest.Config) { c.BasePath = "/x" })
+	if status, body := w.call("GET", "/nowhere", ""); status != 404 || !strings.Contains(body, "; /x/openapi.json and /x/docs list") {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
 func TestInt8(t *testing.T) {
 	w := newWorld(t, nil)
 	for header, want := range map[string]bool{

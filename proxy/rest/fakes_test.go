@@ -46,7 +46,7 @@ func newStore() *store {
 		},
 		tokens: map[string]proxy.Caller{
 			token: caller(proxy.Manage | proxy.Read | proxy.Write), "manage": caller(proxy.Manage),
-			"read": caller(proxy.Read), "write": caller(proxy.Write), "nothing": caller(0),
+			"read": caller(proxy.Read), "write": caller(proxy.Write), "both": caller(proxy.Read | proxy.Write), "nothing": caller(0),
 		},
 		users: map[string]proxy.EndUser{
 			"ada+1@example.com": {ID: "u1", ExternalUserID: "x1", Username: "ada", Email: "Ada+1@example.com", PhoneNumber: &phone},
@@ -204,7 +204,7 @@ type gate struct {
 	*proxy.Gate
 	admit   func() (proxy.Place, error)
 	check   func(ctx context.Context) error
-	refresh func() error
+	refresh func() (bool, error)
 }
 
 func (g *gate) Admit(ctx context.Context, subject proxy.Subject) (proxy.Place, error) {
@@ -223,11 +223,11 @@ func (g *gate) Check(ctx context.Context, subject proxy.Subject, text string) (*
 	return g.Gate.Check(ctx, subject, text)
 }
 
-func (g *gate) Refresh(ctx context.Context) error {
+func (g *gate) Refresh(ctx context.Context, since time.Time) (bool, error) {
 	if g.refresh != nil {
 		return g.refresh()
 	}
-	return g.Gate.Refresh(ctx)
+	return g.Gate.Refresh(ctx, since)
 }
 
 // counts is a proxy.Recorder and a rest.Recorder that remembers.
@@ -235,6 +235,7 @@ type counts struct {
 	mu       sync.Mutex
 	requests []string // "endpoint code"
 	stages   []string
+	events   []string // "rejected code", "statement kind code", "overridden n"
 }
 
 func (c *counts) Request(endpoint, code string, _ float64) {
@@ -249,10 +250,22 @@ func (c *counts) Stage(stage string, _ float64) {
 	c.stages = append(c.stages, stage)
 }
 
-func (c *counts) Rejected(string, string) {}
-func (c *counts) Overridden(int)          {}
-func (c *counts) PlanCache(string)        {}
-func (c *counts) SchemaRefresh(string)    {}
+func (c *counts) Rejected(code, frontend string) { c.event("rejected " + code + " " + frontend) }
+func (c *counts) Statement(kind, code string)    { c.event("statement " + kind + " " + code) }
+func (c *counts) PlanCache(string)               {}
+func (c *counts) SchemaRefresh(string)           {}
+
+func (c *counts) Overridden(n int) {
+	if n > 0 {
+		c.event("overridden " + strconv.Itoa(n))
+	}
+}
+
+func (c *counts) event(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.events = append(c.events, text)
+}
 
 func (c *counts) all() []string {
 	c.mu.Lock()

@@ -26,6 +26,24 @@ func TestStoreTimeout(t *testing.T) {
 	}
 }
 
+// A body that takes its time takes none from the look-ups.
+func TestSlowUpload(t *testing.T) {
+	w := newWorld(t, func(w *world, c *rest.Config) {
+		c.StoreTimeout = 200 * time.Millisecond
+		w.store.delay = func(ctx context.Context) error { return ctx.Err() }
+	})
+	for method, path := range map[string]string{"POST": serversPath, "PUT": serverPath} {
+		body := `{"name":"n"}` + strings.Repeat(" ", 20000)
+		c := w.dial()
+		c.send(method + " " + path + " HTTP/1.1\r\nHost: x\r\n" + authorized + "Content-Length: " + itoa(len(body)) + "\r\n\r\n" + body[:10000])
+		time.Sleep(400 * time.Millisecond)
+		c.send(body[10000:])
+		if response, answer := c.answer(method, path); response.StatusCode != 200 {
+			t.Errorf("%s: %d %s", method, response.StatusCode, answer)
+		}
+	}
+}
+
 // A panic costs its request, tells no value, and leaves the service running.
 func TestPanic(t *testing.T) {
 	const secret = "hunter2"
@@ -98,18 +116,20 @@ func TestLogLine(t *testing.T) {
 func TestSchemaChanged(t *testing.T) {
 	for name, test := range map[string]struct {
 		failures, refreshes int
+		changed             bool
 		refresh             error
-		status              int
+		status, runs        int
 	}{
-		"once":              {1, 1, nil, 200},
-		"twice":             {2, 1, nil, 503},
-		"refreshing fails":  {1, 1, proxy.Refuse(proxy.UpstreamUnavailable, "m"), 503},
-		"another statement": {0, 0, nil, 200},
+		"once":              {1, 1, true, nil, 200, 2},
+		"twice":             {2, 1, true, nil, 503, 2},
+		"nothing changed":   {2, 1, false, nil, 503, 1},
+		"refreshing fails":  {1, 1, false, proxy.Refuse(proxy.UpstreamUnavailable, "m"), 503, 1},
+		"another statement": {0, 0, false, nil, 200, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			runs, refreshes := 0, 0
 			w := newWorld(t, func(w *world, c *rest.Config) {
-				w.gate.refresh = func() error { refreshes++; return test.refresh }
+				w.gate.refresh = func() (bool, error) { refreshes++; return test.changed, test.refresh }
 				c.Query = func(_ context.Context, _ policy.Bound, _ bool, dst []byte) ([]byte, int64, error) {
 					if runs++; runs <= test.failures {
 						return dst, 0, &proxy.Error{Code: proxy.UpstreamUnavailable, Message: "m", Cause: proxy.ErrSchemaChanged}
@@ -118,8 +138,8 @@ func TestSchemaChanged(t *testing.T) {
 				}
 			})
 			status, body := w.call("POST", queryPath, select1, as(token))
-			if status != test.status || refreshes != test.refreshes {
-				t.Errorf("%d %s after %d refreshes", status, body, refreshes)
+			if status != test.status || refreshes != test.refreshes || runs != test.runs {
+				t.Errorf("%d %s after %d refreshes and %d runs", status, body, refreshes, runs)
 			}
 		})
 	}

@@ -2,19 +2,11 @@ package rest
 
 import (
 	"strconv"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/tenantgate/tenantgate/proxy"
-)
-
-const (
-	maxName        = 100   // characters of a server's name
-	maxDescription = 1_000 // characters of its description
 )
 
 // readServer reads the body of 4.2 and 4.3; what is not in it is nil.
@@ -47,14 +39,8 @@ func readName(decoder *jsontext.Decoder) (*string, error) {
 	if err != nil {
 		return nil, err
 	}
-	text = strings.TrimSpace(text)
-	switch n := utf8.RuneCountInString(text); {
-	case n == 0 || n > maxName:
-		return nil, invalid(`member "name" must have 1 to ` + strconv.Itoa(maxName) + " characters")
-	case strings.ContainsFunc(text, unicode.IsControl):
-		return nil, invalid(`member "name" must not hold control characters`)
-	}
-	return &text, nil
+	text, err = proxy.TidyName(text)
+	return &text, ofMember(err)
 }
 
 // readDescription gives the description as it is; null is the empty one.
@@ -67,13 +53,15 @@ func readDescription(decoder *jsontext.Decoder) (*string, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case utf8.RuneCountInString(text) > maxDescription:
-		return nil, invalid(`member "description" must have at most ` + strconv.Itoa(maxDescription) + " characters")
-	case strings.ContainsRune(text, 0):
-		return nil, invalid(`member "description" must not hold the character U+0000`)
+	return &text, ofMember(proxy.CheckDescription(text))
+}
+
+// ofMember says that what is wrong with a value is wrong with a member of the body.
+func ofMember(err error) error {
+	if err == nil {
+		return nil
 	}
-	return &text, nil
+	return invalid("member " + proxy.AsError(err).Message)
 }
 
 // readString reads a member that must be a string.

@@ -2,16 +2,13 @@ package rest
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"runtime"
-	"runtime/debug"
 	"strconv"
 	"time"
 
 	"github.com/valyala/fasthttp"
 
+	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
@@ -29,7 +26,7 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 // method, header, body size. The endpoint makes the others.
 func (s *Server) answer(r *request) error {
 	if s.draining.Load() {
-		return proxy.Refuse(proxy.ShuttingDown, "the service is shutting down; send the request again")
+		return refuseShutdown(nil)
 	}
 	r.allowOrigin()
 	route, err := s.match(r)
@@ -83,9 +80,12 @@ func (r *request) tooLarge() error {
 // or was not read to its end costs the connection, and the request is logged and counted.
 func (r *request) finish() {
 	if cause := recover(); cause != nil {
-		r.fail(panicError(cause))
+		r.fail(proxy.Recovered(cause))
 	}
-	if r.fault != nil || !r.settled() {
+	if r.toBeContinued {
+		return
+	}
+	if r.asking || r.fault != nil || !r.settled() {
 		r.http.SetConnectionClose()
 		r.conn.linger.Store(true)
 	}
@@ -93,22 +93,36 @@ func (r *request) finish() {
 		r.http.SetConnectionClose()
 	}
 	took := time.Since(r.start)
-	r.server.cfg.Recorder.Request(r.endpoint, r.code, took.Seconds())
+	r.count(took)
 	r.server.cfg.Logger.LogAttrs(context.Background(), slog.LevelInfo, "request",
 		slog.String("request_id", r.id), slog.String("server", r.reached), slog.String("endpoint", r.endpoint),
 		slog.String("code", r.code), slog.Int("status", r.http.Response.StatusCode()), slog.Float64("duration_ms", float64(took.Microseconds())/1000))
 }
 
-// errPanic is a panic in a handler. Its text holds no value, for that could be a secret.
-type errPanic struct{ text, stack string }
-
-func (e *errPanic) Error() string { return e.text }
-
-func panicError(cause any) error {
-	text := fmt.Sprintf("panic with a %T", cause)
-	var runtimeError runtime.Error
-	if err, ok := cause.(error); ok && errors.As(err, &runtimeError) {
-		text = "panic: " + runtimeError.Error()
+// count tells the recorder how the request ended.
+func (r *request) count(took time.Duration) {
+	recorder := r.server.cfg.Recorder
+	recorder.Request(r.endpoint, r.code, took.Seconds())
+	if r.kind != "" {
+		recorder.Statement(r.kind, r.code)
+		recorder.Overridden(r.overridden)
 	}
-	return &errPanic{text: text, stack: string(debug.Stack())}
+	if r.rejected() {
+		recorder.Rejected(r.code, frontend)
+	}
+	if r.code == string(policy.ForeignServerID) {
+		recorder.Overridden(1) // refused, not replaced; told for each statement
+	}
+}
+
+// rejected tells whether the request was turned away before its statement ran. What has
+// no connection or can't be sent as an argument was handed over, but did not run.
+func (r *request) rejected() bool {
+	switch proxy.Code(r.code) {
+	case codeOK, codeGone:
+		return false
+	case policy.InvalidArgument, proxy.Overloaded:
+		return true
+	}
+	return !r.ran
 }

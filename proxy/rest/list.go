@@ -12,9 +12,7 @@ const maxPage = 1000
 
 // listServers answers 4.4.
 func (s *Server) listServers(r *request) error {
-	ctx, cancel := r.storeContext()
-	defer cancel()
-	if err := r.manageProject(ctx); err != nil {
+	if err := r.manageProject(); err != nil {
 		return err
 	}
 	if err := r.negotiate(false); err != nil {
@@ -24,6 +22,8 @@ func (s *Server) listServers(r *request) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := r.storeContext()
+	defer cancel()
 	servers, next, err := s.cfg.Servers.ListServers(ctx, r.projectID, limit, cursor)
 	if err != nil {
 		return err

@@ -1,32 +1,42 @@
 package rest_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
 	"github.com/tenantgate/tenantgate/proxy/rest"
 )
 
-// Requests that can be read in two ways are refused and end the connection.
-func TestMalformedHTTP(t *testing.T) {
-	w := newWorld(t, func(_ *world, c *rest.Config) { c.MaxHeaderBytes = 8192 })
-	post := func(headers, body string) string {
-		return "POST " + queryPath + " HTTP/1.1\r\nHost: x\r\n" + authorized + headers + "\r\n" + body
+const smallBody = `{"query":"SELECT 1"}`
+
+func post(headers, body string) string {
+	return "POST " + queryPath + " HTTP/1.1\r\nHost: x\r\n" + authorized + headers + "\r\n" + body
+}
+
+// misframed are requests whose end can be read in two ways.
+func misframed() map[string]string {
+	const body = smallBody
+	return map[string]string{
+		"length and chunks":         post("Content-Length: 20\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"),
+		"chunks and length":         post("Transfer-Encoding: chunked\r\nContent-Length: 20\r\n", "0\r\n\r\n"),
+		"two lengths":               post("Content-Length: 20\r\nContent-Length: 20\r\n", body),
+		"a list of lengths":         post("Content-Length: 20, 20\r\n", body),
+		"a signed length":           post("Content-Length: +20\r\n", body),
+		"a negative length":         post("Content-Length: -1\r\n", body),
+		"a length in words":         post("Content-Length: twenty\r\n", body),
+		"an unknown encoding":       post("Transfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n"),
+		"an encoding twice":         post("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"),
+		"chunks in HTTP/1.0":        "POST " + queryPath + " HTTP/1.0\r\n" + authorized + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+		"a chunk size that is none": post("Transfer-Encoding: chunked\r\n", "zz\r\n"+body+"\r\n0\r\n\r\n"),
+		"a chunk that is too long":  post("Transfer-Encoding: chunked\r\n", "3\r\n"+body+"\r\n0\r\n\r\n"),
 	}
-	const body = `{"query":"SELECT 1"}`
-	for name, request := range map[string]string{
-		"length and chunks":           post("Content-Length: 20\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"),
-		"chunks and length":           post("Transfer-Encoding: chunked\r\nContent-Length: 20\r\n", "0\r\n\r\n"),
-		"two lengths":                 post("Content-Length: 20\r\nContent-Length: 20\r\n", body),
-		"a list of lengths":           post("Content-Length: 20, 20\r\n", body),
-		"a signed length":             post("Content-Length: +20\r\n", body),
-		"a negative length":           post("Content-Length: -1\r\n", body),
-		"a length in words":           post("Content-Length: twenty\r\n", body),
-		"an unknown encoding":         post("Transfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n"),
-		"an encoding twice":           post("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"),
-		"chunks in HTTP/1.0":          "POST " + queryPath + " HTTP/1.0\r\n" + authorized + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-		"a chunk size that is none":   post("Transfer-Encoding: chunked\r\n", "zz\r\n"+body+"\r\n0\r\n\r\n"),
-		"a chunk that is too long":    post("Transfer-Encoding: chunked\r\n", "3\r\n"+body+"\r\n0\r\n\r\n"),
+}
+
+// misheaded are requests whose head can be read in two ways, or is none.
+func misheaded() map[string]string {
+	const body = smallBody
+	return map[string]string{
 		"a folded header":             post("X-A: b\r\n c: d\r\nContent-Length: 20\r\n", body),
 		"a folded header with a tab":  post("X-A: b\r\n\tc\r\nContent-Length: 20\r\n", body),
 		"a folded credential":         "POST " + queryPath + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer\r\n " + token + "\r\nContent-Length: 20\r\n\r\n" + body,
@@ -57,7 +67,15 @@ func TestMalformedHTTP(t *testing.T) {
 		"a large head":                post("X-A: "+strings.Repeat("a", 9000)+"\r\n", ""),
 		"a long target":               "GET /" + strings.Repeat("a", 9000) + " HTTP/1.1\r\nHost: x\r\n\r\n",
 		"an escape that is none":      "GET " + serversPath + "/a%zz HTTP/1.1\r\nHost: x\r\n" + authorized + "\r\n",
-	} {
+	}
+}
+
+// Requests that can be read in two ways are refused and end the connection.
+func TestMalformedHTTP(t *testing.T) {
+	w := newWorld(t, func(_ *world, c *rest.Config) { c.MaxHeaderBytes = 8192 })
+	requests := misframed()
+	maps.Copy(requests, misheaded())
+	for name, request := range requests {
 		t.Run(name, func(t *testing.T) {
 			c := w.dial()
 			c.w = &world{t: t, contract: w.contract}

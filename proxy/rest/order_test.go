@@ -74,37 +74,47 @@ func TestNoLookUpBeforeItsTurn(t *testing.T) {
 	}
 }
 
-// A token's scopes: servers need manage, statements what they do.
+// A token's scopes: servers need manage, statements read for the rows that they answer
+// and write for those that they change or lock, whatever kind they are of.
 func TestScopes(t *testing.T) {
 	w := newWorld(t, nil)
 	const (
-		read  = `{"query":"SELECT 1"}`
-		write = `{"query":"DELETE FROM files WHERE server_id = ?"}`
-		lock  = `{"query":"SELECT id FROM files WHERE server_id = ? FOR UPDATE"}`
+		selects   = `{"query":"SELECT id FROM files WHERE server_id = ?"}`
+		locks     = `{"query":"SELECT id FROM files WHERE server_id = ? FOR UPDATE"}`
+		deletes   = `{"query":"DELETE FROM files WHERE server_id = ?"}`
+		inserts   = `{"query":"INSERT INTO files (server_id) VALUES (?)","args":["s1"]}`
+		updates   = `{"query":"UPDATE files SET name = 'a' WHERE server_id = ?"}`
+		returns   = `{"query":"UPDATE files SET name = 'a' WHERE server_id = ? RETURNING storage_key"}`
+		inserted  = `{"query":"INSERT INTO files (server_id) VALUES (?) RETURNING id","args":["s1"]}`
+		withWrite = `{"query":"WITH x AS (DELETE FROM files WHERE server_id = ? RETURNING id) SELECT * FROM x"}`
+		withRead  = `{"query":"WITH x AS (SELECT id FROM files WHERE server_id = ?) DELETE FROM files f USING x WHERE f.server_id = ? AND f.id = x.id"}`
 	)
 	for _, test := range []struct {
 		token, method, path, body string
-		allowed                   bool
-		scope                     string // the missing one, as the challenge names it
+		missing                   string // as the challenge names it; "" where it is allowed
 	}{
-		{"manage", "GET", serversPath, "", true, ""},
-		{"read", "GET", serversPath, "", false, "manage"},
-		{"write", "POST", serversPath, `{"name":"n"}`, false, "manage"},
-		{"nothing", "PUT", serverPath, `{}`, false, "manage"},
-		{"manage", "POST", queryPath, read, false, "read write"},
-		{"read", "POST", queryPath, read, true, ""},
-		{"read", "POST", queryPath, write, false, "write"},
-		{"write", "POST", queryPath, write, true, ""},
-		{"write", "POST", queryPath, read, false, "read"},
-		{"write", "POST", queryPath, lock, true, ""},
-		{"read", "POST", queryPath, lock, false, "write"},
+		{"manage", "GET", serversPath, "", ""},
+		{"read", "GET", serversPath, "", "manage"},
+		{"write", "POST", serversPath, `{"name":"n"}`, "manage"},
+		{"nothing", "PUT", serverPath, `{}`, "manage"},
+		{"manage", "POST", queryPath, selects, "read write"},
+
+		{"read", "POST", queryPath, selects, ""}, {"write", "POST", queryPath, selects, "read"},
+		{"read", "POST", queryPath, deletes, "write"}, {"write", "POST", queryPath, deletes, ""},
+		{"read", "POST", queryPath, inserts, "write"}, {"write", "POST", queryPath, inserts, ""},
+		{"read", "POST", queryPath, updates, "write"}, {"write", "POST", queryPath, updates, ""},
+		{"read", "POST", queryPath, withRead, "write"}, {"write", "POST", queryPath, withRead, ""},
+		{"read", "POST", queryPath, locks, "write"}, {"write", "POST", queryPath, locks, "read"}, {"both", "POST", queryPath, locks, ""},
+		{"read", "POST", queryPath, returns, "write"}, {"write", "POST", queryPath, returns, "read"}, {"both", "POST", queryPath, returns, ""},
+		{"read", "POST", queryPath, inserted, "write"}, {"write", "POST", queryPath, inserted, "read"}, {"both", "POST", queryPath, inserted, ""},
+		{"read", "POST", queryPath, withWrite, "write"}, {"write", "POST", queryPath, withWrite, "read"}, {"both", "POST", queryPath, withWrite, ""},
 	} {
 		response, body := w.do(test.method, test.path, test.body, as(test.token))
-		if test.allowed != (response.StatusCode == 200) {
+		if (test.missing == "") != (response.StatusCode == 200) {
 			t.Errorf("%s: %s %s %s: %s", test.token, test.method, test.path, test.body, body)
 		}
-		if want := `scope="` + test.scope + `"`; !test.allowed && !strings.Contains(response.Header.Get("WWW-Authenticate"), want) {
-			t.Errorf("%s: WWW-Authenticate is %s, want %s", test.token, response.Header.Get("WWW-Authenticate"), want)
+		if want := `scope="` + test.missing + `"`; test.missing != "" && !strings.Contains(response.Header.Get("WWW-Authenticate"), want) {
+			t.Errorf("%s %s: WWW-Authenticate is %s, want %s", test.token, test.body, response.Header.Get("WWW-Authenticate"), want)
 		}
 	}
 }

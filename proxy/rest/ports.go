@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"time"
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
@@ -24,10 +25,9 @@ type Gate interface {
 	Admit(ctx context.Context, subject proxy.Subject) (proxy.Place, error)
 	// Check decides whether the text may run for the subject.
 	Check(ctx context.Context, subject proxy.Subject, text string) (*policy.Approved, error)
-	// Rejected counts a refusal that was made after Check: of arguments or scopes.
-	Rejected(code proxy.Code, frontend string)
-	// Refresh reads the database's catalog again, after proxy.ErrSchemaChanged.
-	Refresh(ctx context.Context) error
+	// Refresh makes sure that the database's catalog was read after since, for a statement
+	// that proxy.ErrSchemaChanged turned back; changed tells whether to try it again.
+	Refresh(ctx context.Context, since time.Time) (changed bool, err error)
 }
 
 // Servers keeps the servers of the projects. It is asked only after the gate let
@@ -53,7 +53,8 @@ type EndUsers interface {
 
 // QueryFunc runs a bound statement and appends the members "columns" and "rows" of its
 // result, as JSON without braces, to dst. body is dst extended; it may be another array.
-// It returns soon after ctx is done, with the statement cancelled. An error with
+// It returns soon after ctx is done, with the statement cancelled; a *proxy.Error that
+// is not retryable then says what became of the statement. An error with
 // proxy.ErrSchemaChanged in its chain means that nothing ran.
 type QueryFunc func(ctx context.Context, bound policy.Bound, int8AsString bool, dst []byte) (body []byte, rowsAffected int64, err error)
 
@@ -62,4 +63,10 @@ type QueryFunc func(ctx context.Context, bound policy.Bound, int8AsString bool, 
 type Recorder interface {
 	Request(endpoint, code string, seconds float64)
 	Stage(stage string, seconds float64)
+	// Rejected counts a request that was turned away before its statement ran.
+	Rejected(code, frontend string)
+	// Statement counts a statement that was handed over, by how its request ended.
+	Statement(kind, code string)
+	// Overridden counts values for a scope column that were another server's.
+	Overridden(n int)
 }

@@ -83,20 +83,22 @@ func (r *request) readStatement() (statement, error) {
 	return result, err
 }
 
-// run takes a place, has the statement checked and runs it.
+// run takes a place, has the statement checked and runs it: once more when the schema
+// had changed under it.
 func (s *Server) run(ctx context.Context, r *request, subject proxy.Subject, statement statement) error {
-	place, err := s.cfg.Gate.Admit(ctx, subject)
-	r.rateHeaders(place.Rate)
-	if err != nil {
+	if err := r.admit(ctx, subject); err != nil {
 		return err
 	}
-	defer place.Release()
+	began := time.Now()
 	done, err := s.attempt(ctx, r, subject, statement)
 	if errors.Is(err, proxy.ErrSchemaChanged) {
-		if err := s.cfg.Gate.Refresh(ctx); err != nil {
-			return err
+		changed, refreshErr := s.cfg.Gate.Refresh(ctx, began)
+		switch {
+		case refreshErr != nil:
+			return refreshErr
+		case changed:
+			done, err = s.attempt(ctx, r, subject, statement)
 		}
-		done, err = s.attempt(ctx, r, subject, statement)
 	}
 	if err != nil {
 		return err
@@ -116,36 +118,66 @@ type outcome struct {
 
 // attempt checks, binds and runs the statement once.
 func (s *Server) attempt(ctx context.Context, r *request, subject proxy.Subject, statement statement) (outcome, error) {
+	r.ran, r.kind, r.overridden = false, "", 0
 	approved, err := s.cfg.Gate.Check(ctx, subject, statement.text)
 	if err != nil {
 		return outcome{}, err
 	}
-	needed := proxy.Read
-	if approved.Writes() {
-		needed = proxy.Write
-	}
-	if err := r.need(subject.Caller, needed); err != nil {
-		s.cfg.Gate.Rejected(proxy.InsufficientScope, frontend)
+	if err := r.mayRun(subject.Caller, approved); err != nil {
 		return outcome{}, err
 	}
 	bound, reason := approved.Bind(subject.Server.ID, statement.args)
 	if reason != nil {
-		s.cfg.Gate.Rejected(reason.Code, frontend)
 		return outcome{}, proxy.FromReason(*reason)
 	}
+	r.ran, r.kind, r.overridden = true, string(bound.Kind()), bound.Overridden()
 	start := time.Now()
 	body, affected, err := s.cfg.Query(ctx, bound, r.int8AsString, append(r.buffer(), '{'))
 	return outcome{body, affected, time.Since(start)}, err
 }
 
-// causeOf tells an error by what ended its context, if something did.
-func causeOf(ctx context.Context, err error) error {
-	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, errClientGone):
-		// Only a client that closed its sending half alone can still read this.
-		return &proxy.Error{Code: policy.QueryFailed, SQLState: "57014", Message: "the statement was cancelled because the client closed the connection", Cause: cause}
-	case cause != nil:
-		return refuseShutdown(err)
+// mayRun asks the scopes for everything that the statement does: what answers rows reads,
+// whatever it does beside that.
+func (r *request) mayRun(caller proxy.Caller, approved *policy.Approved) error {
+	if approved.Returns() || !approved.Writes() {
+		if err := r.need(caller, proxy.Read); err != nil {
+			return err
+		}
 	}
-	return err
+	if approved.Writes() {
+		return r.need(caller, proxy.Write)
+	}
+	return nil
+}
+
+// causeOf tells an error by what ended its context, if something did. What the database's
+// side says of a statement that it can't call back is kept: nobody else knows.
+func causeOf(ctx context.Context, err error) error {
+	cause := context.Cause(ctx)
+	if cause == nil {
+		return err
+	}
+	gone := errors.Is(cause, errClientGone)
+	var told *proxy.Error
+	switch known := errors.As(err, &told); {
+	case known && !told.Retryable && told.Code != policy.Internal:
+		kept := *told
+		if !gone && endedEarly(told) {
+			kept.Code = proxy.ShuttingDown
+		}
+		kept.Cause = errors.Join(cause, told.Cause)
+		return &kept
+	case gone:
+		// Only a client that closed its sending half alone can still read this.
+		return &proxy.Error{Code: policy.QueryFailed, SQLState: canceled, Message: "the statement was cancelled because the client closed the connection", Cause: cause}
+	}
+	return refuseShutdown(err)
+}
+
+// canceled is the SQLSTATE of a statement that was cancelled.
+const canceled = "57014"
+
+// endedEarly tells errors of a statement that did not come to its own end.
+func endedEarly(e *proxy.Error) bool {
+	return e.SQLState == canceled || e.Code == proxy.UpstreamUnavailable || e.Code == proxy.StatementTimeout
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/valyala/fasthttp"
+
+	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // request is one request and what is known of it so far. It lives as long as its
@@ -29,7 +31,13 @@ type request struct {
 	challenge           string // for WWW-Authenticate, as far as the credentials were read
 	int8AsString        bool
 	bodyRead            bool   // nothing of this request is left on the connection
+	asking              bool   // the client waits to be told whether to send its body: see expect
+	toBeContinued       bool   // and it shall: nothing is answered yet
 	code                string // of the answer: "ok" or a code of the interface
+
+	ran        bool   // the statement or look-up was handed over
+	kind       string // of the statement that was; "" for none
+	overridden int    // values for a scope column that were replaced in it
 }
 
 // newRequest reads the head.
@@ -67,6 +75,16 @@ func isPrintableASCII(text []byte) bool {
 // storeContext bounds a request's look-ups; it also ends when the service gives up draining.
 func (r *request) storeContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(r.server.base, r.server.cfg.StoreTimeout)
+}
+
+// admit takes a place for the request, which is held until its answer is written.
+func (r *request) admit(ctx context.Context, subject proxy.Subject) error {
+	place, err := r.server.cfg.Gate.Admit(ctx, subject)
+	r.rateHeaders(place.Rate)
+	if err == nil {
+		r.conn.hold(&place)
+	}
+	return err
 }
 
 // stage records how long a stage took that began at start.

@@ -85,8 +85,9 @@ func (r *request) explain(err error) *proxy.Error {
 	return e
 }
 
+// refuseShutdown is for what certainly did not take effect.
 func refuseShutdown(cause error) *proxy.Error {
-	return &proxy.Error{Code: proxy.ShuttingDown, Message: "the service is shutting down; send the request again", Cause: cause}
+	return &proxy.Error{Code: proxy.ShuttingDown, Message: "the service is shutting down; send the request again", Retryable: true, Cause: cause}
 }
 
 // logCause writes what the answer must not hold, under the request id.
@@ -95,9 +96,9 @@ func (r *request) logCause(e *proxy.Error) {
 		slog.String("request_id", r.id), slog.String("server", r.reached),
 		slog.String("endpoint", r.endpoint), slog.String("code", string(e.Code)), slog.String("error", e.Error()),
 	}
-	var panicked *errPanic
+	var panicked *proxy.Panicked
 	if errors.As(e, &panicked) {
-		attrs = append(attrs, slog.String("stack", panicked.stack))
+		attrs = append(attrs, slog.String("stack", panicked.Stack))
 	}
 	level := slog.LevelWarn
 	if e.Code == policy.Internal {

@@ -67,13 +67,16 @@ func splitTarget(target string) (path, query string) {
 	return path, query
 }
 
-var errNoRoute = proxy.Refuse(proxy.NotFound, "there is no such path; /openapi.json and /docs list what there is")
+func (s *Server) noRoute() error {
+	at := s.cfg.BasePath
+	return proxy.Refuse(proxy.NotFound, "there is no such path; "+at+"/openapi.json and "+at+"/docs list what there is")
+}
 
 // match finds the route of the path and its ids, each percent-decoded exactly once.
 func (s *Server) match(r *request) (route, error) {
 	path, inside := strings.CutPrefix(r.path, s.cfg.BasePath)
 	if !inside || !strings.HasPrefix(path, "/") {
-		return route{}, errNoRoute
+		return route{}, s.noRoute()
 	}
 	segments := strings.Split(path[1:], "/")
 	for i, segment := range segments {
@@ -88,7 +91,7 @@ func (s *Server) match(r *request) (route, error) {
 			return candidate, nil
 		}
 	}
-	return route{}, errNoRoute
+	return route{}, s.noRoute()
 }
 
 func (r *request) matches(candidate route, segments []string) bool {

@@ -28,7 +28,7 @@ type Server struct {
 	draining atomic.Bool
 
 	base    context.Context // of every request; it ends when the drain time is over
-	giveUp  context.CancelFunc
+	giveUp  context.CancelCauseFunc
 	started atomic.Bool
 }
 
@@ -49,7 +49,7 @@ func New(config Config) (*Server, error) {
 	}
 	s.table = s.routes()
 	s.http = s.newHTTP()
-	s.base, s.giveUp = context.WithCancel(context.Background())
+	s.base, s.giveUp = context.WithCancelCause(context.Background())
 	return s, nil
 }
 
@@ -57,10 +57,11 @@ func New(config Config) (*Server, error) {
 // its own limits are set where they can not be met.
 func (s *Server) newHTTP() *fasthttp.Server {
 	return &fasthttp.Server{
-		Handler:      s.handle,
-		ErrorHandler: s.malformed,
-		ConnState:    noteIdle,
-		Logger:       quietLogger{s.cfg.Logger},
+		Handler:       s.handle,
+		ErrorHandler:  s.malformed,
+		ExpectHandler: s.expect,
+		ConnState:     noteIdle,
+		Logger:        quietLogger{s.cfg.Logger},
 
 		ReadTimeout:        s.cfg.ReadTimeout,
 		WriteTimeout:       s.cfg.WriteTimeout,
@@ -88,10 +89,13 @@ func withProtocols(config *tls.Config) *tls.Config {
 	return config
 }
 
-// noteIdle notes that an answer was written whole.
+// noteIdle notes that an answer was written whole, but for some bytes that fasthttp may
+// keep back to send them with the answer to the next request.
 func noteIdle(c net.Conn, state fasthttp.ConnState) {
 	if state == fasthttp.StateIdle {
-		streamOf(c).socket.busy.Store(false)
+		socket := streamOf(c).socket
+		socket.letGo()
+		socket.busy.Store(false)
 	}
 }
 
@@ -122,6 +126,10 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 // those are answered that the service shuts down.
 const drainGrace = 100 * time.Millisecond
 
+// cancelGrace is how long requests have to be answered once they are cancelled: a database
+// may take two seconds to confirm that, and one more to let go of a connection.
+const cancelGrace = 4 * time.Second
+
 // drain ends all connections.
 func (s *Server) drain() {
 	deadline := time.Now().Add(s.cfg.DrainTimeout)
@@ -129,9 +137,9 @@ func (s *Server) drain() {
 	for s.conns.cut(false) > 0 && time.Now().Before(deadline) {
 		time.Sleep(10 * time.Millisecond)
 	}
-	s.giveUp()
+	s.giveUp(refuseShutdown(nil))
 	// What was cancelled is answered, if its client takes the answer.
-	for end := time.Now().Add(time.Second); s.conns.cut(false) > 0 && time.Now().Before(end); {
+	for end := time.Now().Add(cancelGrace); s.conns.cut(false) > 0 && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond)
 	}
 	s.conns.cut(true)

@@ -1,16 +1,10 @@
 package rest
 
-import (
-	"context"
-
-	"github.com/tenantgate/tenantgate/proxy"
-)
+import "github.com/tenantgate/tenantgate/proxy"
 
 // createServer answers 4.2.
 func (s *Server) createServer(r *request) error {
-	ctx, cancel := r.storeContext()
-	defer cancel()
-	if err := r.manageProject(ctx); err != nil {
+	if err := r.manageProject(); err != nil {
 		return err
 	}
 	name, description, err := r.readServer()
@@ -23,6 +17,8 @@ func (s *Server) createServer(r *request) error {
 	if description == nil {
 		description = new(string)
 	}
+	ctx, cancel := r.storeContext() // it begins here: a body may take its time
+	defer cancel()
 	server, key, err := s.cfg.Servers.CreateServer(ctx, r.projectID, *name, *description)
 	if err != nil {
 		return err
@@ -33,9 +29,7 @@ func (s *Server) createServer(r *request) error {
 
 // updateServer answers 4.3. What the body does not name stays as it is.
 func (s *Server) updateServer(r *request) error {
-	ctx, cancel := r.storeContext()
-	defer cancel()
-	if err := r.manageServer(ctx); err != nil {
+	if err := r.manageServer(); err != nil {
 		return err
 	}
 	name, description, err := r.readServer()
@@ -43,8 +37,10 @@ func (s *Server) updateServer(r *request) error {
 		return err
 	}
 	if name == nil && description == nil {
-		return s.sendServer(ctx, r)
+		return s.sendServer(r)
 	}
+	ctx, cancel := r.storeContext()
+	defer cancel()
 	server, err := s.cfg.Servers.UpdateServer(ctx, r.projectID, r.serverID, name, description)
 	if err != nil {
 		return err
@@ -54,9 +50,7 @@ func (s *Server) updateServer(r *request) error {
 
 // getServer answers 4.5.
 func (s *Server) getServer(r *request) error {
-	ctx, cancel := r.storeContext()
-	defer cancel()
-	if err := r.manageServer(ctx); err != nil {
+	if err := r.manageServer(); err != nil {
 		return err
 	}
 	if err := r.negotiate(false); err != nil {
@@ -65,11 +59,13 @@ func (s *Server) getServer(r *request) error {
 	if _, err := r.parameters(); err != nil {
 		return err
 	}
-	return s.sendServer(ctx, r)
+	return s.sendServer(r)
 }
 
 // sendServer reads the store, not the gate: its answer may be a second old.
-func (s *Server) sendServer(ctx context.Context, r *request) error {
+func (s *Server) sendServer(r *request) error {
+	ctx, cancel := r.storeContext()
+	defer cancel()
 	server, err := s.cfg.Servers.GetServer(ctx, r.projectID, r.serverID)
 	if err != nil {
 		return err
@@ -78,7 +74,9 @@ func (s *Server) sendServer(ctx context.Context, r *request) error {
 }
 
 // manageProject lets only those on who may manage the path's project.
-func (r *request) manageProject(ctx context.Context) error {
+func (r *request) manageProject() error {
+	ctx, cancel := r.storeContext()
+	defer cancel()
 	caller, err := r.reachProject(ctx)
 	if err != nil {
 		return err
@@ -87,7 +85,9 @@ func (r *request) manageProject(ctx context.Context) error {
 }
 
 // manageServer does the same for the path's server.
-func (r *request) manageServer(ctx context.Context) error {
+func (r *request) manageServer() error {
+	ctx, cancel := r.storeContext()
+	defer cancel()
 	caller, _, err := r.reachServer(ctx)
 	if err != nil {
 		return err

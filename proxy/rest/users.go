@@ -29,12 +29,10 @@ func (s *Server) userByEmail(r *request) error {
 	if err != nil {
 		return err
 	}
-	place, err := s.cfg.Gate.Admit(ctx, proxy.Subject{Frontend: frontend, Server: server})
-	r.rateHeaders(place.Rate)
-	if err != nil {
+	if err := r.admit(ctx, proxy.Subject{Frontend: frontend, Server: server}); err != nil {
 		return err
 	}
-	defer place.Release()
+	r.ran = true
 	user, err := s.cfg.EndUsers.ByEmail(ctx, server.ID, email)
 	if err != nil {
 		return err

@@ -41,6 +41,7 @@ type world struct {
 	client   *http.Client
 	stop     context.CancelFunc
 	served   chan error // Serve's result
+	file     *policy.File
 }
 
 // newWorld starts a front end; change may alter its configuration. It is stopped with
@@ -48,7 +49,7 @@ type world struct {
 func newWorld(t *testing.T, change func(*world, *rest.Config)) *world {
 	t.Helper()
 	w := &world{t: t, store: newStore(), counts: &counts{}, logs: &logBuffer{}, served: make(chan error, 1)}
-	w.gate = newGate(t, w)
+	w.makeGate()
 	config := rest.Config{
 		Gate: w.gate, Servers: w.store, EndUsers: w.store, Query: w.answer, Recorder: w.counts,
 		Logger:      slog.New(slog.NewJSONHandler(w.logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -119,24 +120,34 @@ func loadContract(t *testing.T, basePath string) *resttest.Contract {
 	return contract
 }
 
-func newGate(t *testing.T, w *world) *gate {
-	t.Helper()
+func (w *world) makeGate() {
+	w.t.Helper()
 	text, _ := policies.Named(policies.Default)
 	file, err := policy.Parse(text)
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
+	w.gate = &gate{}
+	w.setPolicy(file, policy.Limits{})
+}
+
+// setPolicy has a policy decide for all, and limits in place of its own. It is for a test
+// that has not begun to serve.
+func (w *world) setPolicy(file *policy.File, limits policy.Limits) {
+	w.t.Helper()
 	compiled, err := proxy.LoadPolicies(context.Background(), proxy.PoliciesConfig{
 		Files: []*policy.File{file}, Default: file.Name, Catalog: catalog{}, Recorder: w.counts, Log: slog.New(slog.DiscardHandler),
 		Sets: policy.Sets{Functions: policies.Sets(), Types: policies.Types()}, PlanBytes: 1 << 20,
 	})
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	return &gate{Gate: proxy.NewGate(proxy.GateConfig{
-		Directory: w.store, Policies: compiled, Recorder: w.counts, Log: slog.New(slog.DiscardHandler),
-	})}
+	w.file = file
+	w.gate.Gate = proxy.NewGate(proxy.GateConfig{Directory: w.store, Policies: compiled, Recorder: w.counts, Override: limits})
 }
+
+// limit sets limits in place of the policy's own.
+func (w *world) limit(limits policy.Limits) { w.setPolicy(w.file, limits) }
 
 // answer stands for the database: one row that says what arrived.
 func (w *world) answer(_ context.Context, bound policy.Bound, int8AsString bool, dst []byte) ([]byte, int64, error) {

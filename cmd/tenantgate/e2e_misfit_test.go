@@ -1,0 +1,73 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// stderr gives what the instance has logged.
+func (in *instance) stderr(t testing.TB) string {
+	t.Helper()
+	said, err := os.ReadFile(filepath.Join(in.dir, "stderr.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(said)
+}
+
+// TestMisfit renames under a running service what its policies go by. What they kept
+// secret under one name must not be readable under another: they serve nothing until
+// they fit again.
+func TestMisfit(t *testing.T) {
+	in := fresh(t)
+	const hash, own = "SELECT pw FROM end_users WHERE server_id = ?", "SELECT id FROM messages WHERE server_id = ?"
+	for _, step := range []struct{ alter, back, says string }{
+		{"ALTER TABLE public.end_users RENAME password_hash TO pw", "ALTER TABLE public.end_users RENAME pw TO password_hash", "has no column password_hash"},
+		{"ALTER TABLE public.messages RENAME server_id TO pw", "ALTER TABLE public.messages RENAME pw TO server_id", "has no column server_id"},
+		{"ALTER TABLE public.files RENAME TO papers", "ALTER TABLE public.papers RENAME TO files", "has no table public.files"},
+	} {
+		in.admin(t, step.alter)
+		if r := in.query(t, hash); r.status == 200 || strings.Contains(r.body, "argon2id") {
+			t.Errorf("%s: %s", step.alter, r.body)
+		}
+		r := within(t, 503, func() reply { return in.query(t, own) })
+		if e := errorOf(t, r); e.Code != "upstream_unavailable" || !strings.Contains(r.body, "does not fit the database's tables") || r.header.Get("Retry-After") == "" || strings.Contains(r.body, "password_hash") {
+			t.Errorf("%s: %s", step.alter, r.body)
+		}
+		if said := in.stderr(t); !strings.Contains(said, step.says) || !strings.Contains(said, "ERROR") {
+			t.Errorf("%s: not logged", step.alter)
+		}
+		if _, metrics := in.ops(t, "/metrics"); strings.Contains(metrics, `schema_refreshes_total{result="failed"} 0`) {
+			t.Error("not counted")
+		}
+		in.admin(t, step.back)
+		waitFor(t, func() bool { return in.query(t, own).status == 200 })
+	}
+	if r := in.lookup(t, "ada@example.com", in.application()...); r.status != 200 {
+		t.Errorf("the look-up by e-mail: %s", r.body)
+	}
+}
+
+// TestUnknownPolicy assigns a policy that the service does not have.
+func TestUnknownPolicy(t *testing.T) {
+	in := sharedInstance(t)
+	id, _ := in.newServer(t, "typo")
+	query := func() reply { return in.queryAs(t, id, "SELECT 1") }
+	if r := query(); r.status != 200 {
+		t.Fatal(r.body)
+	}
+	code, _, said := command(t, "server", "set-policy", id, "defualt", "--data-dir", filepath.Join(in.dir, "data"))
+	if code != 0 || !strings.Contains(said, `must have loaded a policy named "defualt"`) {
+		t.Errorf("exit %d: %s", code, said)
+	}
+	r := within(t, 503, query)
+	if e := errorOf(t, r); e.Code != "upstream_unavailable" || strings.Contains(r.body, "defualt") || !strings.Contains(in.stderr(t), "defualt") {
+		t.Errorf("%s", r.body)
+	}
+	if code, _, said := command(t, "server", "set-policy", id, "", "--data-dir", filepath.Join(in.dir, "data")); code != 0 || said != "" {
+		t.Errorf("exit %d: %s", code, said)
+	}
+	within(t, 200, query)
+}

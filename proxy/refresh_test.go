@@ -1,0 +1,197 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tenantgate/tenantgate/policy"
+)
+
+// TestNewColumn names a column that was added a moment ago: the refusal looks again.
+func TestNewColumn(t *testing.T) {
+	b := newBench(t, policy.Limits{})
+	const text = "SELECT n.extra FROM notes n WHERE n.server_id = ?"
+	if _, err := b.Check(t.Context(), Subject{}, text); codeOf(err) != policy.QueryFailed {
+		t.Fatal(err)
+	}
+	b.catalog.set("id", "server_id", "body", "extra")
+	time.Sleep(refusalPeriod)
+	if _, err := b.Check(t.Context(), Subject{}, text); err != nil {
+		t.Error(err)
+	}
+	reads := b.catalog.reads
+	for range 50 {
+		_, _ = b.Check(t.Context(), Subject{}, "SELECT n.nope FROM notes n WHERE n.server_id = ?")
+	}
+	if more := b.catalog.reads - reads; more > 2 {
+		t.Errorf("a flood of refusals read the schema %d times", more)
+	}
+}
+
+// TestMisfit renames what a policy goes by: it decides nothing until that is mended,
+// while another policy goes on.
+func TestMisfit(t *testing.T) {
+	b := newBench(t, policy.Limits{RequestsPerSecond: -1})
+	var log bytes.Buffer
+	b.policies.config.Log = slog.New(slog.NewTextHandler(&log, nil))
+	hides, err := policy.Parse([]byte(strings.NewReplacer("%NAME%", "hides", "%KINDS%", "select",
+		"{scoped: true}", "{scoped: true, columns: {body: {read: false}}}").Replace(notes)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.policies.config.Files = append(b.policies.config.Files, hides)
+	b.change(t, "id", "server_id", "body", "more")
+	hidden, other := Subject{Caller: Caller{Policy: "hides"}}, Subject{}
+	const secret = "SELECT renamed FROM notes WHERE server_id = ?"
+	for _, step := range []struct {
+		columns       []string
+		hidden, other Code
+		logged        string
+	}{
+		{[]string{"id", "server_id", "renamed"}, UpstreamUnavailable, "", `level=ERROR`},
+		{[]string{"id", "server_id", "renamed", "x"}, UpstreamUnavailable, "", `line `},
+		{[]string{"id", "tenant", "renamed"}, UpstreamUnavailable, UpstreamUnavailable, `has no column server_id`},
+		{[]string{"id", "server_id", "body", "renamed"}, "", "", `level=INFO`},
+	} {
+		log.Reset()
+		b.change(t, step.columns...)
+		if _, err := b.Check(t.Context(), hidden, secret); codeOf(err) != step.hidden || err != nil && AsError(err).RetryAfter == 0 {
+			t.Errorf("%v: %v", step.columns, err)
+		}
+		if _, err := b.Check(t.Context(), other, reads); codeOf(err) != step.other {
+			t.Errorf("%v, the other policy: %v", step.columns, err)
+		}
+		if place, err := b.Admit(t.Context(), hidden); err != nil { // the look-up of users goes on
+			t.Error(err)
+		} else {
+			place.Release()
+		}
+		if !strings.Contains(log.String(), step.logged) {
+			t.Errorf("%v: logged %s", step.columns, log.String())
+		}
+		log.Reset()
+		if _, err := b.Refresh(t.Context(), time.Now()); err != nil || log.Len() > 0 {
+			t.Errorf("an unchanged misfit: %v, logged %s", err, log.String())
+		}
+	}
+	if failed, changed := b.recorder.of("refresh failed"), b.recorder.of("refresh changed"); failed != 6 || changed != 3 {
+		t.Errorf("%v", b.recorder.counts)
+	}
+}
+
+// TestMisfitAtStart fails early, where nobody is served yet.
+func TestMisfitAtStart(t *testing.T) {
+	b := newBench(t, policy.Limits{})
+	b.catalog.set("id", "body")
+	if _, err := LoadPolicies(t.Context(), b.policies.config); err == nil || !strings.Contains(err.Error(), "has no column server_id") {
+		t.Errorf("%v", err)
+	}
+}
+
+// change sets the columns and waits until the policies follow.
+func (b *bench) change(t *testing.T, columns ...string) {
+	t.Helper()
+	since := time.Now()
+	b.catalog.set(columns...)
+	if changed, err := b.Refresh(t.Context(), since); err != nil || !changed {
+		t.Fatalf("%v, %v", changed, err)
+	}
+}
+
+// TestSchemaInAnyOrder has the tables come in another order: that is no change.
+func TestSchemaInAnyOrder(t *testing.T) {
+	b := newBench(t, policy.Limits{})
+	notes, another := b.catalog.schema.Tables[0], policy.Table{Schema: "public", Name: "another"}
+	a, z := policy.Type{Schema: "public", Name: "a"}, policy.Type{Schema: "public", Name: "z"}
+	for i, schema := range []policy.Schema{
+		{Tables: []policy.Table{notes, another}, Types: []policy.Type{a, z}}, {Tables: []policy.Table{another, notes}, Types: []policy.Type{z, a}},
+	} {
+		b.catalog.mu.Lock()
+		b.catalog.schema = schema
+		b.catalog.mu.Unlock()
+		if changed, err := b.Refresh(t.Context(), time.Now()); err != nil || changed != (i == 0) {
+			t.Errorf("%d: changed %v, %v", i, changed, err)
+		}
+	}
+}
+
+// TestSchemaThatCanNotBeRead leaves the policies as they were.
+func TestSchemaThatCanNotBeRead(t *testing.T) {
+	b := newBench(t, policy.Limits{})
+	b.catalog.fail(errors.New("away"))
+	if changed, err := b.Refresh(t.Context(), time.Now()); err == nil || changed || b.recorder.of("refresh failed") != 1 {
+		t.Errorf("%v, %v, %v", changed, err, b.recorder.counts)
+	}
+	if _, err := b.Check(t.Context(), Subject{}, reads); err != nil {
+		t.Error(err)
+	}
+	b.catalog.fail(nil)
+	if _, err := b.Refresh(t.Context(), time.Now()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRefreshIsShared has many ask at once: they wait for one reading, each no longer
+// than it wants, and one that was made meanwhile serves.
+func TestRefreshIsShared(t *testing.T) {
+	b := newBench(t, policy.Limits{})
+	slow := make(chan struct{})
+	b.catalog.wait(slow)
+	reads := b.catalog.count()
+	since := time.Now()
+	var group sync.WaitGroup
+	for range 20 {
+		group.Go(func() {
+			if _, err := b.Refresh(t.Context(), since); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	if _, err := b.Refresh(ctx, since); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > time.Second {
+		t.Errorf("%v after %v", err, time.Since(start))
+	}
+	close(slow)
+	group.Wait()
+	if _, err := b.Refresh(t.Context(), since); err != nil {
+		t.Error(err)
+	}
+	if more := b.catalog.count() - reads; more != 1 {
+		t.Errorf("the schema was read %d times", more)
+	}
+	// A reading that began before the statement did does not serve it.
+	if _, err := b.Refresh(t.Context(), time.Now()); err != nil || b.catalog.count()-reads != 2 {
+		t.Errorf("%v, %d readings", err, b.catalog.count()-reads)
+	}
+}
+
+// TestRunStops ends the readings under way, too.
+func TestRunStops(t *testing.T) {
+	b := newBench(t, policy.Limits{})
+	never := make(chan struct{})
+	b.catalog.wait(never)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- b.policies.Run(ctx) }()
+	refreshed := make(chan error)
+	go func() { _, err := b.Refresh(t.Context(), time.Now()); refreshed <- err }()
+	time.Sleep(20 * time.Millisecond)
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if err := <-refreshed; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, err := b.Refresh(t.Context(), time.Now()); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}

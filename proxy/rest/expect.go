@@ -1,0 +1,40 @@
+package rest
+
+import (
+	"errors"
+
+	"github.com/valyala/fasthttp"
+)
+
+// errSendBody ends the checks of a request whose client waits to be told whether to send
+// its body: nothing speaks against it.
+var errSendBody = errors.New("the body may be sent")
+
+// expect is what fasthttp calls for a request with Expect: 100-continue, RFC 9110 section
+// 10.1.1, instead of reading its body. All checks that come before the body are made, and
+// a refusal is answered; otherwise the client is told to go on, and handle makes them
+// again with the body.
+func (s *Server) expect(ctx *fasthttp.RequestCtx) (status int) {
+	r := s.newRequest(ctx)
+	r.asking = true
+	r.conn.busy.Store(true)
+	if s.maySend(r) {
+		r.conn.busy.Store(false)
+		return fasthttp.StatusContinue
+	}
+	return ctx.Response.StatusCode()
+}
+
+// maySend tells whether the request reaches the reading of its body; if not, it is answered.
+func (s *Server) maySend(r *request) bool {
+	defer r.finish()
+	err := s.answer(r)
+	if errors.Is(err, errSendBody) {
+		r.toBeContinued = true
+		return true
+	}
+	if err != nil {
+		r.fail(err)
+	}
+	return false
+}
