@@ -14,7 +14,7 @@ import (
 // far as it says itself, so no id is canonical for it.
 func canonical(id string, t sqltree.TypeName) bool {
 	if t.Schema != builtinSchema {
-		return t.Name == "citext" && id == strings.ToLower(id)
+		return t.Name == "citext" && !strings.ContainsFunc(id, func(r rune) bool { return r > '~' || 'A' <= r && r <= 'Z' })
 	}
 	switch t.Name {
 	case "text", "varchar":

@@ -120,7 +120,7 @@ func (t *tokens) done() bool { return t.i >= len(t.tr.Tokens) }
 
 // text is the token's text, "" behind the last one.
 func (t *tokens) text() string {
-	if t.done() {
+	if t.i < 0 || t.done() {
 		return ""
 	}
 	k := t.tr.Tokens[t.i]
@@ -128,7 +128,7 @@ func (t *tokens) text() string {
 }
 
 // is tells whether the token is that word (in any case, unquoted) or sign.
-func (t *tokens) is(word string) bool { return strings.EqualFold(t.text(), word) }
+func (t *tokens) is(word string) bool { return isWord(t.text(), word) }
 
 // start is the token's offset, end that behind the one before it.
 func (t *tokens) start() int {
@@ -138,7 +138,12 @@ func (t *tokens) start() int {
 	return t.tr.Tokens[t.i].Start
 }
 
-func (t *tokens) end() int { return t.tr.Tokens[t.i-1].End }
+func (t *tokens) end() int {
+	if t.i < 1 || t.i > len(t.tr.Tokens) {
+		return len(t.tr.Text)
+	}
+	return t.tr.Tokens[t.i-1].End
+}
 
 // name passes a name of one or more parts.
 func (t *tokens) name() {

@@ -209,6 +209,20 @@ func (l *lexer) punct(c byte) {
 	}
 }
 
+// isWord tells whether a token is a keyword, given in lower case. As in Postgres only the
+// letters of ASCII have a case: to Unicode the long s is an s.
+func isWord(token, word string) bool {
+	if len(token) != len(word) {
+		return false
+	}
+	for i := range len(word) {
+		if c := token[i]; c != word[i] && (c < 'A' || c > 'Z' || c|0x20 != word[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // isIdentStart takes every byte of a character beyond ASCII for a letter, as Postgres does.

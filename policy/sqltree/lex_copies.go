@@ -1,7 +1,5 @@
 package sqltree
 
-import "strings"
-
 // maxCopies bounds what the parser copies for SET (a, b, …) = source, in tokens, long ones
 // counted as several: its answer holds the source once for each column, and a SET inside
 // the source multiplies with that. 8 KB of such a text take a minute and two gigabytes,
@@ -92,5 +90,5 @@ func (c *copies) is(i int, sign string) bool {
 
 func (c *copies) word(i int, word string) bool {
 	t := c.tokens[i]
-	return t.Kind == Ident && (i == 0 || !c.is(i-1, ".")) && strings.EqualFold(c.text[t.Start:t.End], word)
+	return t.Kind == Ident && (i == 0 || !c.is(i-1, ".")) && isWord(c.text[t.Start:t.End], word)
 }

@@ -1,9 +1,6 @@
 package sqltree
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // nesting bounds how deep the syntax tree of a text can become, from its tokens alone.
 // Brackets nest, and so do chains such as 1+1+… or NOT NOT …, each of whose words and
@@ -78,11 +75,11 @@ func (n *nesting) close() {
 func (n *nesting) word(text string) {
 	n.step()
 	switch {
-	case strings.EqualFold(text, "between"):
+	case isWord(text, "between"):
 		n.last().between = true
-	case strings.EqualFold(text, "and") && n.last().between:
+	case isWord(text, "and") && n.last().between:
 		n.last().between = false
-	case strings.EqualFold(text, "and"), strings.EqualFold(text, "or"):
+	case isWord(text, "and"), isWord(text, "or"):
 		n.end()
 	}
 }

@@ -74,11 +74,11 @@ func (v *verifier) message(a, b protoreflect.Message) error {
 		if len(hidden) > 0 && len(x.Alias.GetColnames()) > 0 {
 			hidden = []string{anyColumn} // whose name is which is not for this proof to say
 		}
-		v.scope.note(x.Alias, hidden)
+		v.scope.note(x.Alias.GetAliasname(), columns{hidden: hidden})
 	case *pg.RangeSubselect:
-		v.scope.note(x.Alias, nil)
+		v.scope.note(x.Alias.GetAliasname(), columns{})
 	case *pg.RangeFunction:
-		v.scope.note(x.Alias, nil)
+		v.scope.note(x.Alias.GetAliasname(), columns{})
 	case *pg.SelectStmt: // an arm of a set operation
 		return v.selectStmt(x, b)
 	case *pg.FuncCall:

@@ -6,74 +6,89 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// scope is what the names of one query level mean to the verifier: for each relation seen
-// in its FROM the columns that must not be read, none for what is no table.
+// scope is what the names of one query level mean to the verifier.
 type scope struct {
-	outer  *scope
-	hidden map[string][]string
+	outer     *scope
+	relations map[string]columns
+}
+
+// columns is what the verifier knows of a relation in FROM.
+type columns struct {
+	table    bool // readable are all of its columns that may be read
+	readable []string
+	hidden   []string // columns that must not be read; anyColumn for every one
 }
 
 // anyColumn stands for every column of a relation.
 const anyColumn = "*"
 
-// hides tells whether a relation's column must not be read.
-func (s *scope) hides(relation, column string) bool {
-	hidden := s.of(relation)
-	return slices.Contains(hidden, column) || slices.Contains(hidden, anyColumn)
-}
-
 // enter opens a query level, or a write; what it returns closes it.
 func (v *verifier) enter() (leave func()) {
 	ctes, outer := v.ctes, v.scope
-	v.scope = &scope{outer: outer, hidden: map[string][]string{}}
+	v.scope = &scope{outer: outer, relations: map[string]columns{}}
 	return func() { v.ctes, v.scope = ctes, outer }
 }
 
-func (s *scope) note(alias *pg.Alias, hidden []string) {
-	if alias != nil {
-		s.hidden[alias.Aliasname] = append(s.hidden[alias.Aliasname], hidden...)
+// note files a relation. Where two have the same name, neither is a table any more.
+func (s *scope) note(name string, c columns) {
+	if other, taken := s.relations[name]; taken {
+		c = columns{hidden: append(other.hidden, c.hidden...)}
+	}
+	if name != "" {
+		s.relations[name] = c
 	}
 }
 
-// table notes a table's columns that must not be read, as the reference names them.
-func (s *scope) table(v *pg.RangeVar, t *Table) {
+// asNamed gives a table's columns as a reference names them.
+func asNamed(v *pg.RangeVar, t *Table) columns {
 	names, _ := stringsOf(v.Alias.GetColnames())
-	s.note(&pg.Alias{Aliasname: refname(v)}, hiddenColumns(t, names))
-}
-
-func hiddenColumns(t *Table, names []string) (hidden []string) {
+	known := columns{table: true}
 	for i, c := range t.Columns {
-		switch {
-		case c.NoRead && i < len(names):
-			hidden = append(hidden, names[i])
-		case c.NoRead:
-			hidden = append(hidden, c.Name)
+		if i < len(names) {
+			c.Name = names[i]
+		}
+		if c.NoRead {
+			known.hidden = append(known.hidden, c.Name)
+		} else {
+			known.readable = append(known.readable, c.Name)
 		}
 	}
-	return hidden
+	return known
 }
 
-// of gives the columns that must not be read of the relation that a name means here.
-func (s *scope) of(name string) []string {
+// of gives what a relation's name means here.
+func (s *scope) of(name string) columns {
 	for ; s != nil; s = s.outer {
-		if hidden, seen := s.hidden[name]; seen {
-			return hidden
+		if c, seen := s.relations[name]; seen {
+			return c
 		}
 	}
-	return nil
+	return columns{}
 }
 
-// hidesBare tells whether a column's name without a relation's may mean a column that
-// must not be read.
-func (s *scope) hidesBare(column string) bool {
+// hides tells whether a relation has columns that must not be read.
+func (s *scope) hides(relation string) bool {
+	c := s.of(relation)
+	return len(c.hidden) > 0
+}
+
+// mayRead tells whether relation.column is a column that may be read, as far as the
+// relation is known.
+func (s *scope) mayRead(relation, column string) bool {
+	c := s.of(relation)
+	return !slices.Contains(c.hidden, column) && !slices.Contains(c.hidden, anyColumn) && (!c.table || slices.Contains(c.readable, column))
+}
+
+// mayReadBare tells whether a name can be nothing but a column that may be read.
+func (s *scope) mayReadBare(column string) bool {
 	for ; s != nil; s = s.outer {
-		for _, hidden := range s.hidden {
-			if slices.Contains(hidden, column) {
-				return true
+		for relation, c := range s.relations {
+			if relation == column || slices.Contains(c.hidden, column) {
+				return false
 			}
 		}
 	}
-	return false
+	return true
 }
 
 // covered gives the columns of the tables in a join that must not be read.
@@ -87,8 +102,7 @@ func (v *verifier) covered(sides ...*pg.Node) (hidden []string) {
 			continue
 		}
 		if t := v.catalog.table(r.Schemaname, r.Relname); t != nil {
-			names, _ := stringsOf(r.Alias.GetColnames())
-			hidden = append(hidden, hiddenColumns(t, names)...)
+			hidden = append(hidden, asNamed(r, t).hidden...)
 		}
 	}
 	return hidden

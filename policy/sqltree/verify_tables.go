@@ -33,7 +33,7 @@ func (v *verifier) cteName(a, b *pg.RangeVar) error {
 	if !slices.Contains(v.ctes, b.Relname) {
 		return errors.New("a bare name is not a visible WITH name")
 	}
-	v.scope.note(&pg.Alias{Aliasname: refname(b)}, nil)
+	v.scope.note(refname(b), columns{})
 	return sameVar(a, b)
 }
 
@@ -47,7 +47,7 @@ func (v *verifier) table(a, b *pg.RangeVar) (*Table, error) {
 	case v.catalog.table(a.Schemaname, a.Relname) != t:
 		return nil, fmt.Errorf("table %s stands for another one", t.Name)
 	}
-	v.scope.table(b, t)
+	v.scope.note(refname(b), asNamed(b, t))
 	named := &pg.RangeVar{Schemaname: b.Schemaname, Relname: a.Relname, Inh: a.Inh, Relpersistence: a.Relpersistence, Alias: a.Alias}
 	return t, sameVar(named, b)
 }
@@ -254,9 +254,9 @@ func (v *verifier) plainColumns(list []*pg.Node) error {
 		switch {
 		case t.GetName() != "" || !ok || len(names) == 0 || len(names) > 2:
 			return errors.New("a * became something else than columns")
-		case all && len(v.scope.of(names[0])) > 0,
-			!all && len(names) == 1 && v.scope.hidesBare(names[0]), // of a FULL join, which has no name
-			!all && len(names) == 2 && v.scope.hides(names[0], names[1]):
+		case all && v.scope.hides(names[0]),
+			!all && len(names) == 1 && !v.scope.mayReadBare(names[0]), // of a FULL join, which has no name
+			!all && len(names) == 2 && !v.scope.mayRead(names[0], names[1]):
 			return errors.New("a * was spelled out with a column that must not be read")
 		}
 	}
