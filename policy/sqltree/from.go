@@ -189,8 +189,9 @@ func (a *analyzer) merge(j *pg.JoinExpr, left, right item) (item, []column) {
 		a.fail(construct(nodeOffset(j.Larg), "the columns of this join are not known"))
 	}
 	var merged []column
+	at := nodeOffset(j.Rarg)
 	for _, name := range names {
-		merged = append(merged, a.mergedColumn(j, name, left.cols, right.cols))
+		merged = append(merged, a.mergedColumn(j, name, left.cols, right.cols, at))
 	}
 	it.cols = append(append(append([]column(nil), merged...), without(left.cols, names)...), without(right.cols, names)...)
 	if it.known {
@@ -201,10 +202,10 @@ func (a *analyzer) merge(j *pg.JoinExpr, left, right item) (item, []column) {
 }
 
 // mergedColumn is what USING (name) makes of the two sides' columns; comparing them reads both.
-func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []column) column {
+func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []column, at int) column {
 	lc, rc := pick(left, name), pick(right, name)
-	a.read(lc, nodeOffset(j.Rarg))
-	a.read(rc, nodeOffset(j.Rarg))
+	a.read(lc, at)
+	a.read(rc, at)
 	switch j.Jointype {
 	case pg.JoinType_JOIN_RIGHT:
 		rc.name = name

@@ -58,8 +58,8 @@ func offsetOf(m protoreflect.Message, otherwise int) int {
 	return otherwise
 }
 
-// nodeOffset is offsetOf for a Node; -1 where there is no place. It descends to the
-// leftmost location, since some kinds (a row, a list) carry none of their own.
+// nodeOffset is offsetOf for a Node; -1 where there is no place. It descends to the first
+// location, since some kinds (a row, a list) carry none of their own.
 func nodeOffset(n *pg.Node) int {
 	m := inner(n)
 	if m == nil {
@@ -68,16 +68,14 @@ func nodeOffset(n *pg.Node) int {
 	if at := offsetOf(m, -1); at >= 0 {
 		return at
 	}
-	least := -1
+	at := -1
 	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
 		if cn, ok := c.Interface().(*pg.Node); ok {
-			if at := nodeOffset(cn); at >= 0 && (least < 0 || at < least) {
-				least = at
-			}
+			at = nodeOffset(cn)
 		}
-		return true
+		return at < 0
 	})
-	return least
+	return at
 }
 
 // stringsOf gives the values of a list of String nodes; ok is false when another kind is among them.
