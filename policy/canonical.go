@@ -17,9 +17,9 @@ func canonical(id string, t sqltree.TypeName) bool {
 		return t.Name == "citext" && !strings.ContainsFunc(id, func(r rune) bool { return r > '~' || 'A' <= r && r <= 'Z' })
 	}
 	switch t.Name {
-	case "text", "varchar":
+	case "text":
 		return true
-	case "bpchar":
+	case "varchar", "bpchar": // varchar(n) cuts the spaces beyond n
 		return !strings.HasSuffix(id, " ")
 	case "int2", "int4", "int8":
 		n, err := strconv.ParseInt(id, 10, 64)

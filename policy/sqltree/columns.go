@@ -9,7 +9,7 @@ import (
 
 // systemColumns are on every table and in no catalog snapshot. They tell of physical
 // places and transactions, which are shared by all servers.
-var systemColumns = [...]string{"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid", "oid"}
+var systemColumns = [...]string{"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}
 
 func isSystemColumn(name string) bool {
 	for _, s := range systemColumns {
@@ -43,6 +43,10 @@ func (a *analyzer) columnRef(l *level, n *pg.ColumnRef) {
 	}
 }
 
+// maxNamesakes is how many columns at one level a bare name may have. Only joins with USING
+// make one of several; all else is ambiguous, which is Postgres' to say where it is cheap.
+const maxNamesakes = 64
+
 // bareColumn resolves a name without a qualifier: a column at the innermost level that
 // has one, else a relation's whole row. A name that is neither is refused here, since
 // Postgres, whose tables may just have been altered, might find a column that the
@@ -53,6 +57,10 @@ func (a *analyzer) bareColumn(l *level, name string, at int) {
 		cols := l.own(name)
 		if isSystemColumn(name) && slices.ContainsFunc(l.rels, func(r *relation) bool { return r.table }) {
 			a.systemColumn(name, at)
+			return
+		}
+		if len(cols) > maxNamesakes {
+			a.fail(&Fault{Code: QueryFailed, SQLState: "42702", Offset: at, Message: "column reference " + name + " is ambiguous", Hint: "qualify it with a table's name"})
 			return
 		}
 		if len(cols) > 0 && a.readAll(cols, at) {

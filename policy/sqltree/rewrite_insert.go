@@ -72,7 +72,7 @@ func (r *rewriter) source(t tokens, table *Table, s *pg.SelectStmt) {
 	arms, ok := arms(nil, s)
 	starts := t.arms(len(arms))
 	values := slices.ContainsFunc(arms, func(s *pg.SelectStmt) bool { return len(s.ValuesLists) > 0 })
-	if !ok || byPosition(s) || values && sorts(s) || len(starts) != len(arms) {
+	if !ok || byPosition(s) || namesType(s, table) || values && sorts(s) || len(starts) != len(arms) {
 		r.fail(r.unscoped(table))
 		return
 	}
@@ -162,6 +162,11 @@ func byPosition(s *pg.SelectStmt) bool {
 	return slices.ContainsFunc(s.GroupClause, ordinal) || slices.ContainsFunc(s.DistinctClause, ordinal) || groupsBySets(s) ||
 		slices.ContainsFunc(s.SortClause, func(n *pg.Node) bool { return ordinal(n.GetSortBy().GetNode()) }) ||
 		byPosition(s.Larg) || byPosition(s.Rarg)
+}
+
+// namesType is sortsByType for a query and those that it is the set operation of.
+func namesType(s *pg.SelectStmt, t *Table) bool {
+	return s != nil && (sortsByType(s, t) || namesType(s.Larg, t) || namesType(s.Rarg, t))
 }
 
 // sorts tells whether a query, or one that it is the set operation of, has ORDER BY. The

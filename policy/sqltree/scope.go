@@ -1,6 +1,10 @@
 package sqltree
 
-import pg "github.com/pganalyze/pg_query_go/v6"
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
 
 // where analyzes a WHERE and finds its scope conditions.
 func (a *analyzer) where(l *level, n *pg.Node) {
@@ -79,15 +83,12 @@ func (l *level) scopedBy(ref *pg.ColumnRef) *Table {
 	case 3:
 		cols, at = l.qualified(names[0], names[1], name)
 	}
-	for _, c := range cols {
-		if !c.scopes() {
-			return nil
-		}
-	}
-	if len(cols) == 0 || at != l {
+	// Several are one where USING joins them, and ambiguous otherwise.
+	i := slices.IndexFunc(cols, column.scopes)
+	if i < 0 || at != l {
 		return nil
 	}
-	return cols[0].table
+	return cols[i].table
 }
 
 func (l *level) qualified(schema, rel, name string) ([]column, *level) {

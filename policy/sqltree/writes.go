@@ -93,10 +93,13 @@ func (a *analyzer) sourceValues(t *Table, s *pg.SelectStmt, index, at int) []Sco
 	if s == nil {
 		return []ScopeValue{other}
 	}
+	if s.Op != pg.SetOperation_SETOP_NONE && sortsByType(s, t) {
+		return []ScopeValue{other}
+	}
 	if s.Op != pg.SetOperation_SETOP_NONE {
 		return append(a.sourceValues(t, s.Larg, index, at), a.sourceValues(t, s.Rarg, index, at)...)
 	}
-	if len(s.ValuesLists) == 0 && groupsBySets(s) {
+	if len(s.ValuesLists) == 0 && (groupsBySets(s) || sortsByType(s, t)) {
 		return []ScopeValue{other}
 	}
 	if len(s.ValuesLists) == 0 {
@@ -117,6 +120,17 @@ func (a *analyzer) sourceValues(t *Table, s *pg.SelectStmt, index, at int) []Sco
 // what they group by in some of their rows.
 func groupsBySets(s *pg.SelectStmt) bool {
 	return slices.ContainsFunc(s.GroupClause, func(n *pg.Node) bool { return n.GetGroupingSet() != nil })
+}
+
+// sortsByType tells whether ORDER BY or DISTINCT ON has a bare name that is the scope
+// column's type: in a select list the server's parameter bears that name.
+func sortsByType(s *pg.SelectStmt, t *Table) bool {
+	named := func(n *pg.Node) bool {
+		names, ok := stringsOf(n.GetColumnRef().GetFields())
+		return ok && len(names) == 1 && names[0] == t.ScopeType.Name
+	}
+	return slices.ContainsFunc(s.DistinctClause, named) ||
+		slices.ContainsFunc(s.SortClause, func(n *pg.Node) bool { return named(n.GetSortBy().GetNode()) })
 }
 
 func targetValue(t *Table, list []*pg.Node, index int, other ScopeValue) ScopeValue {
@@ -221,6 +235,7 @@ func (a *analyzer) onConflict(l *level, c *pg.OnConflictClause, use *TableUse) {
 	}
 	use.Access |= AccessUpdate | AccessSelect
 	excluded := aliased(tableRelation(use), &pg.Alias{Aliasname: "excluded"})
+	excluded.cols = qualify(excluded.name, excluded.cols)
 	set := &level{outer: l.outer, ctes: l.ctes, rels: append(l.rels[:1:1], excluded), facts: &Level{}}
 	if l.rels[0].name == "excluded" {
 		a.fail(construct(use.Offset, "a table with ON CONFLICT must not be named excluded"))
