@@ -16,7 +16,7 @@ build: ## build bin/tenantgate
 	@.ci/need gcc
 	$(GO) build -trimpath -buildvcs=false -ldflags "-X main.version=$(VERSION)" -o bin/tenantgate ./cmd/tenantgate
 
-run: build ## start the service on an embedded Postgres; ARGS="--http-addr :8081" passes flags on
+run: build ## start the service on an embedded Postgres; ARGS="--http-addr 127.0.0.1:8081" passes flags on
 	@.ci/need postgres
 	bin/tenantgate dev $(ARGS)
 

@@ -1,7 +1,11 @@
 #!/bin/sh
-# Makes the secrets that compose.yaml mounts, in deploy/secrets, once. A file that exists
-# is kept, so it is safe to repeat. The folder is closed to other users of this machine;
-# the files are readable because the containers run as users of their own.
+# Makes the secrets that compose.yaml mounts, in deploy/secrets: passwords, which are kept
+# when they exist, and URLs with them. So it is safe to repeat. For a Postgres elsewhere:
+#
+#   DATABASE_HOST=db.internal:5432 DATABASE_OPTIONS=sslmode=verify-full deploy/secrets.sh
+#
+# The folder is closed to other users of this machine; the files are readable because the
+# containers run as users of their own.
 set -eu
 umask 022
 cd "$(dirname "$0")"
@@ -13,7 +17,8 @@ password() { # name
 	cat "secrets/$1_password"
 }
 url() { # role database
-	printf 'postgres://tenantgate_%s:%s@postgres:5432/%s?sslmode=disable' "$1" "$(password "$1")" "$2" >"secrets/$1_url"
+	printf 'postgres://tenantgate_%s:%s@%s/%s?%s' "$1" "$(password "$1")" \
+		"${DATABASE_HOST:-postgres:5432}" "$2" "${DATABASE_OPTIONS:-sslmode=disable}" >"secrets/$1_url"
 }
 
 password postgres >/dev/null

@@ -129,7 +129,7 @@ func TestPlaces(t *testing.T) {
 	if waited < 100*time.Millisecond {
 		t.Errorf("the next waited %v", waited)
 	}
-	go func() { first <- in.query(t, slow(60)) }()
+	go func() { first <- in.query(t, slow(200)) }()
 	sleepBriefly()
 	start = time.Now()
 	r := in.query(t, "SELECT 1")

@@ -1,11 +1,25 @@
--- Run once by the Postgres image, as the superuser, when its volume is empty: four roles
--- and two databases. Nobody but the superuser can do more than what is said here.
+-- Four roles and two databases, made once, as a superuser. The Postgres image runs it when
+-- its volume is empty; by hand, with the folder that secrets.sh fills (an absolute path):
+--
+--   psql -h HOST -U postgres -v secrets="$PWD/deploy/secrets" -v shared=1 -f deploy/postgres/10-roles.sql
+--
+-- Without shared=1 the cluster is taken to be tenantgate's alone, and NOBODY BUT SUPERUSERS
+-- MAY CONNECT to the databases postgres and template1 afterwards.
 \set ON_ERROR_STOP on
-\set control `cat /run/secrets/control_password`
-\set owner `cat /run/secrets/owner_password`
-\set statement `cat /run/secrets/statement_password`
-\set lookup `cat /run/secrets/lookup_password`
+\if :{?secrets}
+\else
+\set secrets /run/secrets
+\endif
+\set control `cat :'secrets'/control_password`
+\set owner `cat :'secrets'/owner_password`
+\set statement `cat :'secrets'/statement_password`
+\set lookup `cat :'secrets'/lookup_password`
+SELECT '' IN (:'control', :'owner', :'statement', :'lookup') AS incomplete \gset
+\if :incomplete
+DO $$ BEGIN RAISE 'a password is missing: run deploy/secrets.sh, and name its folder with -v secrets=/…/deploy/secrets'; END $$;
+\endif
 
+BEGIN;
 -- Owns projects, servers and credentials.
 CREATE ROLE tenantgate_control LOGIN PASSWORD :'control' NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS;
 -- Owns the server-scoped tables; only the migration uses it.
@@ -14,15 +28,19 @@ CREATE ROLE tenantgate_owner LOGIN PASSWORD :'owner' NOSUPERUSER NOCREATEDB NOCR
 CREATE ROLE tenantgate_statement LOGIN PASSWORD :'statement' NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT NOREPLICATION NOBYPASSRLS;
 -- Serves the look-up of end users by e-mail; owns nothing.
 CREATE ROLE tenantgate_lookup LOGIN PASSWORD :'lookup' NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT NOREPLICATION NOBYPASSRLS;
+-- The last word, should tenantgate ever lose hold of a statement; its own limits are lower.
+ALTER ROLE tenantgate_statement SET statement_timeout = '60s';
+ALTER ROLE tenantgate_statement SET idle_in_transaction_session_timeout = '60s';
+COMMIT;
 
 CREATE DATABASE tenantgate_control OWNER tenantgate_control;
 CREATE DATABASE tenantgate_data OWNER tenantgate_owner;
 
 -- Whoever runs statements reaches the data and nothing else, not even by name.
-REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1, tenantgate_control, tenantgate_data FROM PUBLIC;
+REVOKE CONNECT, TEMPORARY ON DATABASE tenantgate_control, tenantgate_data FROM PUBLIC;
 GRANT CONNECT ON DATABASE tenantgate_control TO tenantgate_control;
 GRANT CONNECT ON DATABASE tenantgate_data TO tenantgate_owner, tenantgate_statement, tenantgate_lookup;
-
--- The last word, should tenantgate ever lose hold of a statement; its own limits are lower.
-ALTER ROLE tenantgate_statement SET statement_timeout = '60s';
-ALTER ROLE tenantgate_statement SET idle_in_transaction_session_timeout = '60s';
+\if :{?shared}
+\else
+REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1 FROM PUBLIC;
+\endif
