@@ -89,3 +89,20 @@ func TestOverlappingEdits(t *testing.T) {
 		t.Errorf("%q %v", text, fault)
 	}
 }
+
+// Ensure only casts that keep an id whole may stand around one.
+func TestLossless(t *testing.T) {
+	users, things := testCatalog().bare["users"], testCatalog().bare["things"]
+	for text, keeps := range map[string][2]bool{
+		"text": {true, true}, "varchar": {true, true}, "pg_catalog.text": {true, true}, "uuid": {false, true}, "varchar(5)": {}, "text[]": {}, `"char"`: {}, "name": {}, "other.text": {}, "a.b.text": {},
+	} {
+		stmt, fault := Parse("SELECT $1::" + text)
+		if fault != nil {
+			t.Fatal(fault)
+		}
+		cast := stmt.Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val.GetTypeCast().TypeName
+		if got := [2]bool{lossless(cast, users), lossless(cast, things)}; got != keeps {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}

@@ -103,7 +103,7 @@ func (l *level) qualified(schema, rel, name string) ([]column, *level) {
 // ?::varchar(5) would write another one.
 func lossless(n *pg.TypeName, t *Table) bool {
 	names, ok := stringsOf(n.Names)
-	if !ok || len(n.Typmods)+len(n.ArrayBounds) > 0 || len(names) == 0 || len(names) == 2 && names[0] != "pg_catalog" {
+	if !ok || len(n.Typmods)+len(n.ArrayBounds) > 0 || len(names) == 0 || len(names) > 1 && (len(names) > 2 || names[0] != "pg_catalog") {
 		return false
 	}
 	name := names[len(names)-1]
