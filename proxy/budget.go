@@ -9,17 +9,26 @@ import (
 )
 
 // budget is what one server has left. Its callers may have different limits, each by the
-// policy that applies to it; what they use is one and the same.
-//
-// Requests are counted as time: wholeAt is when the budget will be whole again. A request
-// moves it on by the time in which the caller's limits win one request back, and it may
-// lie ahead by what wins back their burst. For one set of limits this is a bucket of
-// burst tokens; for several, what was used under one is used under all, and changing
-// from one to another wins nothing.
+// policy that applies to it. There is a bucket of tokens for each such pace, and a request
+// takes one out of all: so changing from one pace to another wins nothing, and a caller
+// with a low one costs those with a high one no more than a token.
 type budget struct {
-	wholeAt time.Time
-	running int       // those that hold a place, whatever their limits
-	waiting []*waiter // for a place, in the order in which they came
+	wholeAt map[pace]time.Time // when the bucket of a pace will be full again
+	running int                // those that hold a place, whatever their limits
+	waiting []*waiter          // for a place, in the order in which they came
+}
+
+// pace is how fast requests may come: a bucket's refill and its size.
+type pace struct{ perSecond, burst int }
+
+// each is the time in which a token comes back.
+func (p pace) each() time.Duration {
+	return max(time.Second/time.Duration(max(p.perSecond, 1)), 1)
+}
+
+// window is the time in which an empty bucket becomes full.
+func (p pace) window() time.Duration {
+	return time.Duration(min(p.burst, math.MaxInt32)) * p.each()
 }
 
 // waiter is who waits for a place: until fewer than limit run.
@@ -33,14 +42,45 @@ func (b *budget) take(limits policy.Limits, now time.Time) (rate Rate, wait time
 	if limits.RequestsPerSecond < 0 {
 		return Rate{}, 0
 	}
-	each := max(time.Second/time.Duration(max(limits.RequestsPerSecond, 1)), 1)
-	burst := time.Duration(min(limits.Burst, math.MaxInt32)) * each
-	used := max(b.wholeAt.Sub(now), 0)
-	if wait = used + each - burst; wait <= 0 {
-		used, wait = used+each, 0
-		b.wholeAt = now.Add(used)
+	own := pace{limits.RequestsPerSecond, limits.Burst}
+	b.open(own, now)
+	if wait = b.used(own, now) + own.each() - own.window(); wait <= 0 {
+		wait = 0
+		for p := range b.wholeAt {
+			b.wholeAt[p] = now.Add(min(b.used(p, now)+p.each(), p.window()))
+		}
 	}
-	return Rate{Limit: limits.RequestsPerSecond, Burst: limits.Burst, Remaining: int(max(burst-used, 0) / each), Reset: used}, wait
+	used := b.used(own, now)
+	return Rate{Limit: own.perSecond, Burst: own.burst, Remaining: int(max(own.window()-used, 0) / own.each()), Reset: used}, wait
+}
+
+// used is the time in which what is missing from a bucket comes back.
+func (b *budget) used(p pace, now time.Time) time.Duration { return max(b.wholeAt[p].Sub(now), 0) }
+
+// open makes the bucket of a pace that is new here: it lacks as many tokens as the one
+// that lacks most.
+func (b *budget) open(own pace, now time.Time) {
+	if _, known := b.wholeAt[own]; known {
+		return
+	}
+	var missing time.Duration
+	for p := range b.wholeAt {
+		missing = max(missing, (b.used(p, now)+p.each()-1)/p.each())
+	}
+	if b.wholeAt == nil {
+		b.wholeAt = map[pace]time.Time{}
+	}
+	b.wholeAt[own] = now.Add(min(missing*own.each(), own.window()))
+}
+
+// whole tells whether all buckets are full.
+func (b *budget) whole(now time.Time) bool {
+	for p := range b.wholeAt {
+		if b.used(p, now) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // enter takes a place, or queues for one and gives the waiter.

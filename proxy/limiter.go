@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -60,6 +61,10 @@ func (l *limiter) admit(ctx context.Context, server string, p policy.Limits) (Pl
 	if l.stopWaiting(b, w) {
 		return place, nil // it came in the same moment
 	}
+	var told *Error
+	if errors.As(context.Cause(ctx), &told) { // the service shuts down
+		return Place{Rate: rate}, told
+	}
 	return Place{Rate: rate}, &Error{Code: RateLimited, RetryAfter: time.Second, Retryable: true, Cause: waiting.Err(),
 		Message: "this server has as many statements running as it may; wait for one to end and try again"}
 }
@@ -74,7 +79,7 @@ func (l *limiter) enter(server string, limits policy.Limits, now time.Time) (b *
 	}
 	b = l.budgets[server]
 	if b == nil {
-		b = &budget{wholeAt: now}
+		b = &budget{}
 		l.budgets[server] = b
 	}
 	if rate, wait = b.take(limits, now); wait > 0 {
@@ -100,7 +105,7 @@ func (l *limiter) stopWaiting(b *budget, w *waiter) (placed bool) {
 // no different.
 func (l *limiter) sweep(now time.Time) {
 	for server, b := range l.budgets {
-		if b.running == 0 && len(b.waiting) == 0 && !b.wholeAt.After(now) {
+		if b.running == 0 && len(b.waiting) == 0 && b.whole(now) {
 			delete(l.budgets, server)
 		}
 	}

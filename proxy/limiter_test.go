@@ -71,7 +71,7 @@ func TestOneBudget(t *testing.T) {
 // TestRefill shows by a clock of its own what comes back, and what callers are told of it.
 func TestRefill(t *testing.T) {
 	now := time.Now()
-	b := &budget{wholeAt: now}
+	b := &budget{}
 	limits := policy.Limits{RequestsPerSecond: 10, Burst: 4}
 	for i, step := range []struct {
 		after     time.Duration
@@ -247,5 +247,31 @@ func TestOverride(t *testing.T) {
 	}
 	if admitted != 10 {
 		t.Errorf("%d requests at once with 5 a second", admitted)
+	}
+}
+
+// TestSlowCaller has one caller stay within a low limit: it costs the server's other
+// callers no more than what it sends.
+func TestSlowCaller(t *testing.T) {
+	now := time.Now()
+	b := &budget{}
+	slow, fast := policy.Limits{RequestsPerSecond: 5, Burst: 400}, policy.Limits{RequestsPerSecond: 200, Burst: 400}
+	for range 60 {
+		if _, wait := b.take(slow, now); wait != 0 {
+			t.Fatal(wait)
+		}
+	}
+	if rate, wait := b.take(fast, now); wait != 0 || rate.Remaining != 339 {
+		t.Errorf("%+v, wait %v", rate, wait)
+	}
+	for range 400 {
+		b.take(fast, now)
+	}
+	if _, wait := b.take(slow, now); wait == 0 {
+		t.Error("what the one used is not used for the other")
+	}
+	now = now.Add(2 * time.Second)
+	if rate, wait := b.take(fast, now); wait != 0 || rate.Remaining != 399 {
+		t.Errorf("two seconds later: %+v, wait %v", rate, wait)
 	}
 }

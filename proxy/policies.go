@@ -103,7 +103,7 @@ func (s *snapshot) misfits() error {
 
 // compile makes the snapshot of a schema. It fails only where no cache can be made.
 func (p *Policies) compile(schema policy.Schema) (*snapshot, error) {
-	s := &snapshot{schema: schema, made: time.Now(), byName: map[string]*compiled{}}
+	s := &snapshot{schema: schema, byName: map[string]*compiled{}}
 	for _, f := range p.config.Files {
 		plans, err := p.newPlans()
 		if err != nil {

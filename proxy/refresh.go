@@ -99,6 +99,7 @@ func (p *Policies) reload(ctx context.Context) error {
 			p.config.Recorder.SchemaRefresh("failed")
 			return err
 		}
+		next.made = time.Now() // not earlier: who asks compares it with when his check began
 		p.current.Store(next)
 		p.tell(old, next)
 		result = "changed"

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"reflect"
 	"regexp"
 	"strings"
@@ -15,8 +16,12 @@ import (
 // the file beyond the name of a key: somebody may have put a secret into it.
 func explainConfig(path configFile, err error) error {
 	var at yaml.Error
-	if !errors.As(err, &at) {
-		return fmt.Errorf("reading the configuration %s: %w", path, err)
+	var file *fs.PathError
+	switch {
+	case errors.As(err, &file):
+		return fmt.Errorf("reading the configuration: %w", err)
+	case !errors.As(err, &at):
+		return fmt.Errorf("reading the configuration %s: %s", path, withoutValues(err.Error()))
 	}
 	place := string(path)
 	if token := at.GetToken(); token != nil {
@@ -24,6 +29,11 @@ func explainConfig(path configFile, err error) error {
 	}
 	return fmt.Errorf("reading the configuration: %s: %s", place, whatIsWrong(at))
 }
+
+var quotedValue = regexp.MustCompile(`"[^"]*"|'[^']*'`)
+
+// withoutValues takes out of a library's message what it quotes of the file.
+func withoutValues(message string) string { return quotedValue.ReplaceAllString(message, "…") }
 
 // nameLike is what may be quoted: a key, and no value that stands where a key should.
 var nameLike = regexp.MustCompile(`^[A-Za-z]{1,40}$`)
@@ -45,7 +55,7 @@ func whatIsWrong(at yaml.Error) string {
 	case errors.As(at, &overflow):
 		return "this number is out of range"
 	}
-	return at.GetMessage()
+	return withoutValues(at.GetMessage())
 }
 
 // secretKeys are the flags that the file does not hold, by the names they would have in it.

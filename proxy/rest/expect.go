@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/valyala/fasthttp"
@@ -23,6 +24,20 @@ func (s *Server) expect(ctx *fasthttp.RequestCtx) (status int) {
 		return fasthttp.StatusContinue
 	}
 	return ctx.Response.StatusCode()
+}
+
+// plainExpect spells the expectation as fasthttp knows it, which compares bytes. In HTTP/1.0
+// it is to be ignored.
+func plainExpect(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
+	given := h.Peek("Expect")
+	switch {
+	case len(given) == 0:
+	case !h.IsHTTP11():
+		h.Del("Expect")
+	case bytes.EqualFold(given, []byte("100-continue")):
+		h.Set("Expect", "100-continue")
+	}
+	return fasthttp.RequestConfig{}
 }
 
 // maySend tells whether the request reaches the reading of its body; if not, it is answered.

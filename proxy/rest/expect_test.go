@@ -17,6 +17,7 @@ func TestExpectIsRefusedFirst(t *testing.T) {
 		request string
 		status  int
 	}{
+		"a spelling":   {strings.Replace(ask(queryPath, "Content-Length: 20\r\n"), "100-continue", "100-Continue", 1), 401},
 		"size":         {ask(queryPath, authorized+"Content-Length: 2000000\r\n"), 413},
 		"path":         {ask("/nowhere", authorized+"Content-Length: 20\r\n"), 404},
 		"method":       {ask("/docs", authorized+"Content-Length: 20\r\n"), 405},
@@ -41,7 +42,7 @@ func TestExpectIsRefusedFirst(t *testing.T) {
 			}
 		})
 	}
-	if calls := strings.Join(w.counts.all(), ","); strings.Count(calls, ",") != 8 || strings.Contains(calls, " ok") {
+	if calls := strings.Join(w.counts.all(), ","); strings.Count(calls, ",") != 9 || strings.Contains(calls, " ok") {
 		t.Errorf("counted %s", calls)
 	}
 }
@@ -73,5 +74,16 @@ func TestExpectGoesOn(t *testing.T) {
 	c.send("POST " + queryPath + " HTTP/1.1\r\nHost: x\r\n" + authorized + "Expect: 100-continue\r\nContent-Length: 20\r\n\r\n")
 	if response, body := c.answer("POST", queryPath); response.StatusCode != 500 || strings.Contains(w.logs.String(), "hunter2") {
 		t.Errorf("%d %s", response.StatusCode, body)
+	}
+}
+
+// HTTP/1.0 has no 100: the expectation is ignored there.
+func TestExpectOfHTTP10(t *testing.T) {
+	w := newWorld(t, nil)
+	c := w.dial()
+	body := `{"query":"SELECT 1"}`
+	c.send("POST " + queryPath + " HTTP/1.0\r\nHost: x\r\n" + authorized + "Expect: 100-continue\r\nContent-Length: 20\r\n\r\n" + body)
+	if response, answer := c.answer("POST", queryPath); response.StatusCode != 200 {
+		t.Errorf("%d %s", response.StatusCode, answer)
 	}
 }

@@ -57,11 +57,12 @@ func New(config Config) (*Server, error) {
 // its own limits are set where they can not be met.
 func (s *Server) newHTTP() *fasthttp.Server {
 	return &fasthttp.Server{
-		Handler:       s.handle,
-		ErrorHandler:  s.malformed,
-		ExpectHandler: s.expect,
-		ConnState:     noteIdle,
-		Logger:        quietLogger{s.cfg.Logger},
+		Handler:        s.handle,
+		ErrorHandler:   s.malformed,
+		ExpectHandler:  s.expect,
+		HeaderReceived: plainExpect,
+		ConnState:      noteIdle,
+		Logger:         quietLogger{s.cfg.Logger},
 
 		ReadTimeout:        s.cfg.ReadTimeout,
 		WriteTimeout:       s.cfg.WriteTimeout,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -76,8 +77,14 @@ func takeLeave(c *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()
 	_ = c.Close(ctx) // it is closed in any case
-	<-socketOf(c.PgConn()).gone
+	select {
+	case <-socketOf(c.PgConn()).gone:
+	case <-time.After(leavePatience): // its place stays taken
+	}
 }
+
+// leavePatience bounds how long a connection that was closed still counts as the pool's.
+const leavePatience = 5 * time.Second
 
 // readPassword puts the file's content into c. Errors name the file, never its content.
 func readPassword(file string, c *pgx.ConnConfig) error {

@@ -16,32 +16,41 @@ import (
 // a place is taken before the dial and is free again when the server closed its side.
 type places struct {
 	patience time.Duration // how long to wait for a place
-	taken    chan struct{} // an element for each place in use
+	n        int32         // places at each address
 	life     context.Context
 	end      context.CancelFunc
 
-	mu   sync.Mutex
-	open map[*socket]struct{} // those without a place, too
-	wg   sync.WaitGroup       // one for each of open
+	mu    sync.Mutex
+	taken map[string]chan struct{} // by address, of which a database has few: an element for each place in use
+	open  map[*socket]struct{}     // those without a place, too
+	wg    sync.WaitGroup           // one for each of open
 }
 
 func newPlaces(n int32, patience time.Duration) *places {
-	p := &places{patience: patience, taken: make(chan struct{}, n), open: map[*socket]struct{}{}}
+	p := &places{patience: patience, n: n, taken: map[string]chan struct{}{}, open: map[*socket]struct{}{}}
 	p.life, p.end = context.WithCancel(context.Background())
 	return p
 }
 
-// take waits for a place.
-func (p *places) take(ctx context.Context) error {
+// take waits for a place at an address: one server that does not let go must not keep
+// another from taking over.
+func (p *places) take(ctx context.Context, address string) (chan struct{}, error) {
+	p.mu.Lock()
+	taken := p.taken[address]
+	if taken == nil {
+		taken = make(chan struct{}, p.n)
+		p.taken[address] = taken
+	}
+	p.mu.Unlock()
 	timer := time.NewTimer(p.patience)
 	defer timer.Stop()
 	select {
-	case p.taken <- struct{}{}:
-		return nil
+	case taken <- struct{}{}:
+		return taken, nil
 	case <-timer.C:
-		return errFull
+		return nil, errFull
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
 }
 
@@ -58,22 +67,23 @@ func (t *ticket) connect(ctx context.Context, network, address string) (net.Conn
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(t.places.life, cancel)()
-	placed := !t.connected.Load()
-	if placed {
-		if err := t.places.take(ctx); err != nil {
+	var place chan struct{}
+	var err error
+	if !t.connected.Load() {
+		if place, err = t.places.take(ctx, network+" "+address); err != nil {
 			return nil, err
 		}
 	}
 	conn, err := t.dial(ctx, network, address)
 	if err == nil {
-		s := &socket{Conn: conn, ticket: t, placed: placed, gone: make(chan struct{})}
+		s := &socket{Conn: conn, ticket: t, place: place, gone: make(chan struct{})}
 		if err = t.places.add(s); err == nil {
 			return s, nil
 		}
 		_ = conn.Close()
 	}
-	if placed {
-		<-t.places.taken
+	if place != nil {
+		<-place
 	}
 	return nil, err
 }
@@ -96,7 +106,7 @@ func (p *places) unanswered() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for s := range p.open {
-		if s.placed && s.closed.Load() && !s.ticket.connected.Load() {
+		if s.place != nil && s.closed.Load() && !s.ticket.connected.Load() {
 			return true
 		}
 	}
@@ -108,8 +118,8 @@ func (p *places) leave(s *socket) {
 	p.mu.Lock()
 	delete(p.open, s)
 	p.mu.Unlock()
-	if s.placed {
-		<-p.taken
+	if s.place != nil {
+		<-s.place
 	}
 	close(s.gone)
 	p.wg.Done()

@@ -122,3 +122,13 @@ func TestSilentDatabase(t *testing.T) {
 		t.Errorf("took %s", took)
 	}
 }
+
+// inUse counts the places that are taken, at all addresses.
+func (p *places) inUse() (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, taken := range p.taken {
+		n += len(taken)
+	}
+	return n
+}

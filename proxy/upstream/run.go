@@ -189,7 +189,6 @@ func (r *run) abort() {
 	if r.synced || r.s.conn.IsClosed() {
 		return
 	}
-	r.synced = true
 	r.pl.SendQueryParams("ROLLBACK", nil, nil, nil, nil)
 	_ = r.pl.Sync() // fails with the connection, and the transaction with it
 }

@@ -77,6 +77,7 @@ func (p *Pool) Schema(ctx context.Context, tables []policy.TableName) (policy.Sc
 		return policy.Schema{}, err
 	}
 	defer conn.Release()
+	conn.Conn.Conn().PgConn().Frontend().SetMaxBodyLen(0) // a statement left its own limit
 	var text []byte
 	if err := conn.QueryRow(ctx, schemaSQL, schemas, names).Scan(&text); err != nil {
 		p.cfg.Recorder.UpstreamError(classConnect)

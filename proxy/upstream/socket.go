@@ -14,6 +14,9 @@ const (
 	// farewellTime bounds how long a closed connection's backend may keep its place. It
 	// is long: a backend that is busy for an hour is a backend all the same.
 	farewellTime = time.Hour
+	// strangerTime is the same for one that never came to serve: it runs no statement, and
+	// Postgres itself gives up who does not authenticate.
+	strangerTime = 5 * time.Second
 	// peerTimeout is when a server's machine that acknowledges nothing counts as gone.
 	peerTimeout = 20 * time.Second
 )
@@ -23,7 +26,7 @@ const (
 type socket struct {
 	net.Conn
 	ticket *ticket
-	placed bool
+	place  chan struct{} // where it has its place; nil for one that needs none
 	gone   chan struct{} // closed when both sides are closed
 
 	mu     sync.Mutex  // orders closing and deadlines
@@ -47,7 +50,7 @@ func (s *socket) Close() error {
 		return net.ErrClosed
 	}
 	half, ok := s.Conn.(interface{ CloseWrite() error })
-	if !s.placed || !ok || half.CloseWrite() != nil || s.Conn.SetReadDeadline(time.Time{}) != nil {
+	if s.place == nil || !ok || half.CloseWrite() != nil || s.Conn.SetReadDeadline(time.Time{}) != nil {
 		err := s.Conn.Close()
 		s.ticket.places.leave(s)
 		return err
@@ -83,7 +86,11 @@ func (s *socket) deadline(set func(time.Time) error, t time.Time) error {
 func (s *socket) farewell() {
 	defer s.ticket.places.leave(s)
 	watchPeer(s.Conn)
-	timer := time.AfterFunc(farewellTime, func() { _ = s.Conn.Close() })
+	patience := farewellTime
+	if !s.ticket.connected.Load() {
+		patience = strangerTime
+	}
+	timer := time.AfterFunc(patience, func() { _ = s.Conn.Close() })
 	defer timer.Stop()
 	_, _ = io.Copy(io.Discard, s.Conn)
 	_ = s.Conn.Close()

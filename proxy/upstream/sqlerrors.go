@@ -87,7 +87,7 @@ func (f *failure) explainState(st *statement, pg *pgconn.PgError) *proxy.Error {
 	case "40":
 		return conflict(pg)
 	case "53":
-		return overloaded("the database has too little of a resource", forLog(pg))
+		return f.settle(st, overloaded("the database has too little of a resource", forLog(pg)), "the database ran out of a resource")
 	case "08", "57":
 		return f.lost(st, "the database ended the connection")
 	default:

@@ -106,7 +106,7 @@ func TestPlacesComeBack(t *testing.T) {
 			}
 			b.must(sel("SELECT 1"))
 			b.pool.Close()
-			if n := len(b.pool.places.taken) + len(b.pool.places.open); n != 0 {
+			if n := b.pool.places.inUse() + len(b.pool.places.open); n != 0 {
 				t.Errorf("%d sockets are left", n)
 			}
 		})
