@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -22,6 +23,7 @@ type relay struct {
 	frozen atomic.Bool
 	ignore atomic.Bool // new connections: accept them and swallow what comes
 	armed  atomic.Bool // freeze, once, when a client sends preparation
+	slow   atomic.Bool // everything takes 200ms
 	target string
 	wg     sync.WaitGroup
 }
@@ -83,6 +85,9 @@ func (r *relay) pass(to, from net.Conn) {
 		}
 		if r.frozen.Load() {
 			continue
+		}
+		if r.slow.Load() {
+			time.Sleep(200 * time.Millisecond)
 		}
 		if _, err := to.Write(buf[:n]); err != nil {
 			return

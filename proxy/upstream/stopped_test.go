@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 )
@@ -74,6 +77,35 @@ func TestOutlivesItsLimit(t *testing.T) {
 				t.Errorf("counted %v", b.rec.errors)
 			}
 		})
+	}
+}
+
+// Ensure a write whose caller left before it was sent may be sent again.
+func TestGoneBeforeTheWrite(t *testing.T) {
+	db := pgtest.Database(t)
+	admin, err := pgx.Connect(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = admin.Close(context.Background()) }()
+	if _, err := admin.Exec(t.Context(), "CREATE TABLE t (a int)"); err != nil {
+		t.Fatal(err)
+	}
+	r, through := newRelay(t, db)
+	b := setup(t, Config{MaxConns: 1, URL: through}, "")
+	b.must(sel("SELECT 1"))
+	r.slow.Store(true)
+	why := &proxy.Error{Code: proxy.ShuttingDown, Message: "send the request again", Retryable: true, RetryAfter: time.Second}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(100*time.Millisecond, func() { cancel(why) })
+	_, err = b.pool.query(ctx, write("insert", false, "INSERT INTO t VALUES (1)"), Encoding{}, nil)
+	if e := refusal(t, err, proxy.ShuttingDown, "a write that was only described"); !e.Retryable || e.Message != why.Message {
+		t.Errorf("got %+v", e)
+	}
+	r.slow.Store(false)
+	var rows int
+	if err := admin.QueryRow(t.Context(), "SELECT count(*) FROM t").Scan(&rows); err != nil || rows != 0 {
+		t.Errorf("%d rows, %v", rows, err)
 	}
 }
 
