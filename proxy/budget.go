@@ -63,14 +63,14 @@ func (b *budget) open(own pace, now time.Time) {
 	if _, known := b.wholeAt[own]; known {
 		return
 	}
-	var missing time.Duration
+	missing := 0
 	for p := range b.wholeAt {
-		missing = max(missing, (b.used(p, now)+p.each()-1)/p.each())
+		missing = max(missing, int((b.used(p, now)+p.each()-1)/p.each()))
 	}
 	if b.wholeAt == nil {
 		b.wholeAt = map[pace]time.Time{}
 	}
-	b.wholeAt[own] = now.Add(min(missing*own.each(), own.window()))
+	b.wholeAt[own] = now.Add(min(time.Duration(min(missing, own.burst))*own.each(), own.window()))
 }
 
 // whole tells whether all buckets are full.
