@@ -53,7 +53,8 @@ func (a *analyzer) star(l *level, items []item, ref *pg.ColumnRef, out *output) 
 		if r == nil {
 			return
 		}
-		items = []item{{cols: r.cols, known: r.known, hides: r.hides(), spread: r.readable(), count: len(r.readable())}}
+		spread := r.readable()
+		items = []item{{cols: r.cols, known: r.known, hides: r.hides(), spread: spread, count: len(spread)}}
 	}
 	a.see(ref)
 	s := star{offset: int(ref.Location)}

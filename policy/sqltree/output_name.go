@@ -22,20 +22,24 @@ func (a *analyzer) figureName(n *pg.Node) string {
 // unnamed tells whether an expression takes its name from a sub-query, whose own is not
 // known.
 func (a *analyzer) unnamed(n *pg.Node) bool {
+	sub := naming(n).GetSubLink()
+	_, known := a.subqueries[sub]
+	return sub != nil && sub.SubLinkType == pg.SubLinkType_EXPR_SUBLINK && !known
+}
+
+// naming gives the expression that a cast, COLLATE, element or CASE takes its name from.
+func naming(n *pg.Node) *pg.Node {
 	switch x := n.GetNode().(type) {
-	case *pg.Node_SubLink:
-		_, known := a.subqueries[x.SubLink]
-		return x.SubLink.SubLinkType == pg.SubLinkType_EXPR_SUBLINK && !known
 	case *pg.Node_TypeCast:
-		return a.unnamed(x.TypeCast.Arg)
+		return naming(x.TypeCast.Arg)
 	case *pg.Node_CollateClause:
-		return a.unnamed(x.CollateClause.Arg)
+		return naming(x.CollateClause.Arg)
 	case *pg.Node_AIndirection:
-		return a.unnamed(x.AIndirection.Arg)
+		return naming(x.AIndirection.Arg)
 	case *pg.Node_CaseExpr:
-		return a.unnamed(x.CaseExpr.Defresult)
+		return naming(x.CaseExpr.Defresult)
 	}
-	return false
+	return n
 }
 
 // weakName gives the name of a cast's type, and of CASE.
@@ -54,26 +58,16 @@ func weakName(n *pg.Node) string {
 }
 
 func (a *analyzer) strongName(n *pg.Node) string {
+	n = naming(n)
 	switch x := n.GetNode().(type) {
 	case *pg.Node_ColumnRef:
 		return lastName(x.ColumnRef.Fields)
-	case *pg.Node_AIndirection:
-		if name := lastName(x.AIndirection.Indirection); name != "" {
-			return name
-		}
-		return a.strongName(x.AIndirection.Arg)
 	case *pg.Node_FuncCall:
 		return lastName(x.FuncCall.Funcname)
 	case *pg.Node_AExpr:
 		if x.AExpr.Kind == pg.A_Expr_Kind_AEXPR_NULLIF {
 			return "nullif"
 		}
-	case *pg.Node_TypeCast:
-		return a.strongName(x.TypeCast.Arg)
-	case *pg.Node_CollateClause:
-		return a.strongName(x.CollateClause.Arg)
-	case *pg.Node_CaseExpr:
-		return a.strongName(x.CaseExpr.Defresult)
 	case *pg.Node_SubLink:
 		return a.subLinkName(x.SubLink)
 	}

@@ -71,8 +71,10 @@ func (r *rewriter) source(t tokens, table *Table, s *pg.SelectStmt) {
 	}
 	arms, ok := arms(nil, s)
 	starts := t.arms(len(arms))
-	values := slices.ContainsFunc(arms, func(s *pg.SelectStmt) bool { return len(s.ValuesLists) > 0 })
-	if !ok || byPosition(s) || namesType(s, table) || values && sorts(s) || len(starts) != len(arms) {
+	// VALUES names its columns by their position, so ORDER BY would mean another one.
+	shifts := some(s, byPosition) || some(s, func(s *pg.SelectStmt) bool { return sortsByType(s, table) }) ||
+		some(s, func(s *pg.SelectStmt) bool { return len(s.ValuesLists) > 0 }) && some(s, func(s *pg.SelectStmt) bool { return len(s.SortClause) > 0 })
+	if !ok || shifts || len(starts) != len(arms) {
 		r.fail(r.unscoped(table))
 		return
 	}
@@ -151,28 +153,17 @@ func (r *rewriter) unscoped(t *Table) *Fault {
 	return f
 }
 
-// byPosition tells whether a query, or one that it is the set operation of, refers to its
-// columns by number, which an added first column would shift; or groups by sets, which
-// would make NULL of it.
+// some tells whether a query, or one that it is the set operation of, passes a test.
+func some(s *pg.SelectStmt, test func(*pg.SelectStmt) bool) bool {
+	return s != nil && (test(s) || some(s.Larg, test) || some(s.Rarg, test))
+}
+
+// byPosition tells whether a query refers to its columns by number, which an added first
+// column would shift; or groups by sets, which would make NULL of it.
 func byPosition(s *pg.SelectStmt) bool {
-	if s == nil {
-		return false
-	}
 	ordinal := func(n *pg.Node) bool { return n.GetAConst().GetIval() != nil }
 	return slices.ContainsFunc(s.GroupClause, ordinal) || slices.ContainsFunc(s.DistinctClause, ordinal) || groupsBySets(s) ||
-		slices.ContainsFunc(s.SortClause, func(n *pg.Node) bool { return ordinal(n.GetSortBy().GetNode()) }) ||
-		byPosition(s.Larg) || byPosition(s.Rarg)
-}
-
-// namesType is sortsByType for a query and those that it is the set operation of.
-func namesType(s *pg.SelectStmt, t *Table) bool {
-	return s != nil && (sortsByType(s, t) || namesType(s.Larg, t) || namesType(s.Rarg, t))
-}
-
-// sorts tells whether a query, or one that it is the set operation of, has ORDER BY. The
-// columns of VALUES are named by their position there.
-func sorts(s *pg.SelectStmt) bool {
-	return s != nil && (len(s.SortClause) > 0 || sorts(s.Larg) || sorts(s.Rarg))
+		slices.ContainsFunc(s.SortClause, func(n *pg.Node) bool { return ordinal(n.GetSortBy().GetNode()) })
 }
 
 // conflictTarget adds the scope column to ON CONFLICT (…) where only that makes it a

@@ -26,8 +26,8 @@
 //   - A statement runs at most once. It is repeated only when it certainly did not start.
 //   - Each wait is bounded: for a connection, for the statement, for its cancellation.
 //   - A connection that a late cancellation could still hit is not used again.
-//   - The database has at most MaxConns backends of a pool's, those included that go on
-//     after their connection was given up (places.go).
+//   - Each of the database's addresses has at most MaxConns backends of a pool's, those
+//     included that go on after their connection was given up (places.go).
 //   - An error of a statement that ran shows no value and no number, whatever the caller's
 //     text holds. One that was found in the text alone, before any row was read, shows what
 //     the text holds literally. Neither shows anything of the rewritten text, the network
