@@ -275,3 +275,20 @@ func TestSlowCaller(t *testing.T) {
 		t.Errorf("two seconds later: %+v, wait %v", rate, wait)
 	}
 }
+
+// TestWaitingAtTheEnd has the service shut down while a caller waits for a place: he is
+// told that, not that he asked too much.
+func TestWaitingAtTheEnd(t *testing.T) {
+	l := newLimiter(policy.Limits{})
+	limits := policy.Limits{RequestsPerSecond: -1, MaxConcurrent: 1, MaxWait: time.Minute}
+	first, err := l.admit(t.Context(), "s", limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Release()
+	ctx, end := context.WithCancelCause(t.Context())
+	end(Refuse(ShuttingDown, "the service is shutting down"))
+	if _, err := l.admit(ctx, "s", limits); codeOf(err) != ShuttingDown {
+		t.Errorf("%v", err)
+	}
+}

@@ -157,3 +157,14 @@ func TestErrorsTellNoForeignValue(t *testing.T) {
 		}
 	}
 }
+
+// Ensure a write whose backend died of a full disk at its commit is not said to be repeatable.
+func TestResourceAtTheCommit(t *testing.T) {
+	for severity, repeatable := range map[string]bool{"ERROR": true, "PANIC": false} {
+		f := &failure{err: pgError("53100", severity), synced: true, reached: completed}
+		e := f.explain(t.Context(), write("insert", false, "INSERT INTO t VALUES (1)"))
+		if e.Code != proxy.Overloaded || e.Retryable != repeatable || strings.Contains(e.Message, "not known") == repeatable {
+			t.Errorf("%s: %+v", severity, e)
+		}
+	}
+}

@@ -132,3 +132,17 @@ func (p *places) inUse() (n int) {
 	}
 	return n
 }
+
+// Ensure a server that keeps its places keeps none of another address.
+func TestPlacesOfAnAddress(t *testing.T) {
+	p := newPlaces(1, 20*time.Millisecond)
+	defer p.close()
+	for _, step := range []struct {
+		address string
+		free    bool
+	}{{"a", true}, {"a", false}, {"b", true}, {"b", false}} {
+		if _, err := p.take(t.Context(), step.address); (err == nil) != step.free || !step.free && !errors.Is(err, errFull) {
+			t.Errorf("%s: %v", step.address, err)
+		}
+	}
+}
