@@ -146,3 +146,24 @@ func TestPlacesOfAnAddress(t *testing.T) {
 		}
 	}
 }
+
+// Ensure a server that takes connections and never serves keeps a place for seconds only.
+func TestFarewellOfAStranger(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	p := newPlaces(1, time.Second)
+	defer p.close()
+	c, err := (&ticket{places: p, dial: (&net.Dialer{}).DialContext}).connect(t.Context(), "tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Close()
+	select {
+	case <-c.(*socket).gone:
+	case <-time.After(strangerTime + 5*time.Second):
+		t.Error("its place is still taken")
+	}
+}

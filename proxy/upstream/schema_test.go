@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -70,5 +71,25 @@ func TestSchemaOfNothing(t *testing.T) {
 		if got, err := b.pool.Schema(t.Context(), nil); err != nil || len(got.Tables) != 0 {
 			t.Errorf("got %v, %v", got, err)
 		}
+	}
+}
+
+// Ensure a statement's limit does not bind the reading of a long catalog after it.
+func TestSchemaAfterASmallLimit(t *testing.T) {
+	columns, tables := make([]string, 1500), []policy.TableName{}
+	for i := range columns {
+		columns[i] = "a_column_with_a_rather_long_name_as_generators_make_them_" + strconv.Itoa(i) + " int"
+	}
+	b := setup(t, Config{MaxConns: 1}, "")
+	for i := range 6 {
+		name := "wide" + strconv.Itoa(i)
+		b.exec("CREATE TABLE public." + name + " (" + strings.Join(columns, ", ") + ")")
+		tables = append(tables, policy.TableName{Schema: "public", Name: name})
+	}
+	st := sel("SELECT 1")
+	st.limits.MaxResultBytes = 1000
+	b.must(st)
+	if s, err := b.pool.Schema(t.Context(), tables); err != nil || len(s.Tables) != len(tables) {
+		t.Errorf("%d tables, %v", len(s.Tables), err)
 	}
 }
