@@ -121,9 +121,9 @@ func (f *File) table(section TableSection, s Schema) (*sqltree.Table, error) {
 		return nil, f.Mistake(section.At, "the database has no table %s.%s", section.Schema, section.Name)
 	}
 	found := s.Tables[i]
-	t := &sqltree.Table{Schema: found.Schema, Name: found.Name, Keys: found.Keys, OID: found.OID}
+	t := &sqltree.Table{Schema: found.Schema, Name: found.Name, Keys: found.Keys, OID: found.OID, Walled: found.Walled}
 	for _, c := range found.Columns {
-		t.Columns = append(t.Columns, sqltree.Column{Name: c.Name})
+		t.Columns = append(t.Columns, sqltree.Column{Name: c.Name, Type: sqltree.TypeName{Schema: c.TypeSchema, Name: c.TypeName}, NotNull: c.NotNull})
 		if section.Scoped && c.Name == section.Column {
 			t.Scope, t.ScopeType = c.Name, sqltree.TypeName{Schema: c.TypeSchema, Name: c.TypeName}
 		}

@@ -14,6 +14,10 @@ type Table struct {
 	OID          uint32
 	Columns      []Column
 	Keys         [][]string // the column names of each unique index; an expression is ""
+
+	// Walled tells that row-level security keeps the role that reads the catalog, and
+	// runs the statements, to the rows of the server that a signed setting names.
+	Walled bool
 }
 
 // Column is one column, in the table's order; dropped columns are absent.
@@ -21,6 +25,7 @@ type Column struct {
 	Name       string
 	TypeSchema string // pg_type's namespace, e.g. pg_catalog
 	TypeName   string // pg_type.typname, e.g. text, int8, _text
+	NotNull    bool   // it is declared so
 	Loose      bool   // its collation is not deterministic: values that differ can be equal
 }
 

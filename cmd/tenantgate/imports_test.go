@@ -16,8 +16,9 @@ const module = "github.com/tenantgate/tenantgate"
 var arrows = map[string][]string{
 	"cmd/tenantgate":          {"*"},
 	"proxy/rest":              {"proxy", "policy", "proxy/rest/apidoc"},
-	"proxy/upstream":          {"proxy", "policy"},
-	"control":                 {"proxy", "policy"},
+	"proxy/upstream":          {"proxy", "policy", "wall"},
+	"control":                 {"proxy", "policy", "wall"},
+	"doctor":                  {"policy", "wall"},
 	"control/embedded/pgtest": {"control/embedded"},
 	"proxy":                   {"policy"},
 	"policy":                  {"policy/sqltree"},

@@ -19,11 +19,14 @@ type Table struct {
 	Columns      []Column // in the table's order
 	Keys         [][]string
 	OID          uint32
+	Walled       bool // row-level security stands behind it, so no barrier is needed
 }
 
 // Column is one column of a Table, with what the policy says of it.
 type Column struct {
 	Name    string
+	Type    TypeName
+	NotNull bool
 	NoRead  bool
 	NoWrite bool
 }

@@ -1,0 +1,78 @@
+// Package wall is what tenantgate and the database agree on so that row-level security
+// can tell the servers apart: the third wall, which holds though a statement got past the
+// policy.
+//
+// With each statement, and for its transaction only, goes a setting that names the server
+// and carries a signature. A function in the database, which runs as its owner, verifies
+// the signature with a key that nobody else can read and gives the server's id; without
+// a valid signature it gives NULL. A policy on each scoped table compares the scope column
+// with it. So a statement that reached set_config could show itself nothing but its own
+// server, whose signature is the only one it ever saw.
+//
+// The package is pure: texts and arithmetic. The objects in the database are made by
+// package control and looked over by package doctor.
+package wall
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+)
+
+// The names of what the database holds.
+const (
+	Setting = "tenantgate.server" // the run-time setting that names the server
+	Schema  = "tenantgate_wall"   // holds the keys and the function
+	Server  = Schema + ".server"  // the function: the signed server's id as text, or NULL
+	Policy  = "tenantgate_server" // the row-level security policy of each scoped table
+	Keys    = Schema + ".keys"    // id, inner, outer: what Pads gives
+	block   = sha256.BlockSize    // of HMAC, RFC 2104
+	Size    = sha256.Size         // bytes of a key's secret
+	inner   = 0x36                // RFC 2104's ipad
+	outer   = 0x5c                // and opad
+)
+
+// Key signs server ids. ID tells the keys apart while two are valid. The zero value
+// signs nothing that the database would accept.
+type Key struct {
+	ID     int32
+	Secret []byte // Size random bytes; never logged
+}
+
+// Sign gives the value of Setting for a server: the key's id, the signature in hex and
+// the server's id, with dots between. The signature is HMAC-SHA256 (RFC 2104) of the
+// server's id.
+func (k Key) Sign(server string) string {
+	mac := hmac.New(sha256.New, k.Secret)
+	mac.Write([]byte(server))
+	return strconv.Itoa(int(k.ID)) + "." + hex.EncodeToString(mac.Sum(nil)) + "." + server
+}
+
+// Pads gives what the database keeps of a key: the secret, filled up to a block, XORed
+// with RFC 2104's two pads. HMAC is then sha256(outer || sha256(inner || message)), for
+// which Postgres needs no extension.
+func (k Key) Pads() (in, out []byte) {
+	in, out = make([]byte, block), make([]byte, block)
+	copy(in, k.Secret)
+	copy(out, k.Secret)
+	for i := range block {
+		in[i] ^= inner
+		out[i] ^= outer
+	}
+	return in, out
+}
+
+// Expression is the condition of Policy on a table: its scope column, of that type, is the
+// signed server's id. The sub-select is evaluated once per reference to the table, not
+// per row.
+func Expression(column, typeSchema, typeName string) string {
+	call := Server + "()"
+	if typeSchema != "pg_catalog" || typeName != "text" {
+		call += "::" + quote(typeSchema) + "." + quote(typeName)
+	}
+	return quote(column) + " = (SELECT " + call + ")"
+}
+
+func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
