@@ -8,6 +8,8 @@ import (
 	"embed"
 	"slices"
 	"strings"
+
+	"github.com/tenantgate/tenantgate/policy"
 )
 
 //go:embed *.yaml sets/*.txt
@@ -17,10 +19,11 @@ var files embed.FS
 const Default = "default"
 
 const (
-	policySuffix = ".yaml"
-	setFolder    = "sets/"
-	setSuffix    = ".txt"
-	typesFile    = "sets/builtin-types.txt"
+	policySuffix  = ".yaml"
+	setFolder     = "sets/"
+	setSuffix     = ".txt"
+	typesFile     = "sets/builtin-types.txt"
+	leakproofFile = "sets/builtin-leakproof.txt"
 )
 
 // Named gives the text of a shipped policy; false when there is none of that name. The
@@ -41,7 +44,9 @@ func Names() []string {
 func Sets() map[string][]string {
 	sets := map[string][]string{}
 	for _, name := range list("sets", setSuffix) {
-		if path := setFolder + name + setSuffix; path != typesFile {
+		switch path := setFolder + name + setSuffix; path {
+		case typesFile, leakproofFile:
+		default:
 			sets["@"+name] = lines(path)
 		}
 	}
@@ -52,6 +57,21 @@ func Sets() map[string][]string {
 // (int4, timestamptz), sorted. An array type is admitted by its element.
 func Types() []string {
 	return lines(typesFile)
+}
+
+// Leakproof gives the operators of pg_catalog that tell nothing of their operands but by
+// the result, between types that a statement may name.
+func Leakproof() []policy.Operator {
+	all := lines(leakproofFile)
+	list := make([]policy.Operator, 0, len(all))
+	for _, line := range all {
+		words := strings.Fields(line)
+		if len(words) != 3 {
+			panic("policies: " + leakproofFile + " holds the line " + line) // the file is part of the program
+		}
+		list = append(list, policy.Operator{Name: words[0], Left: strings.TrimPrefix(words[1], "-"), Right: words[2]})
+	}
+	return list
 }
 
 func list(folder, suffix string) []string {
@@ -68,12 +88,13 @@ func list(folder, suffix string) []string {
 	return names
 }
 
-// lines gives the lines of a set without its comments.
+// lines gives the lines of a set without the comment at its head.
 func lines(path string) []string {
 	text, err := files.ReadFile(path)
 	if err != nil {
 		panic("policies: " + err.Error()) // the files are part of the program
 	}
 	all := strings.Split(strings.TrimSpace(string(text)), "\n")
-	return slices.DeleteFunc(all, func(l string) bool { return l == "" || strings.HasPrefix(l, "#") })
+	head := slices.IndexFunc(all, func(l string) bool { return !strings.HasPrefix(l, "#") })
+	return all[max(head, 0):]
 }

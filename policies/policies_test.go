@@ -69,6 +69,26 @@ func TestTypes(t *testing.T) {
 	}
 }
 
+// Ensure that operators which put a value into an error, or take a time that depends on
+// one, are no barrier's exceptions, and that the comparisons of ids and keys are.
+func TestLeakproof(t *testing.T) {
+	list := policies.Leakproof()
+	for _, o := range []policy.Operator{{Name: "=", Left: "text", Right: "text"}, {Name: "=", Left: "uuid", Right: "uuid"}, {Name: "=", Left: "int8", Right: "int4"},
+		{Name: "<", Left: "timestamptz", Right: "timestamptz"}, {Name: "^@", Left: "text", Right: "text"}} {
+		if !slices.Contains(list, o) {
+			t.Errorf("%+v is missing", o)
+		}
+	}
+	for _, o := range list {
+		if !slices.Contains(strings.Fields("= <> < <= > >= ^@ ~<~ ~<=~ ~>~ ~>=~"), o.Name) || !slices.Contains(policies.Types(), o.Left) || !slices.Contains(policies.Types(), o.Right) {
+			t.Errorf("%+v is in the list", o)
+		}
+	}
+	if len(list) < 200 {
+		t.Errorf("only %d operators", len(list))
+	}
+}
+
 func TestListsAreSortedAndClean(t *testing.T) {
 	lists := policies.Sets()
 	lists["types"] = policies.Types()

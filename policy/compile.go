@@ -7,11 +7,17 @@ import (
 )
 
 // Sets are the names that a policy file can refer to, as plain data: the named sets of
-// pg_catalog's functions, and the types of pg_catalog that a statement may name.
+// pg_catalog's functions, and the types of pg_catalog that a statement may name. Leakproof
+// are the operators of pg_catalog that tell nothing of their arguments but by the result.
 type Sets struct {
 	Functions map[string][]string
 	Types     []string
+	Leakproof []Operator
 }
+
+// Operator is an operator of pg_catalog by its name and its operands' types, as in pg_type;
+// Left is "" for a prefix operator.
+type Operator struct{ Name, Left, Right string }
 
 // Policy is a policy file compiled against a schema. It is immutable and may be used
 // from several goroutines. The zero value denies everything.

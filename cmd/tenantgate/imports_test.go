@@ -22,6 +22,7 @@ var arrows = map[string][]string{
 	"control/embedded/pgtest": {"control/embedded"},
 	"proxy":                   {"policy"},
 	"policy":                  {"policy/sqltree"},
+	"policies":                {"policy"},
 	"policies/gen":            {"policies/internal/builtin", "control/embedded"},
 	"proxy/rest/resttest":     {"proxy", "proxy/rest"},
 }

@@ -75,8 +75,9 @@ func explain(majors []*builtin.Major, name string) {
 
 func write(majors []*builtin.Major, dir string) error {
 	for name, render := range map[string]func([]*builtin.Major) (string, error){
-		"builtin-safe.txt":  builtin.FunctionsFile,
-		"builtin-types.txt": builtin.TypesFile,
+		"builtin-safe.txt":      builtin.FunctionsFile,
+		"builtin-types.txt":     builtin.TypesFile,
+		"builtin-leakproof.txt": builtin.LeakproofFile,
 	} {
 		text, err := render(majors)
 		if err != nil {

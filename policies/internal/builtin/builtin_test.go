@@ -79,6 +79,33 @@ func TestCommittedTypes(t *testing.T) {
 	}
 }
 
+// Ensure that the committed operators are what this machine's Postgres calls leakproof.
+func TestCommittedLeakproof(t *testing.T) {
+	var committed []builtin.Operator
+	for _, o := range policies.Leakproof() {
+		committed = append(committed, builtin.Operator(o))
+	}
+	if diff := cmp.Diff(builtin.Leakproof(read(t, connect(t))), committed); diff != "" {
+		t.Error("run policies/gen again", diff)
+	}
+}
+
+// Ensure that an operator counts as leakproof only where every major says so.
+func TestEveryMajorSaysLeakproof(t *testing.T) {
+	db := connect(t)
+	first := read(t, db)
+	exec(t, db, "BEGIN")
+	defer exec(t, db, "ROLLBACK")
+	exec(t, db, "ALTER FUNCTION pg_catalog.texteq(text, text) NOT LEAKPROOF")
+	second := read(t, db)
+	for _, majors := range [][]*builtin.Major{{first, second}, {second, first}} {
+		got := builtin.Leakproof(majors...)
+		if slices.Contains(got, builtin.Operator{Name: "=", Left: "text", Right: "text"}) || !slices.Contains(got, builtin.Operator{Name: "<>", Left: "text", Right: "text"}) {
+			t.Error("= is in, or <> is not")
+		}
+	}
+}
+
 // Ensure that the lists of the tests in package policies name functions that exist: a
 // misspelled one would be absent from the set and prove nothing.
 func TestListedNamesExist(t *testing.T) {
