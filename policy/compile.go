@@ -65,8 +65,16 @@ func Compile(f *File, s Schema, sets Sets) (*Policy, error) {
 		p.access[t] = accessOf(section.Access)
 	}
 	complexity := sqltree.Complexity{MaxNodes: f.Statement.MaxNodes, MaxDepth: f.Statement.MaxDepth}
-	p.catalog = sqltree.NewCatalog(tables, p.allowFunctions(allowed), p.allowTypes(s.Types, sets.Types), complexity)
+	p.catalog = sqltree.NewCatalog(tables, p.allowFunctions(allowed), p.allowTypes(s.Types, sets.Types), operators(sets.Leakproof), complexity)
 	return p, nil
+}
+
+func operators(list []Operator) []sqltree.OperatorName {
+	out := make([]sqltree.OperatorName, len(list))
+	for i, o := range list {
+		out[i] = sqltree.OperatorName(o)
+	}
+	return out
 }
 
 func accessOf(kinds []Kind) sqltree.Access {

@@ -45,7 +45,7 @@ func (p *Policy) approve(text string, tr *sqltree.Translation) (*Approved, *sqlt
 	if fault != nil {
 		return nil, fault
 	}
-	if fault := sqltree.Verify(stmt, final, p.catalog, facts.ScopeNumbers()); fault != nil {
+	if fault := sqltree.Verify(stmt, final, p.catalog, facts.Demands()); fault != nil {
 		return nil, fault
 	}
 	plan, ok := newArgPlan(tr, facts, final, p.file.Scope.ForeignID == Reject, p.limits.MaxArgs)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,8 +14,9 @@ import (
 )
 
 // TestGolden runs the cases of testdata/decide: a text and its args, and what becomes
-// of it. `decide policy=NAME [args=JSON] [server=ID]` prints the refusal, or the final
-// text and the parameters; -rewrite makes the expectations anew, for review.
+// of it. `decide policy=NAME [args=JSON] [server=ID] [wall=off]` prints the refusal, or the
+// final text and the parameters; wall=off takes the row-level security away, so that the
+// barrier shows. -rewrite makes the expectations anew, for review.
 func TestGolden(t *testing.T) {
 	schema := readSchema(t)
 	datadriven.Walk(t, "testdata/decide", func(t *testing.T, path string) {
@@ -32,6 +34,12 @@ func decide(t *testing.T, d *datadriven.TestData, schema policy.Schema) string {
 	d.MaybeScanArgs(t, "policy", &name)
 	d.MaybeScanArgs(t, "server", &server)
 	d.MaybeScanArgs(t, "args", &rawArgs)
+	wall := "on"
+	d.MaybeScanArgs(t, "wall", &wall)
+	schema.Tables = slices.Clone(schema.Tables)
+	for i := range schema.Tables {
+		schema.Tables[i].Walled = wall == "on"
+	}
 	decision := compile(t, name, schema).Decide(d.Input)
 	if decision.Verdict != policy.Allow {
 		return refusal(decision.Reason)

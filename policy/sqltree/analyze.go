@@ -16,7 +16,10 @@ func Analyze(stmt *pg.RawStmt, c *Catalog) (*Facts, *Fault) {
 	if f := g.admit(stmt.ProtoReflect(), 0, 0); f != nil {
 		return nil, f
 	}
-	a := &analyzer{catalog: c, facts: &Facts{}, seen: map[proto.Message]bool{}, subqueries: map[*pg.SubLink]string{}}
+	a := &analyzer{
+		catalog: c, facts: &Facts{}, seen: map[proto.Message]bool{}, subqueries: map[*pg.SubLink]string{},
+		names: map[*pg.ColumnRef]meaning{}, quiet: map[*pg.Node]bool{}, leaky: map[*pg.Node]bool{}, firsts: map[*pg.Node]int{}, starts: map[*pg.SubLink]int{},
+	}
 	a.root(stmt.Stmt)
 	a.lock()
 	a.unseen(stmt.ProtoReflect())
@@ -33,6 +36,17 @@ type analyzer struct {
 	seen       map[proto.Message]bool
 	subqueries map[*pg.SubLink]string // the name of the first column of each, where it is known
 	columns    int                    // that relations and lists have, all in all
+
+	// For the barrier: what names mean, which expressions are leakproof, which hold
+	// something that is not, the first relation that each names, and how many relations
+	// came before each sub-query.
+	names     map[*pg.ColumnRef]meaning
+	quiet     map[*pg.Node]bool
+	leaky     map[*pg.Node]bool
+	firsts    map[*pg.Node]int
+	starts    map[*pg.SubLink]int
+	serial    int // of the last relation that came into sight
+	exposures int // references to exposed relations, so far
 }
 
 // see notes that a name of the tree was resolved; unseen demands it of all of them, so
@@ -138,19 +152,48 @@ func (a *analyzer) with(w *pg.WithClause, outer *level, ctes *cte) *cte {
 }
 
 func (a *analyzer) cteBody(x *pg.CommonTableExpr, e *cte, outer *level, ctes *cte) {
-	settle := func(out output) { e.cols, e.known = rename(out.cols, x.Aliascolnames), out.known }
-	if s := x.Ctequery.GetSelectStmt(); s != nil {
+	mixed := false
+	settle := func(out output) {
+		e.cols, e.known, mixed = rename(out.cols, x.Aliascolnames), out.known, out.mixed
+	}
+	exposures := a.exposures
+	e.open, e.body = true, x.Ctequery.GetSelectStmt()
+	if s := e.body; s != nil {
 		a.facts.Kinds |= AccessSelect
 		settle(a.selectStmt(s, outer, ctes, settle))
-		return
+	} else {
+		settle(a.statement(x.Ctequery, outer, ctes))
 	}
-	settle(a.statement(x.Ctequery, outer, ctes))
+	e.open, e.exposed, e.reach = false, a.exposures > exposures, a.reach(x.ProtoReflect())
+	if e.exposed && (mixed || a.tells(e.body)) {
+		a.barrier(e.body)
+	}
 }
 
 // output is what a query gives: its columns, as far as they are known.
 type output struct {
 	cols  []column
 	known bool
+	mixed bool // the arms of a set operation may differ in type, so that values are converted
+}
+
+// unite takes in the other arm of a set operation.
+func (o *output) unite(other output) {
+	o.mixed = o.mixed || other.mixed || len(o.cols) != len(other.cols)
+	o.cols = slices.Clone(o.cols)
+	for i := range o.cols {
+		if i >= len(other.cols) {
+			break
+		}
+		c, d := &o.cols[i], other.cols[i]
+		switch {
+		case c.typ == d.typ && (c.typ != TypeName{}), d.untyped:
+		case c.untyped:
+			c.typ, c.untyped = d.typ, false
+		default:
+			c.typ, o.mixed = TypeName{}, true
+		}
+	}
 }
 
 // selectStmt analyzes one query level, or a set operation of several. afterLeft, where
@@ -166,7 +209,7 @@ func (a *analyzer) selectStmt(s *pg.SelectStmt, outer *level, ctes *cte, afterLe
 		if afterLeft != nil {
 			afterLeft(out)
 		}
-		a.selectStmt(s.Rarg, outer, ctes, nil)
+		out.unite(a.selectStmt(s.Rarg, outer, ctes, nil))
 	case len(s.ValuesLists) > 0:
 		a.exprs(l, s.ValuesLists)
 		out = valuesOutput(s.ValuesLists[0])
@@ -178,6 +221,7 @@ func (a *analyzer) selectStmt(s *pg.SelectStmt, outer *level, ctes *cte, afterLe
 		a.ordered(l, out, s.DistinctClause)
 		a.grouped(l, out, s.GroupClause)
 		a.expr(l, s.HavingClause)
+		a.protect(l, s.HavingClause, true)
 		a.exprs(l, s.WindowClause)
 		a.close(l)
 	}
@@ -259,6 +303,7 @@ func (a *analyzer) visit(l *level, m protoreflect.Message) {
 		a.see(n)
 		a.expr(l, n.Testexpr)
 		a.facts.Kinds |= AccessSelect
+		a.starts[n] = a.serial + 1
 		if out := a.statement(n.Subselect, l, l.ctes); out.known && len(out.cols) > 0 {
 			a.subqueries[n] = out.cols[0].name
 		}

@@ -62,7 +62,7 @@ func TestFreshName(t *testing.T) {
 
 // Ensure only pg_catalog's own functions have the columns that are known of them.
 func TestColumnsOfAnotherSchemasFunction(t *testing.T) {
-	c := NewCatalog(nil, map[string]string{"generate_series": "mine"}, nil, Complexity{MaxNodes: 5000, MaxDepth: 100})
+	c := NewCatalog(nil, map[string]string{"generate_series": "mine"}, nil, nil, Complexity{MaxNodes: 5000, MaxDepth: 100})
 	for text, known := range map[string]bool{
 		"SELECT n.n FROM generate_series(1, 2) AS n": false, "SELECT n.n FROM mine.generate_series(1, 2) AS n": false, "SELECT n.n FROM pg_catalog.generate_series(1, 2) AS n": true,
 	} {

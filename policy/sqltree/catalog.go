@@ -58,15 +58,22 @@ type Catalog struct {
 	bare      map[string]*Table
 	functions map[string]string
 	types     map[string]string
+	leakproof map[OperatorName]bool
 	kinds     map[protoreflect.Name]func(protoreflect.Message) *Fault
 	limit     Complexity
 }
 
 // NewCatalog makes a catalog. functions and types map a bare name to the schema that
-// it means; names of pg_catalog are not in them. A bare table name means the table of
+// it means; names of pg_catalog are not in them; leakproof are operators of pg_catalog. A bare table name means the table of
 // that name in public, else the only one of that name.
-func NewCatalog(tables []*Table, functions, types map[string]string, limit Complexity) *Catalog {
-	c := &Catalog{tables: map[TypeName]*Table{}, bare: map[string]*Table{}, functions: functions, types: types, kinds: admitted(), limit: limit}
+func NewCatalog(tables []*Table, functions, types map[string]string, leakproof []OperatorName, limit Complexity) *Catalog {
+	c := &Catalog{
+		tables: map[TypeName]*Table{}, bare: map[string]*Table{}, functions: functions, types: types,
+		leakproof: map[OperatorName]bool{}, kinds: admitted(), limit: limit,
+	}
+	for _, o := range leakproof {
+		c.leakproof[o] = true
+	}
 	ambiguous := map[string]bool{}
 	for _, t := range tables {
 		c.tables[TypeName{t.Schema, t.Name}] = t

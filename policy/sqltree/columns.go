@@ -35,11 +35,11 @@ func (a *analyzer) columnRef(l *level, n *pg.ColumnRef) {
 	case starred && len(names) == 0:
 		a.fail(construct(at, "* is not supported here"))
 	case starred:
-		a.wholeRow(l, names, at)
+		a.wholeRow(l, n, names, at)
 	case len(names) == 1:
-		a.bareColumn(l, names[0], at)
+		a.bareColumn(l, n, names[0], at)
 	default:
-		a.qualifiedColumn(l, names, at)
+		a.qualifiedColumn(l, n, names, at)
 	}
 }
 
@@ -51,7 +51,7 @@ const maxNamesakes = 64
 // has one, else a relation's whole row. A name that is neither is refused here, since
 // Postgres, whose tables may just have been altered, might find a column that the
 // policy does not know.
-func (a *analyzer) bareColumn(l *level, name string, at int) {
+func (a *analyzer) bareColumn(l *level, ref *pg.ColumnRef, name string, at int) {
 	found, known := false, true
 	for ; l != nil; l = l.outer {
 		cols := l.own(name)
@@ -63,12 +63,18 @@ func (a *analyzer) bareColumn(l *level, name string, at int) {
 			a.fail(&Fault{Code: QueryFailed, SQLState: "42702", Offset: at, Message: "column reference " + name + " is ambiguous", Hint: "qualify it with a table's name"})
 			return
 		}
+		for _, r := range l.rels {
+			if mine := r.named(name); len(mine) > 0 {
+				a.resolve(ref, r, mine)
+			}
+		}
 		if len(cols) > 0 && a.readAll(cols, at) {
 			return
 		}
 		// A guess may be wrong, and then Postgres looks on.
 		if r := l.relationHere("", name); r != nil {
 			a.readRow(r, at)
+			a.resolve(ref, r, nil)
 			found = true
 		}
 		found = found || len(cols) > 0
@@ -102,13 +108,14 @@ func (a *analyzer) readAll(cols []column, at int) bool {
 	return certain
 }
 
-func (a *analyzer) qualifiedColumn(l *level, names []string, at int) {
+func (a *analyzer) qualifiedColumn(l *level, ref *pg.ColumnRef, names []string, at int) {
 	column := names[len(names)-1]
 	r := a.qualifier(l, names[:len(names)-1], at)
 	if r == nil {
 		return
 	}
 	cols := r.named(column)
+	a.resolve(ref, r, cols)
 	for _, c := range cols {
 		a.read(c, at)
 	}
@@ -141,9 +148,10 @@ func (a *analyzer) qualifier(l *level, names []string, at int) *relation {
 }
 
 // wholeRow notes the use of a relation's whole row, r.*.
-func (a *analyzer) wholeRow(l *level, names []string, at int) {
+func (a *analyzer) wholeRow(l *level, ref *pg.ColumnRef, names []string, at int) {
 	if r := a.qualifier(l, names, at); r != nil {
 		a.readRow(r, at)
+		a.resolve(ref, r, nil)
 	}
 }
 

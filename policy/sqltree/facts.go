@@ -33,8 +33,10 @@ type Facts struct {
 	Inserts   []*Insert
 	Assigned  []ScopeValue // what SET gives to scope columns
 
-	stars   []star
-	filters []*filter
+	stars    []star
+	filters  []*filter
+	clauses  []*clause
+	barriers map[*pg.SelectStmt]bool // queries that need OFFSET 0
 }
 
 // TableUse is one reference to a table that is no WITH name.
@@ -133,6 +135,25 @@ type filter struct {
 	where  *pg.Node
 	from   int  // an offset inside the statement, before its WHERE
 	upsert bool // it belongs to ON CONFLICT, whose SET comes between
+}
+
+// Demands is what Verify takes from the facts: which placeholders mean the server's id,
+// which parts of conditions must be guarded, and which queries be barriers.
+type Demands struct {
+	server   map[int32]bool
+	guards   map[*pg.Node]*guard
+	barriers map[*pg.SelectStmt]bool
+}
+
+// Demands gives what the rewrite of the statement must satisfy.
+func (f *Facts) Demands() Demands {
+	d := Demands{server: f.ScopeNumbers(), guards: map[*pg.Node]*guard{}, barriers: f.barriers}
+	for _, c := range f.clauses {
+		for part, g := range c.guards {
+			d.guards[part] = g
+		}
+	}
+	return d
 }
 
 // ScopeNumbers gives the placeholders that a scope condition makes the server's id.

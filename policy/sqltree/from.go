@@ -51,6 +51,14 @@ func (a *analyzer) add(l *level, r *relation, at int) item {
 		a.fail(&Fault{Code: QueryFailed, SQLState: "42712", Offset: at, Message: "the name " + r.name + " stands in FROM more than once", Hint: "give each its own alias"})
 	}
 	r.cols = qualify(r.name, r.cols)
+	a.serial++
+	r.serial = a.serial
+	if r.reach > 0 {
+		r.serial = min(r.serial, r.reach)
+	}
+	for _, p := range r.parts {
+		r.serial = min(r.serial, p.serial)
+	}
 	l.rels = append(l.rels, r)
 	it := item{cols: r.cols, known: r.known, hides: r.hides()}
 	switch {
@@ -69,13 +77,14 @@ func (a *analyzer) rangeVar(l *level, v *pg.RangeVar) *relation {
 	if v.Schemaname == "" {
 		if c := l.ctes.find(v.Relname); c != nil {
 			a.see(v)
-			return aliased(&relation{name: v.Relname, cols: c.cols, known: c.known}, v.Alias)
+			return aliased(&relation{name: v.Relname, cols: c.cols, known: c.known, exposure: a.exposedBy(c)}, v.Alias)
 		}
 	}
 	use := a.tableUse(v, AccessSelect, false)
 	r := tableRelation(use)
 	r = aliased(r, v.Alias)
 	use.column = scopeRef(use.Table, r)
+	a.expose(r.exposed)
 	if use.Table != nil && use.Table.Scope != "" {
 		l.facts.Scoped = append(l.facts.Scoped, use)
 	}
@@ -102,9 +111,10 @@ func tableRelation(use *TableUse) *relation {
 	}
 	cols := make([]column, len(t.Columns))
 	for i := range t.Columns {
-		cols[i] = column{name: t.Columns[i].Name, table: t, own: &t.Columns[i]}
+		cols[i] = column{name: t.Columns[i].Name, table: t, own: &t.Columns[i], typ: t.Columns[i].Type}
 	}
-	return &relation{name: t.Name, schema: t.Schema, cols: cols, known: true, table: true}
+	ours := exposure{use: use, exposed: t.Scope != "" && !t.Walled}
+	return &relation{name: t.Name, schema: t.Schema, cols: cols, known: true, table: true, exposure: ours}
 }
 
 // aliased applies an alias; the schema is no qualifier then.
@@ -112,7 +122,7 @@ func aliased(r *relation, alias *pg.Alias) *relation {
 	if alias == nil {
 		return r
 	}
-	return &relation{name: alias.Aliasname, cols: rename(r.cols, alias.Colnames), known: r.known, table: r.table}
+	return &relation{name: alias.Aliasname, cols: rename(r.cols, alias.Colnames), known: r.known, table: r.table, exposure: r.exposure}
 }
 
 // scopeRef spells the scope column as the relation names it, by its position.
@@ -132,8 +142,15 @@ func (a *analyzer) rangeSubselect(l *level, s *pg.RangeSubselect) *relation {
 	if s.Lateral {
 		outer = l.sofar()
 	}
+	start, exposures := a.serial, a.exposures
 	out := a.statement(s.Subquery, outer, l.ctes)
-	return aliased(&relation{cols: out.cols, known: out.known}, s.Alias)
+	ours := exposure{exposed: a.exposures > exposures, body: s.Subquery.GetSelectStmt(), reach: a.reach(s.Subquery.ProtoReflect())}
+	around := ours.reach > 0 && ours.reach <= start // it looks at what stands around
+	ours.exposed = ours.exposed || around
+	if ours.exposed && (out.mixed || a.tells(ours.body) || around && a.leaks(s.Subquery.ProtoReflect())) {
+		a.barrier(ours.body)
+	}
+	return aliased(&relation{cols: out.cols, known: out.known, exposure: ours}, s.Alias)
 }
 
 // sofar is the level as it is now: what a LATERAL item sees.
@@ -146,15 +163,19 @@ func (l *level) sofar() *level {
 func (a *analyzer) join(l *level, j *pg.JoinExpr) item {
 	first := len(l.rels)
 	left := a.fromItem(l, j.Larg)
+	second := len(l.rels)
 	right := a.fromItem(l, j.Rarg)
 	on := &level{outer: l.outer, ctes: l.ctes, rels: l.rels[first:], facts: l.facts}
 	a.expr(on, j.Quals)
+	a.protect(on, j.Quals, false)
+	outerJoin(j.Jointype, l.rels[first:second], l.rels[second:])
 	if j.Jointype == pg.JoinType_JOIN_INNER {
 		a.conditions(on, j.Quals)
 	}
 	it, merged := a.merge(j, left, right)
 	if j.JoinUsingAlias != nil {
-		a.add(l, &relation{name: j.JoinUsingAlias.Aliasname, cols: merged, known: true}, nodeOffset(j.Rarg))
+		ours := exposure{parts: l.rels[first:len(l.rels):len(l.rels)]}
+		a.add(l, &relation{name: j.JoinUsingAlias.Aliasname, cols: merged, known: true, exposure: ours}, nodeOffset(j.Rarg))
 	}
 	if j.Alias == nil {
 		return it
@@ -162,8 +183,9 @@ func (a *analyzer) join(l *level, j *pg.JoinExpr) item {
 	if len(j.Alias.Colnames) > 0 && !it.known {
 		a.fail(construct(nodeOffset(j.Larg), "the columns of this join are not known, so they can't be renamed"))
 	}
+	ours := exposure{parts: slices.Clone(l.rels[first:]), masked: true}
 	l.rels = l.rels[:first]
-	r := aliased(&relation{cols: it.cols, known: it.known}, j.Alias)
+	r := aliased(&relation{cols: it.cols, known: it.known, exposure: ours}, j.Alias)
 	r.joined = len(j.Alias.Colnames) > 0
 	return a.add(l, r, nodeOffset(j.Larg))
 }

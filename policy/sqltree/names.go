@@ -8,6 +8,8 @@ type cte struct {
 	name  string
 	cols  []column
 	known bool // cols are the query's columns
+	exposure
+	open  bool // its query is being analyzed: a reference is to itself
 	outer *cte
 }
 
@@ -24,9 +26,12 @@ func (c *cte) find(name string) *cte {
 // column is one column of something in FROM.
 type column struct {
 	name  string
-	ref   string  // how an expanded * spells it
-	table *Table  // whose unchanged column it is; nil for a computed one
-	own   *Column // that column; nil for a computed one
+	ref   string   // how an expanded * spells it
+	table *Table   // whose unchanged column it is; nil for a computed one
+	own   *Column  // that column; nil for a computed one
+	typ   TypeName // zero where it isn't known
+	// untyped: it is a placeholder or literal, which takes its type from where it stands.
+	untyped bool
 	// guessed: nobody wrote the name, it is what Postgres makes of an expression.
 	guessed bool
 }
@@ -43,7 +48,20 @@ type relation struct {
 	cols   []column
 	known  bool // cols are all there are; otherwise some may be missing
 	table  bool // it is a table, which has system columns too
+	exposure
+	serial int  // counts relations as they come into sight
 	joined bool // it is a join with renamed columns: what a * of it becomes could not be proved
+}
+
+// exposure is what the barrier must know of a relation.
+type exposure struct {
+	exposed  bool           // its rows come from a scoped table with no row-level security behind it
+	use      *TableUse      // the table that it is
+	nullable bool           // an outer join can make a row of NULLs of it
+	body     *pg.SelectStmt // the sub-query or WITH query that it is, where a barrier can stand
+	parts    []*relation    // of a join that it is a name for
+	masked   bool           // the parts can't be named any more
+	reach    int            // the first relation that it is made of, where that is another one; else 0
 }
 
 // hides tells whether some column of the relation must not be read.

@@ -20,7 +20,7 @@ func (a *analyzer) targets(l *level, items []item, list []*pg.Node) output {
 			continue
 		}
 		a.expr(l, t.GetVal())
-		c := column{name: t.GetName()}
+		c := column{name: t.GetName(), typ: a.outputType(t.GetVal()), untyped: isUntyped(t.GetVal())}
 		if c.name == "" {
 			c.guessed = true
 			c.name = a.figureName(t.GetVal())
@@ -70,7 +70,7 @@ func (a *analyzer) star(l *level, items []item, ref *pg.ColumnRef, out *output) 
 		}
 		for _, c := range it.cols {
 			if !c.noRead() {
-				out.cols = append(out.cols, column{name: c.name, guessed: c.guessed})
+				out.cols = append(out.cols, column{name: c.name, guessed: c.guessed, typ: c.typ, untyped: c.untyped})
 			}
 		}
 		out.known = out.known && it.known

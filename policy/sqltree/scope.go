@@ -9,6 +9,7 @@ import (
 // where analyzes a WHERE and finds its scope conditions.
 func (a *analyzer) where(l *level, n *pg.Node) {
 	a.expr(l, n)
+	a.protect(l, n, false)
 	a.conditions(l, n)
 }
 

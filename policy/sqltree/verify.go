@@ -18,13 +18,15 @@ import (
 //   - what is given to a scope column in INSERT and SET is the server, and INSERT (and
 //     its conflict target) may have gained that column;
 //   - a * is spelled out as columns;
-//   - placeholders are numbered anew, and those of scope conditions are the server.
+//   - placeholders are numbered anew, and those of scope conditions are the server;
+//   - where the barrier needs it, parts of conditions are guarded by a CASE that is true
+//     for the server's rows, and queries have OFFSET 0.
 //
 // It trusts the grammar, the catalog, and from the facts which placeholders are those of
-// scope conditions; it resolves WITH names by itself, on the final tree. Where a * was
+// scope conditions and where the barrier needs what; it resolves WITH names by itself, on the final tree. Where a * was
 // spelled out the rewriter tells, and what it became is checked. That the caller himself
 // reads no hidden column is not proved here but found by Analyze.
-func Verify(stmt *pg.RawStmt, r *Rewritten, c *Catalog, scopeNumbers map[int32]bool) *Fault {
+func Verify(stmt *pg.RawStmt, r *Rewritten, c *Catalog, d Demands) *Fault {
 	final, fault := Parse(r.Text)
 	if fault != nil && (fault.Code == QueryTooLong || fault.Code == ConstructNotAllowed) {
 		return construct(-1, "the statement grows too large when it is restricted: use fewer tables or placeholders")
@@ -32,7 +34,7 @@ func Verify(stmt *pg.RawStmt, r *Rewritten, c *Catalog, scopeNumbers map[int32]b
 	if fault != nil {
 		return unproved(errors.New("the final text does not parse: " + fault.Message))
 	}
-	v := &verifier{catalog: c, params: r.Params, stars: r.stars, server: scopeNumbers}
+	v := &verifier{catalog: c, params: r.Params, stars: r.stars, Demands: d}
 	if err := v.node(stmt.Stmt, final.Stmt); err != nil {
 		return unproved(err)
 	}
@@ -49,9 +51,9 @@ type verifier struct {
 	catalog *Catalog
 	params  []FinalParam
 	stars   map[int]int
-	server  map[int32]bool // the caller's placeholders that mean the server's id
-	ctes    []string       // the WITH names visible here
-	scope   *scope         // the relations of this query level
+	Demands
+	ctes  []string // the WITH names visible here
+	scope *scope   // the relations of this query level
 }
 
 // same compares two messages field by field, by the rules of the closed list. Fields
@@ -75,6 +77,7 @@ func (v *verifier) message(a, b protoreflect.Message) error {
 			hidden = []string{anyColumn} // whose name is which is not for this proof to say
 		}
 		v.scope.note(x.Alias.GetAliasname(), columns{hidden: hidden})
+		return v.join(x, b)
 	case *pg.RangeSubselect:
 		v.scope.note(x.Alias.GetAliasname(), columns{})
 	case *pg.RangeFunction:

@@ -150,14 +150,21 @@ func (v *verifier) query(a, b *pg.SelectStmt, given *given) error {
 	if a.Op != b.Op || (a.Larg == nil) != (b.Larg == nil) || (a.Rarg == nil) != (b.Rarg == nil) || len(a.ValuesLists) != len(b.ValuesLists) {
 		return errors.New("a query changed its form")
 	}
+	apart, err := v.barrier(a, b)
+	if err != nil {
+		return err
+	}
 	if a.Larg != nil && a.Rarg != nil {
 		if err := errors.Join(v.query(a.Larg, b.Larg, given), v.query(a.Rarg, b.Rarg, given)); err != nil {
 			return err
 		}
-		return v.same(a.ProtoReflect(), b.ProtoReflect(), "with_clause", "larg", "rarg")
+		return v.same(a.ProtoReflect(), b.ProtoReflect(), append(apart, "with_clause", "larg", "rarg")...)
 	}
 	// FROM first: it tells which columns are hidden, should a * be spelled out.
-	if err := v.same(a.ProtoReflect(), b.ProtoReflect(), "with_clause", "target_list", "values_lists"); err != nil {
+	if err := v.same(a.ProtoReflect(), b.ProtoReflect(), append(apart, "with_clause", "target_list", "values_lists", "where_clause", "having_clause")...); err != nil {
+		return err
+	}
+	if err := errors.Join(v.condition(a.WhereClause, b.WhereClause), v.condition(a.HavingClause, b.HavingClause)); err != nil {
 		return err
 	}
 	for i := range a.ValuesLists {

@@ -10,12 +10,14 @@ import (
 func testCatalog() *Catalog {
 	text := TypeName{"pg_catalog", "text"}
 	return NewCatalog([]*Table{
-		{Schema: "public", Name: "users", Scope: "tenant", ScopeType: text, Columns: []Column{{Name: "id"}, {Name: "tenant"}, {Name: "secret", NoRead: true}, {Name: "name"}}, Keys: [][]string{{"tenant", "id"}}},
-		{Schema: "public", Name: "notes", Scope: "tenant", ScopeType: text, Columns: []Column{{Name: "id"}, {Name: "tenant"}, {Name: "body"}}},
-		{Schema: "public", Name: "things", Scope: "tenant", ScopeType: TypeName{"pg_catalog", "uuid"}, Columns: []Column{{Name: "id"}, {Name: "tenant"}}},
-		{Schema: "other", Name: "notes", Scope: "tenant", ScopeType: text, Columns: []Column{{Name: "id"}, {Name: "tenant"}, {Name: "body"}}},
+		{Schema: "public", Name: "users", Scope: "tenant", Walled: true, ScopeType: text, Columns: []Column{{Name: "id"}, {Name: "tenant"}, {Name: "secret", NoRead: true}, {Name: "name"}}, Keys: [][]string{{"tenant", "id"}}},
+		{Schema: "public", Name: "notes", Scope: "tenant", Walled: true, ScopeType: text, Columns: []Column{{Name: "id", Type: text}, {Name: "tenant"}, {Name: "body"}}},
+		{Schema: "public", Name: "things", Scope: "tenant", Walled: true, ScopeType: TypeName{"pg_catalog", "uuid"}, Columns: []Column{{Name: "id"}, {Name: "tenant"}}},
+		{Schema: "public", Name: "logs", Scope: "tenant", ScopeType: text, Columns: []Column{{Name: "id", Type: text}, {Name: "tenant", NotNull: true}, {Name: "body"}}},
+		{Schema: "public", Name: "events", Scope: "tenant", ScopeType: text, Columns: []Column{{Name: "id"}, {Name: "tenant"}, {Name: "body"}}},
+		{Schema: "other", Name: "notes", Scope: "tenant", Walled: true, ScopeType: text, Columns: []Column{{Name: "id", Type: text}, {Name: "tenant"}, {Name: "body"}}},
 		{Schema: "public", Name: "shared", Columns: []Column{{Name: "id"}}},
-	}, nil, nil, Complexity{MaxNodes: 5000, MaxDepth: 100})
+	}, nil, nil, []OperatorName{{"=", "text", "text"}}, Complexity{MaxNodes: 5000, MaxDepth: 100})
 }
 
 // rewritten takes a text through everything but the proof.
@@ -41,7 +43,7 @@ func rewritten(t *testing.T, text string) (verify func(final string) *Fault, fin
 	return func(final string) *Fault {
 		tampered := *r
 		tampered.Text = final
-		return Verify(stmt, &tampered, c, facts.ScopeNumbers())
+		return Verify(stmt, &tampered, c, facts.Demands())
 	}, r.Text
 }
 

@@ -84,24 +84,17 @@ func (v *verifier) target(a, b *pg.RangeVar) (*Table, error) {
 // restriction. Postgres' grammar flattens an AND whose left side is one.
 func (v *verifier) filter(a, b *pg.Node, rel *pg.RangeVar, t *Table) error {
 	if t.Scope == "" {
-		return v.node(a, b)
+		return v.condition(a, b)
 	}
-	if a == nil {
-		return v.restriction(b, rel, t)
-	}
-	and := b.GetBoolExpr()
-	if and == nil || and.Boolop != pg.BoolExprType_AND_EXPR || len(and.Args) < 2 {
+	parts := conjuncts(b)
+	if len(parts) == 0 {
 		return fmt.Errorf("the condition on table %s is not restricted", t.Name)
 	}
-	last := len(and.Args) - 1
-	if err := v.restriction(and.Args[last], rel, t); err != nil {
+	last := len(parts) - 1
+	if err := v.restriction(parts[last], rel, t); err != nil {
 		return err
 	}
-	rest := and.Args[0]
-	if last > 1 {
-		rest = &pg.Node{Node: &pg.Node_BoolExpr{BoolExpr: &pg.BoolExpr{Boolop: and.Boolop, Args: and.Args[:last]}}}
-	}
-	return v.node(a, rest)
+	return v.parts(conjuncts(a), parts[:last])
 }
 
 func (v *verifier) updateStmt(a, b *pg.UpdateStmt) error {

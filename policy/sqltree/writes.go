@@ -31,6 +31,7 @@ func (a *analyzer) target(v *pg.RangeVar, access Access, w *pg.WithClause, outer
 	use := a.tableUse(v, access, true)
 	r := aliased(tableRelation(use), v.Alias)
 	use.column = scopeRef(use.Table, r)
+	a.expose(r.exposed)
 	items := []item{a.add(l, r, use.Offset)}
 	if use.Table != nil && use.Table.Scope != "" && access != AccessInsert {
 		l.facts.Scoped = append(l.facts.Scoped, use)
@@ -236,12 +237,16 @@ func (a *analyzer) onConflict(l *level, c *pg.OnConflictClause, use *TableUse) {
 	use.Access |= AccessUpdate | AccessSelect
 	excluded := aliased(tableRelation(use), &pg.Alias{Aliasname: "excluded"})
 	excluded.cols = qualify(excluded.name, excluded.cols)
+	excluded.exposure = exposure{}
+	a.serial++
+	excluded.serial = a.serial
 	set := &level{outer: l.outer, ctes: l.ctes, rels: append(l.rels[:1:1], excluded), facts: &Level{}}
 	if l.rels[0].name == "excluded" {
 		a.fail(construct(use.Offset, "a table with ON CONFLICT must not be named excluded"))
 	}
 	a.assignments(set, use.Table, c.TargetList)
 	a.expr(set, c.WhereClause)
+	a.protect(set, c.WhereClause, false)
 	a.facts.filters = append(a.facts.filters, &filter{use: use, where: c.WhereClause, from: int(c.Location), upsert: true})
 }
 
@@ -254,7 +259,7 @@ func (a *analyzer) conflictTarget(l *level, infer *pg.InferClause) {
 		e := n.GetIndexElem()
 		a.expr(l, e.Expr)
 		if e.Name != "" {
-			a.bareColumn(&level{rels: l.rels}, e.Name, int(infer.Location))
+			a.bareColumn(&level{rels: l.rels}, nil, e.Name, int(infer.Location))
 		}
 	}
 	a.expr(l, infer.WhereClause)

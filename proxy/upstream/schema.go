@@ -21,7 +21,7 @@ const schemaSQL = `SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_obj
   'schema', n.nspname, 'name', c.relname, 'oid', c.oid::int8,
   'columns', (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       'name', a.attname, 'type_schema', tn.nspname, 'type', t.typname,
-      'element_schema', en.nspname, 'element', e.typname,
+      'element_schema', en.nspname, 'element', e.typname, 'not_null', a.attnotnull,
       'loose', EXISTS (SELECT FROM pg_catalog.pg_collation AS co WHERE co.oid = a.attcollation AND NOT co.collisdeterministic)) ORDER BY a.attnum), '[]')
     FROM pg_catalog.pg_attribute AS a
     JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
@@ -58,6 +58,7 @@ type catalogColumn struct {
 	Type          string `json:"type"`
 	ElementSchema string `json:"element_schema"`
 	Element       string `json:"element"`
+	NotNull       bool   `json:"not_null"`
 	Loose         bool   `json:"loose"`
 }
 
@@ -95,7 +96,7 @@ func asSchema(rows []catalogTable) policy.Schema {
 	for _, r := range rows {
 		t := policy.Table{Schema: r.Schema, Name: r.Name, OID: r.OID, Keys: r.Keys}
 		for _, c := range r.Columns {
-			t.Columns = append(t.Columns, policy.Column{Name: c.Name, TypeSchema: c.TypeSchema, TypeName: c.Type, Loose: c.Loose})
+			t.Columns = append(t.Columns, policy.Column{Name: c.Name, TypeSchema: c.TypeSchema, TypeName: c.Type, NotNull: c.NotNull, Loose: c.Loose})
 			s.Types = addType(s.Types, c.TypeSchema, c.Type)
 			s.Types = addType(s.Types, c.ElementSchema, c.Element)
 		}

@@ -1,0 +1,148 @@
+package sqltree
+
+import (
+	"slices"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// stretch is a part of a condition in the text, from byte start to end, and its guard.
+type stretch struct {
+	start, end int
+	guard      *guard
+}
+
+// guardSpans finds the parts of all conditions that are guarded.
+func (r *rewriter) guardSpans() (all []stretch) {
+	for _, c := range r.facts.clauses {
+		all = append(all, r.clauseSpans(c)...)
+	}
+	return all
+}
+
+// clauseSpans gives what stands between the ANDs of a condition, where some of it must be
+// guarded. A part in brackets may be several of the tree's, which then share a guard.
+func (r *rewriter) clauseSpans(c *clause) []stretch {
+	t, ok := r.clauseStart(c.root)
+	if !ok {
+		return nil
+	}
+	stretches := t.parts()
+	for _, part := range conjuncts(c.root) {
+		g, at := c.guards[part], leftmost(part.ProtoReflect())
+		if g == nil {
+			continue
+		}
+		i := slices.IndexFunc(stretches, func(s stretch) bool { return s.start <= at && at < s.end })
+		if i < 0 {
+			r.fail(unplaced())
+			return nil
+		}
+		if stretches[i].guard == nil {
+			stretches[i].guard = &guard{}
+		}
+		stretches[i].guard.add(g)
+	}
+	return slices.DeleteFunc(stretches, func(s stretch) bool { return s.guard == nil })
+}
+
+// add makes the guard serve another part too.
+func (g *guard) add(other *guard) {
+	g.having = g.having || other.having
+	for _, t := range other.tables {
+		if !slices.Contains(g.tables, t) {
+			g.tables = append(g.tables, t)
+		}
+	}
+}
+
+// clauseStart finds the first token of a condition, behind its keyword.
+func (r *rewriter) clauseStart(root *pg.Node) (tokens, bool) {
+	t, ok := r.at(leftmost(root.ProtoReflect()))
+	for ok && t.before("(") {
+		t.i--
+	}
+	back := tokens{t.tr, t.i - 1}
+	if ok && !back.is("where") && !back.is("on") && !back.is("having") {
+		r.fail(unplaced())
+		return t, false
+	}
+	return t, ok
+}
+
+// guardText opens a guard; ") END" closes it.
+func (r *rewriter) guardText(g *guard) string {
+	var conditions []string
+	for _, t := range g.tables {
+		one := r.restriction(t.use)
+		if t.marker != "" {
+			one = "(" + one + " OR " + t.marker + " IS NULL)"
+		}
+		conditions = append(conditions, one)
+	}
+	if len(conditions) == 0 && g.having {
+		conditions = []string{"pg_catalog.count(*) IS NOT NULL"}
+	}
+	if len(conditions) == 0 {
+		conditions = []string{"pg_catalog.now() IS NOT NULL"} // not folded, since it is not immutable
+	}
+	return "CASE WHEN " + strings.Join(conditions, " AND ") + " THEN ("
+}
+
+// barriers gives the queries that must be barriers their OFFSET 0.
+func (r *rewriter) barriers() {
+	for query := range r.facts.barriers {
+		at, ok := r.queryEnd(query)
+		if !ok {
+			r.fail(unplaced())
+			return
+		}
+		r.close(at, " OFFSET 0")
+	}
+}
+
+// queryEnd finds the bracket that closes around a whole query: the innermost one that
+// holds all of it, and behind which the query does not go on.
+func (r *rewriter) queryEnd(query *pg.SelectStmt) (int, bool) {
+	first, ok := r.at(leftmost(query.ProtoReflect()))
+	last := r.tr.TokenAt(rightmost(query.ProtoReflect()))
+	if !ok || last < 0 {
+		return 0, false
+	}
+	depth := 0
+	for t := (tokens{first.tr, first.i - 1}); t.i >= 0; t.i-- {
+		if depth -= t.nesting(); depth >= 0 {
+			continue
+		}
+		depth = 0
+		end := t
+		end.group()
+		if next := (tokens{t.tr, t.i + 1}); end.i > last+1 && next.isAny("select", "values", "table", "with", "(") && !end.isAny(goesOn...) {
+			closing := tokens{t.tr, end.i - 1}
+			return closing.start(), true
+		}
+	}
+	return 0, false
+}
+
+// goesOn are the words by which a query goes on behind one in brackets.
+var goesOn = []string{"union", "intersect", "except", "order", "limit", "offset", "fetch", "for"}
+
+// leftmost gives the smallest place in the text beneath m; -1 where there is none.
+func leftmost(m protoreflect.Message) int { return outermost(m, func(a, b int) bool { return a < b }) }
+
+// rightmost gives the largest.
+func rightmost(m protoreflect.Message) int { return outermost(m, func(a, b int) bool { return a > b }) }
+
+func outermost(m protoreflect.Message, better func(a, b int) bool) int {
+	best := offsetOf(m, -1)
+	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+		if at := outermost(c, better); at >= 0 && (best < 0 || better(at, best)) {
+			best = at
+		}
+		return true
+	})
+	return best
+}

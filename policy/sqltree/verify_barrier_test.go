@@ -1,0 +1,86 @@
+package sqltree
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestVerifyBarrier breaks the barrier of tables without row-level security as a faulty
+// rewriter would.
+func TestVerifyBarrier(t *testing.T) {
+	const (
+		scope  = `"logs"."tenant" = ` + server
+		guard  = `CASE WHEN ` + scope + ` THEN (`
+		always = `pg_catalog.now() IS NOT NULL`
+		one    = "SELECT id FROM logs WHERE id = 'a' AND body ~ 'x'"
+		joined = "SELECT l.id FROM notes n LEFT JOIN logs l ON l.id = n.id WHERE l.body ~ 'x'"
+		sub    = "SELECT id FROM (SELECT id, body FROM logs) s WHERE s.body ~ 'x'"
+		with   = "WITH w AS (SELECT body ~ 'x' AS y FROM logs) SELECT 1 FROM w WHERE y"
+		having = "SELECT body FROM logs GROUP BY body HAVING body ~ 'x'"
+	)
+	for _, c := range []struct{ name, text, old, now string }{
+		{"no guard", one, guard + `body ~ 'x') END`, `body ~ 'x'`},
+		{"a guard of nothing", one, guard, `CASE WHEN true THEN (`},
+		{"a guard that names no table", one, guard, `CASE WHEN ` + always + ` THEN (`},
+		{"a guard OR more", one, guard, `CASE WHEN ` + scope + ` OR true THEN (`},
+		{"a guard AND more", one, guard, `CASE WHEN ` + scope + ` AND id = 'a' THEN (`},
+		{"a guard by another column", one, guard, `CASE WHEN "logs"."id" = ` + server + ` THEN (`},
+		{"an ELSE", one, `) END`, `) ELSE true END`},
+		{"a second WHEN", one, `) END`, `) WHEN true THEN true END`},
+		{"a CASE with an operand", one, `CASE WHEN ` + scope, `CASE true WHEN ` + scope},
+		{"something else in it", one, `(body ~ 'x')`, `(id ~ 'x')`},
+		{"a part outside", "DELETE FROM logs WHERE (id = 'a' AND body ~ 'x') AND id = 'b'", `(id = 'a' AND body ~ 'x')) END`, `(id = 'a')) END AND body ~ 'x'`},
+		{"a part lost", one, `id = 'a' AND `, ``},
+		{"a part more", one, `id = 'a' AND `, `id = 'a' AND id = 'a' AND `},
+		{"a guard where none is needed", "SELECT id FROM logs WHERE id = 'a'", `id = 'a'`, guard + `id = 'a') END`},
+		{"no guard in ON", "SELECT 1 FROM logs JOIN notes ON body ~ 'x'", `CASE WHEN ` + scope + ` THEN (body ~ 'x') END`, `body ~ 'x'`},
+		{"no guard in UPDATE", "UPDATE logs SET id = 'a' WHERE body ~ 'x'", guard + `body ~ 'x') END`, `body ~ 'x'`},
+		{"no guard in DELETE", "DELETE FROM logs WHERE body ~ 'x'", guard + `body ~ 'x') END`, `body ~ 'x'`},
+		{"no guard in ON CONFLICT", "INSERT INTO logs (id) VALUES ('a') ON CONFLICT (id) DO UPDATE SET id = 'b' WHERE logs.body ~ 'x'", guard + `logs.body ~ 'x') END`, `logs.body ~ 'x'`},
+		{"one table of two", "SELECT 1 FROM logs, logs l WHERE logs.body ~ l.body", ` AND "l"."tenant" = ` + server + ` THEN`, ` THEN`},
+		{"the other table", "SELECT 1 FROM logs, logs l WHERE l.body ~ 'x'", `CASE WHEN "l".`, `CASE WHEN "logs".`},
+		{"a row of NULLs kept out", joined, ` OR "l"."tenant" IS NULL`, ``},
+		{"another row let in", joined, `"l"."tenant" IS NULL`, `"l"."tenant" IS NOT NULL`},
+		{"rows let in by another column", joined, `"l"."tenant" IS NULL`, `"l"."body" IS NULL`},
+		{"no OFFSET", sub, ` OFFSET 0`, ``},
+		{"another OFFSET", sub, ` OFFSET 0`, ` OFFSET 1`},
+		{"a LIMIT", sub, ` OFFSET 0`, ` LIMIT 0`},
+		{"an OFFSET outside", sub, ` OFFSET 0) s WHERE CASE WHEN ` + always + ` THEN (s.body ~ 'x') END`, `) s WHERE CASE WHEN ` + always + ` THEN (s.body ~ 'x') END OFFSET 0`},
+		{"no guard from the statistics", sub, `CASE WHEN ` + always + ` THEN (s.body ~ 'x') END`, `s.body ~ 'x'`},
+		{"a guard that is folded", sub, always, `true IS NOT NULL`},
+		{"another schema's now", sub, `pg_catalog.now`, `now`},
+		{"no OFFSET in WITH", with, ` OFFSET 0`, ``},
+		{"an OFFSET more", "SELECT id FROM logs", server + ")", server + ") OFFSET 0"},
+		{"HAVING as a WHERE", having, `CASE WHEN pg_catalog.count(*) IS NOT NULL THEN (body ~ 'x') END`, `body ~ 'x'`},
+		{"HAVING with another guard", having, `pg_catalog.count(*)`, `pg_catalog.now()`},
+		{"HAVING with another count", having, `count(*)`, `count(DISTINCT body)`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			verify, final := rewritten(t, c.text)
+			if fault := verify(final); fault != nil {
+				t.Fatalf("%s\nis not proved: %+v", final, fault)
+			}
+			tampered := strings.Replace(final, c.old, c.now, 1)
+			if tampered == final {
+				t.Fatalf("%s\ndoes not hold %s", final, c.old)
+			}
+			if fault := verify(tampered); fault == nil {
+				t.Errorf("%s\nwas proved though it was tampered with", tampered)
+			}
+		})
+	}
+}
+
+// TestNoBarrier refuses what no barrier can be made for.
+func TestNoBarrier(t *testing.T) {
+	for text, want := range map[string]string{
+		"SELECT 1 FROM (logs JOIN notes USING (id)) j WHERE j.body ~ 'x'":         "a join with an alias",
+		"SELECT 1 FROM notes LEFT JOIN events e ON e.id = 'a' WHERE e.body ~ 'x'": "can all be NULL",
+	} {
+		tr, _ := Translate(text, Guard{})
+		stmt, _ := Parse(tr.Text)
+		if _, fault := Analyze(stmt, testCatalog()); fault == nil || fault.Code != ConstructNotAllowed || !strings.Contains(fault.Message, want) {
+			t.Errorf("%s: %+v", text, fault)
+		}
+	}
+}
