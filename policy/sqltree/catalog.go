@@ -59,18 +59,20 @@ type Catalog struct {
 	functions map[string]string
 	types     map[string]string
 	leakproof map[OperatorName]bool
-	kinds     map[protoreflect.Name]func(protoreflect.Message) *Fault
+	kinds     map[protoreflect.Name]*kind
 	limit     Complexity
 }
 
 // NewCatalog makes a catalog. functions and types map a bare name to the schema that
-// it means; names of pg_catalog are not in them; leakproof are operators of pg_catalog. A bare table name means the table of
-// that name in public, else the only one of that name.
+// it means; names of pg_catalog are not in them. leakproof are operators of pg_catalog.
+// A bare table name means the table of that name in public, else the only one of that
+// name.
 func NewCatalog(tables []*Table, functions, types map[string]string, leakproof []OperatorName, limit Complexity) *Catalog {
 	c := &Catalog{
 		tables: map[TypeName]*Table{}, bare: map[string]*Table{}, functions: functions, types: types,
-		leakproof: map[OperatorName]bool{}, kinds: admitted(), limit: limit,
+		leakproof: map[OperatorName]bool{}, limit: limit,
 	}
+	c.kinds, _ = newKinds() // none, and so nothing is admitted, where the table does not fit the parser
 	for _, o := range leakproof {
 		c.leakproof[o] = true
 	}

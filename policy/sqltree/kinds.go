@@ -13,27 +13,13 @@ type Complexity struct {
 	MaxDepth int // nodes from the root to the deepest leaf
 }
 
-// admitted is the allow-list of the grammar: every kind of message that Analyze,
-// Rewrite and Verify understand completely. What is not here is refused, so a new
-// Postgres feature is refused until somebody has thought about it. A function, where
-// there is one, checks the fields that need more than to be visited.
-func admitted() map[protoreflect.Name]func(m protoreflect.Message) *Fault {
+// checks look at what the table of the grammar can't say: at names, which need more than
+// to be visited, and at what deserves a refusal of its own.
+func checks() map[protoreflect.Name]func(protoreflect.Message) *Fault {
 	return map[protoreflect.Name]func(protoreflect.Message) *Fault{
-		"Node": nil, "List": nil, "RawStmt": nil,
-		"SelectStmt": nil, "InsertStmt": nil, "UpdateStmt": nil, "DeleteStmt": nil,
-		"WithClause": nil, "CommonTableExpr": nil,
-		"OnConflictClause": nil, "InferClause": nil,
-		"IndexElem": checkIndexElem, "ResTarget": nil, "MultiAssignRef": nil, "SetToDefault": nil,
-		"RangeVar": checkRangeVar, "RangeSubselect": nil, "RangeFunction": nil, "JoinExpr": nil,
-		"Alias": nil, "ColumnDef": checkColumnDef, "LockingClause": nil,
-		"ColumnRef": nil, "ParamRef": nil, "A_Star": nil, "A_Indices": nil, "A_Indirection": nil,
-		"A_Const": nil, "Integer": nil, "Float": nil, "Boolean": nil, "String": nil, "BitString": nil,
-		"A_Expr": checkExpr, "BoolExpr": nil, "NullTest": nil, "BooleanTest": nil, "SubLink": checkSubLink,
-		"FuncCall": nil, "NamedArgExpr": nil, "WindowDef": nil, "SortBy": checkSortBy,
-		"A_ArrayExpr": nil, "RowExpr": nil, "CaseExpr": nil, "CaseWhen": nil,
-		"CoalesceExpr": nil, "MinMaxExpr": nil, "SQLValueFunction": checkValueFunction,
-		"TypeCast": nil, "TypeName": checkTypeName, "CollateClause": checkCollate,
-		"GroupingSet": nil, "GroupingFunc": nil,
+		"RangeVar": checkRangeVar, "IndexElem": checkIndexElem,
+		"A_Expr": checkExpr, "SubLink": checkSubLink, "SortBy": checkSortBy, "CollateClause": checkCollate,
+		"SQLValueFunction": checkValueFunction, "TypeName": checkTypeName,
 	}
 }
 
@@ -46,7 +32,7 @@ func isStatement(name protoreflect.Name) bool {
 
 // grammar walks the whole tree once and admits or refuses each message.
 type grammar struct {
-	kinds map[protoreflect.Name]func(protoreflect.Message) *Fault
+	kinds map[protoreflect.Name]*kind
 	limit Complexity
 	nodes int
 }
@@ -77,21 +63,31 @@ func (g *grammar) admit(m protoreflect.Message, depth, at int) *Fault {
 
 func (g *grammar) check(m protoreflect.Message, at int) *Fault {
 	name := m.Descriptor().Name()
-	check, ok := g.kinds[name]
+	k, ok := g.kinds[name]
 	if !ok && isStatement(name) {
 		return &Fault{Code: StatementNotAllowed, Offset: at, Message: "only SELECT, INSERT, UPDATE and DELETE are allowed"}
 	}
 	if !ok {
 		return construct(at, "this construct ("+string(name)+") is not supported")
 	}
-	if check == nil {
+	if f := k.examine(m); f != nil {
+		if f.Offset < 0 {
+			f.Offset = at
+		}
+		return f
+	}
+	if field := k.odd(m); field != "" {
+		return construct(at, "this construct ("+string(name)+", "+string(field)+") is not supported")
+	}
+	return nil
+}
+
+// examine applies the kind's own check.
+func (k *kind) examine(m protoreflect.Message) *Fault {
+	if k.check == nil {
 		return nil
 	}
-	f := check(m)
-	if f != nil && f.Offset < 0 {
-		f.Offset = at
-	}
-	return f
+	return k.check(m)
 }
 
 func construct(at int, message string) *Fault {
@@ -110,21 +106,11 @@ func checkRangeVar(m protoreflect.Message) *Fault {
 	return nil
 }
 
-// checkColumnDef admits the column definitions of a function in FROM: a name and a type.
-func checkColumnDef(m protoreflect.Message) *Fault {
-	d := m.Interface().(*pg.ColumnDef)
-	plain := &pg.ColumnDef{Colname: d.Colname, TypeName: d.TypeName, CollClause: d.CollClause, IsLocal: d.IsLocal, Location: d.Location}
-	if !equal(d, plain) {
-		return construct(-1, "a column definition may only hold a name and a type")
-	}
-	return nil
-}
-
 func checkIndexElem(m protoreflect.Message) *Fault {
 	if e := m.Interface().(*pg.IndexElem); len(e.Opclass)+len(e.Opclassopts) > 0 {
 		return construct(-1, "an operator class in ON CONFLICT is not supported")
 	}
-	return nil
+	return checkCollation(m.Interface().(*pg.IndexElem).Collation)
 }
 
 func checkExpr(m protoreflect.Message) *Fault {
@@ -132,13 +118,7 @@ func checkExpr(m protoreflect.Message) *Fault {
 }
 
 func checkSubLink(m protoreflect.Message) *Fault {
-	s := m.Interface().(*pg.SubLink)
-	switch s.SubLinkType {
-	case pg.SubLinkType_EXISTS_SUBLINK, pg.SubLinkType_ALL_SUBLINK, pg.SubLinkType_ANY_SUBLINK,
-		pg.SubLinkType_EXPR_SUBLINK, pg.SubLinkType_ARRAY_SUBLINK, pg.SubLinkType_MULTIEXPR_SUBLINK:
-		return checkOperator(s.OperName)
-	}
-	return construct(-1, "this kind of sub-query is not supported")
+	return checkOperator(m.Interface().(*pg.SubLink).OperName)
 }
 
 func checkSortBy(m protoreflect.Message) *Fault {
@@ -156,25 +136,26 @@ func checkOperator(name []*pg.Node) *Fault {
 }
 
 func checkCollate(m protoreflect.Message) *Fault {
-	names, ok := stringsOf(m.Interface().(*pg.CollateClause).Collname)
+	return checkCollation(m.Interface().(*pg.CollateClause).Collname)
+}
+
+func checkCollation(name []*pg.Node) *Fault {
+	names, ok := stringsOf(name)
 	if !ok || len(names) > 2 || len(names) == 2 && names[0] != "pg_catalog" {
 		return construct(-1, "only the collations of pg_catalog are allowed")
 	}
 	return nil
 }
 
-// checkValueFunction admits the keywords that tell the time; the others (CURRENT_USER,
-// CURRENT_CATALOG, …) tell about the shared role and database behind tenantgate.
+// checkValueFunction names the keywords that tell about the shared role and database
+// behind tenantgate: refused like functions.
 func checkValueFunction(m protoreflect.Message) *Fault {
 	switch m.Interface().(*pg.SQLValueFunction).Op {
-	case pg.SQLValueFunctionOp_SVFOP_CURRENT_DATE,
-		pg.SQLValueFunctionOp_SVFOP_CURRENT_TIME, pg.SQLValueFunctionOp_SVFOP_CURRENT_TIME_N,
-		pg.SQLValueFunctionOp_SVFOP_CURRENT_TIMESTAMP, pg.SQLValueFunctionOp_SVFOP_CURRENT_TIMESTAMP_N,
-		pg.SQLValueFunctionOp_SVFOP_LOCALTIME, pg.SQLValueFunctionOp_SVFOP_LOCALTIME_N,
-		pg.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP, pg.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP_N:
-		return nil
+	case pg.SQLValueFunctionOp_SVFOP_CURRENT_ROLE, pg.SQLValueFunctionOp_SVFOP_CURRENT_USER, pg.SQLValueFunctionOp_SVFOP_USER,
+		pg.SQLValueFunctionOp_SVFOP_SESSION_USER, pg.SQLValueFunctionOp_SVFOP_CURRENT_CATALOG, pg.SQLValueFunctionOp_SVFOP_CURRENT_SCHEMA:
+		return &Fault{Code: FunctionNotAllowed, Message: "only the date and time keywords are allowed, not CURRENT_USER and its like", Offset: -1}
 	}
-	return &Fault{Code: FunctionNotAllowed, Message: "only the date and time keywords are allowed, not CURRENT_USER and its like", Offset: -1}
+	return nil
 }
 
 func checkTypeName(m protoreflect.Message) *Fault {
