@@ -5,12 +5,13 @@ GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 ARGS    ?=
 PKG     ?= ./...
+PG_BINS ?= $(wildcard /usr/lib/postgresql/*/bin)
 BENCH   ?= .
 
 SOURCES := cmd control metrics policies policy proxy
 
 .DEFAULT_GOAL := help
-.PHONY: build run test lint bench clean help
+.PHONY: build run test pg-matrix lint bench clean help
 
 build: ## build bin/tenantgate
 	@.ci/need gcc
@@ -24,6 +25,12 @@ test: ## go vet and all tests with the race detector, on a real Postgres; PKG=./
 	@.ci/need gcc postgres promtool
 	$(GO) vet $(PKG)
 	PATH="$$PATH:$$(.ci/need --tools)" $(GO) test -race -timeout 15m $(PKG)
+
+pg-matrix: ## check the sets against each Postgres of PG_BINS="/…/16/bin /…/17/bin", the folders of initdb and postgres
+	@.ci/need gcc postgres
+	@for bin in $(PG_BINS); do \
+		echo "$$bin"; TENANTGATE_PG_BIN="$$bin" $(GO) test -count=1 -v ./policies/internal/builtin || exit 1; \
+	done
 
 lint: ## gofmt, go vet and golangci-lint
 	@.ci/need gcc linter
@@ -39,4 +46,4 @@ clean: ## remove what was built; the data of `make run` stays
 	rm -rf bin
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -23,6 +23,7 @@ const (
 	setFolder     = "sets/"
 	setSuffix     = ".txt"
 	typesFile     = "sets/builtin-types.txt"
+	operatorsFile = "sets/builtin-operators.txt"
 	leakproofFile = "sets/builtin-leakproof.txt"
 )
 
@@ -45,7 +46,7 @@ func Sets() map[string][]string {
 	sets := map[string][]string{}
 	for _, name := range list("sets", setSuffix) {
 		switch path := setFolder + name + setSuffix; path {
-		case typesFile, leakproofFile:
+		case typesFile, operatorsFile, leakproofFile:
 		default:
 			sets["@"+name] = lines(path)
 		}
@@ -57,6 +58,12 @@ func Sets() map[string][]string {
 // (int4, timestamptz), sorted. An array type is admitted by its element.
 func Types() []string {
 	return lines(typesFile)
+}
+
+// Operators gives the operators of pg_catalog that a statement may use, by name, sorted;
+// all overloads of a name are meant.
+func Operators() []string {
+	return lines(operatorsFile)
 }
 
 // Leakproof gives the operators of pg_catalog that tell nothing of their operands but by

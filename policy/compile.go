@@ -7,11 +7,12 @@ import (
 )
 
 // Sets are the names that a policy file can refer to, as plain data: the named sets of
-// pg_catalog's functions, and the types of pg_catalog that a statement may name. Leakproof
-// are the operators of pg_catalog that tell nothing of their arguments but by the result.
+// pg_catalog's functions, and the types and operators of pg_catalog that a statement may
+// name. Leakproof are those operators that tell nothing of their arguments but by the result.
 type Sets struct {
 	Functions map[string][]string
 	Types     []string
+	Operators []string
 	Leakproof []Operator
 }
 
@@ -28,6 +29,7 @@ type Policy struct {
 	access    map[*sqltree.Table]sqltree.Access
 	functions map[sqltree.TypeName]bool
 	types     map[sqltree.TypeName]bool
+	operators map[string]bool
 	limits    Limits
 }
 
@@ -54,6 +56,10 @@ func Compile(f *File, s Schema, sets Sets) (*Policy, error) {
 	p := &Policy{
 		file: f, kinds: accessOf(f.Statement.Kinds), limits: f.Limits.WithDefaults(),
 		access: map[*sqltree.Table]sqltree.Access{}, functions: map[sqltree.TypeName]bool{}, types: map[sqltree.TypeName]bool{},
+		operators: map[string]bool{},
+	}
+	for _, name := range sets.Operators {
+		p.operators[name] = true
 	}
 	tables := make([]*sqltree.Table, 0, len(f.Tables))
 	for _, section := range f.Tables {

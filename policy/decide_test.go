@@ -118,7 +118,7 @@ func compile(t testing.TB, name string, schema policy.Schema) *policy.Policy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := policy.Compile(file, schema, policy.Sets{Functions: policies.Sets(), Types: policies.Types(), Leakproof: policies.Leakproof()})
+	p, err := policy.Compile(file, schema, policy.Sets{Functions: policies.Sets(), Types: policies.Types(), Operators: policies.Operators(), Leakproof: policies.Leakproof()})
 	if err != nil {
 		t.Fatal(err)
 	}

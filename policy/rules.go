@@ -9,7 +9,7 @@ type rule func(*sqltree.Facts) *sqltree.Fault
 
 // rules are the policy's checks, in the order in which they refuse.
 func (p *Policy) rules() []rule {
-	return []rule{p.checkKinds, p.checkTables, p.checkFunctions, p.checkTypes, p.checkColumns, p.checkScope, p.checkScopeValues}
+	return []rule{p.checkKinds, p.checkTables, p.checkFunctions, p.checkOperators, p.checkTypes, p.checkColumns, p.checkScope, p.checkScopeValues}
 }
 
 // checkKinds admits the kinds that the policy lists, in WITH as at the top. Locking
@@ -46,6 +46,16 @@ func (p *Policy) checkFunctions(f *sqltree.Facts) *sqltree.Fault {
 		if !admits(use, p.functions, p.catalog.FunctionSchema) {
 			return &sqltree.Fault{Code: FunctionNotAllowed, Message: "function " + use.String() + " is not available", Offset: use.Offset,
 				Hint: "the policy lists the functions that may be called"}
+		}
+	}
+	return nil
+}
+
+func (p *Policy) checkOperators(f *sqltree.Facts) *sqltree.Fault {
+	for _, use := range f.Operators {
+		if !p.operators[use.Name] {
+			return &sqltree.Fault{Code: ConstructNotAllowed, Message: "operator " + use.Name + " is not available", Offset: use.Offset,
+				Hint: "the built-in operators may be used"}
 		}
 	}
 	return nil

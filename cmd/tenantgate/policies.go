@@ -79,7 +79,7 @@ func shippedPolicies() ([]*policy.File, error) {
 
 // sets are the names that policies can refer to.
 func sets() policy.Sets {
-	return policy.Sets{Functions: policies.Sets(), Types: policies.Types(), Leakproof: policies.Leakproof()}
+	return policy.Sets{Functions: policies.Sets(), Types: policies.Types(), Operators: policies.Operators(), Leakproof: policies.Leakproof()}
 }
 
 // newMetrics makes the metrics with the label values that the packages know.

@@ -77,6 +77,7 @@ func write(majors []*builtin.Major, dir string) error {
 	for name, render := range map[string]func([]*builtin.Major) (string, error){
 		"builtin-safe.txt":      builtin.FunctionsFile,
 		"builtin-types.txt":     builtin.TypesFile,
+		"builtin-operators.txt": builtin.OperatorsFile,
 		"builtin-leakproof.txt": builtin.LeakproofFile,
 	} {
 		text, err := render(majors)

@@ -17,7 +17,7 @@ func Analyze(stmt *pg.RawStmt, c *Catalog) (*Facts, *Fault) {
 		return nil, f
 	}
 	a := &analyzer{
-		catalog: c, facts: &Facts{}, seen: map[proto.Message]bool{}, subqueries: map[*pg.SubLink]string{},
+		catalog: c, facts: &Facts{Operators: g.operators}, seen: map[proto.Message]bool{}, subqueries: map[*pg.SubLink]string{},
 		names: map[*pg.ColumnRef]meaning{}, quiet: map[*pg.Node]bool{}, leaky: map[*pg.Node]bool{}, firsts: map[*pg.Node]int{}, starts: map[*pg.SubLink]int{},
 	}
 	a.root(stmt.Stmt)

@@ -29,6 +29,7 @@ type Facts struct {
 	Writes    []ColumnUse
 	Functions []NameUse
 	Types     []NameUse
+	Operators []NameUse // of pg_catalog
 	Levels    []*Level
 	Inserts   []*Insert
 	Assigned  []ScopeValue // what SET gives to scope columns
@@ -60,7 +61,7 @@ type ColumnUse struct {
 	Offset int
 }
 
-// NameUse is one use of a function or type. Schema is "" for a bare name.
+// NameUse is one use of a function, type or operator. Schema is "" for a bare name.
 type NameUse struct {
 	Schema, Name string
 	Offset       int

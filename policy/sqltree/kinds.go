@@ -18,8 +18,7 @@ type Complexity struct {
 func checks() map[protoreflect.Name]func(protoreflect.Message) *Fault {
 	return map[protoreflect.Name]func(protoreflect.Message) *Fault{
 		"RangeVar": checkRangeVar, "IndexElem": checkIndexElem,
-		"A_Expr": checkExpr, "SubLink": checkSubLink, "SortBy": checkSortBy, "CollateClause": checkCollate,
-		"SQLValueFunction": checkValueFunction, "TypeName": checkTypeName,
+		"CollateClause": checkCollate, "SQLValueFunction": checkValueFunction, "TypeName": checkTypeName,
 	}
 }
 
@@ -35,6 +34,8 @@ type grammar struct {
 	kinds map[protoreflect.Name]*kind
 	limit Complexity
 	nodes int
+
+	operators []NameUse // that were named
 }
 
 // admit refuses the first message beneath m that is not understood. at is the nearest
@@ -79,7 +80,7 @@ func (g *grammar) check(m protoreflect.Message, at int) *Fault {
 	if field := k.odd(m); field != "" {
 		return construct(at, "this construct ("+string(name)+", "+string(field)+") is not supported")
 	}
-	return nil
+	return g.operator(m, at)
 }
 
 // examine applies the kind's own check.
@@ -113,26 +114,38 @@ func checkIndexElem(m protoreflect.Message) *Fault {
 	return checkCollation(m.Interface().(*pg.IndexElem).Collation)
 }
 
-func checkExpr(m protoreflect.Message) *Fault {
-	return checkOperator(m.Interface().(*pg.A_Expr).Name)
-}
-
-func checkSubLink(m protoreflect.Message) *Fault {
-	return checkOperator(m.Interface().(*pg.SubLink).OperName)
-}
-
-func checkSortBy(m protoreflect.Message) *Fault {
-	return checkOperator(m.Interface().(*pg.SortBy).UseOp)
-}
-
-// checkOperator admits operators by their bare name, which the session's search path
-// resolves in pg_catalog, and OPERATOR(pg_catalog.…).
-func checkOperator(name []*pg.Node) *Fault {
+// operator notes the operator that a message names, and refuses one that is not of
+// pg_catalog: it is given by its bare name, which the session's search path resolves
+// there, or as OPERATOR(pg_catalog.…).
+func (g *grammar) operator(m protoreflect.Message, at int) *Fault {
+	var name []*pg.Node
+	switch n := m.Interface().(type) {
+	case *pg.A_Expr:
+		if isBetween(n.Kind) { // the name is the keywords, which mean <= and >=
+			return nil
+		}
+		name = n.Name
+	case *pg.SubLink:
+		name = n.OperName
+	case *pg.SortBy:
+		name = n.UseOp
+	}
 	names, ok := stringsOf(name)
 	if !ok || len(names) > 2 || len(names) == 2 && names[0] != "pg_catalog" {
-		return construct(-1, "only the operators of pg_catalog are allowed")
+		return construct(at, "only the operators of pg_catalog are allowed")
+	}
+	if len(names) > 0 {
+		g.operators = append(g.operators, NameUse{Schema: "pg_catalog", Name: names[len(names)-1], Offset: at})
 	}
 	return nil
+}
+
+func isBetween(k pg.A_Expr_Kind) bool {
+	switch k {
+	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN, pg.A_Expr_Kind_AEXPR_BETWEEN_SYM, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
+		return true
+	}
+	return false
 }
 
 func checkCollate(m protoreflect.Message) *Fault {

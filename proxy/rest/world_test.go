@@ -137,7 +137,7 @@ func (w *world) setPolicy(file *policy.File, limits policy.Limits) {
 	w.t.Helper()
 	compiled, err := proxy.LoadPolicies(context.Background(), proxy.PoliciesConfig{
 		Files: []*policy.File{file}, Default: file.Name, Catalog: catalog{}, Recorder: w.counts, Log: slog.New(slog.DiscardHandler),
-		Sets: policy.Sets{Functions: policies.Sets(), Types: policies.Types(), Leakproof: policies.Leakproof()}, PlanBytes: 1 << 20,
+		Sets: policy.Sets{Functions: policies.Sets(), Types: policies.Types(), Operators: policies.Operators(), Leakproof: policies.Leakproof()}, PlanBytes: 1 << 20,
 	})
 	if err != nil {
 		w.t.Fatal(err)

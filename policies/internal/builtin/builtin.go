@@ -27,13 +27,13 @@ const undecided = `
 type Major struct {
 	Version    int                 // 15 for 15.18
 	objections map[string][]string // by function name; none: nothing speaks against it
-	leakproof  map[Operator]bool   // all operators between types that a statement may name
+	operators  map[Operator]overload
 }
 
 // Read asks a database for its version, functions, types and operators. It is an error if it has a
 // type that nobody has decided on.
 func Read(ctx context.Context, db *pgx.Conn) (*Major, error) {
-	m := &Major{objections: map[string][]string{}, leakproof: map[Operator]bool{}}
+	m := &Major{objections: map[string][]string{}, operators: map[Operator]overload{}}
 	if err := db.QueryRow(ctx, "SELECT current_setting('server_version_num')::int / 10000").Scan(&m.Version); err != nil {
 		return nil, fmt.Errorf("reading the version: %w", err)
 	}

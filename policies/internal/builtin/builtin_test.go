@@ -79,6 +79,33 @@ func TestCommittedTypes(t *testing.T) {
 	}
 }
 
+// Ensure that the committed operators are what the rule gives on this machine's Postgres.
+func TestCommittedOperators(t *testing.T) {
+	if diff := cmp.Diff(builtin.Operators(read(t, connect(t))), policies.Operators()); diff != "" {
+		t.Error("run policies/gen again", diff)
+	}
+}
+
+// Ensure that each thing that can speak against one overload takes the operator out.
+func TestOneOverloadTakesTheOperatorOut(t *testing.T) {
+	db := connect(t)
+	for _, function := range []string{
+		"FUNCTION pg_catalog.tried(text, point) RETURNS text VOLATILE LANGUAGE sql AS 'SELECT $1'",
+		"FUNCTION pg_catalog.tried(text, point) RETURNS text STABLE SECURITY DEFINER LANGUAGE sql AS 'SELECT $1'",
+		"FUNCTION pg_catalog.tried(text, point) RETURNS regclass STABLE LANGUAGE sql AS 'SELECT $1::regclass'",
+		"FUNCTION pg_catalog.pg_tried(text, point) RETURNS text STABLE LANGUAGE sql AS 'SELECT $1'",
+	} {
+		exec(t, db, "BEGIN")
+		exec(t, db, "CREATE "+function)
+		name, _, _ := strings.Cut(strings.TrimPrefix(function, "FUNCTION "), "(")
+		exec(t, db, "CREATE OPERATOR pg_catalog.<-> (LEFTARG = text, RIGHTARG = point, FUNCTION = "+name+")")
+		if got := builtin.Operators(read(t, db)); slices.Contains(got, "<->") || !slices.Contains(got, "+") {
+			t.Errorf("%s: <-> is in, or + is not", function)
+		}
+		exec(t, db, "ROLLBACK")
+	}
+}
+
 // Ensure that the committed operators are what this machine's Postgres calls leakproof.
 func TestCommittedLeakproof(t *testing.T) {
 	var committed []builtin.Operator

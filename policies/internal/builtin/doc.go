@@ -1,4 +1,4 @@
-// Package builtin judges the functions and types of PostgreSQL's pg_catalog: which of
+// Package builtin judges the functions, operators and types of PostgreSQL's pg_catalog: which of
 // them statements of one server may use without reaching anything but their arguments.
 // The program policies/gen writes the outcome to policies/sets; the service itself reads
 // those files and never this package.
@@ -30,4 +30,12 @@
 // it does not know stops the generator: somebody has to decide. Row types of the catalog's
 // tables, and arrays by their own names (_text for text[]), are out as a whole; the array
 // of an admitted type is written with brackets.
+//
+// # Operators
+//
+// operators.sql asks of the function behind each overload of an operator what rule.sql
+// asks of functions. Operators are admitted by name too; operators.go says which overloads
+// on types that no statement can name don't speak against a name. Apart from that it
+// lists the overloads that Postgres calls leakproof: the others may tell of a value that
+// they were given, by an error or by the time they take.
 package builtin
