@@ -60,8 +60,8 @@ func TestBundledKeysLeadWithTheServer(t *testing.T) {
 }
 
 func TestBundledRules(t *testing.T) {
-	url, roles := bundledDB(t)
-	conn := connect(t, pgtest.As(t, url, roles.Statement, "secret"))
+	url, _ := bundledDB(t)
+	conn := connect(t, url) // row-level security does not bind the superuser
 	run := func(state, sql string, args ...any) {
 		t.Helper()
 		if _, err := conn.Exec(t.Context(), sql, args...); sqlState(err) != state || (state == "" && err != nil) {
@@ -106,11 +106,17 @@ func TestBundledGrants(t *testing.T) {
 		}
 	}
 	for _, table := range []string{"end_users", "conversations", "messages", "files"} {
-		check(statement, "", "SELECT * FROM "+table)
+		check(statement, "", "SELECT id, server_id, created_at FROM "+table)
 		check(statement, "", "UPDATE "+table+" SET id = id")
 		check(statement, "", "DELETE FROM "+table)
 		check(statement, "42501", "TRUNCATE "+table)
 	}
+	for _, hidden := range []string{"SELECT password_hash FROM end_users", "SELECT * FROM end_users", "SELECT e FROM end_users e", "SELECT row_to_json(e) FROM end_users e",
+		"SELECT id FROM end_users WHERE password_hash > ''", "UPDATE end_users SET username = password_hash", "DELETE FROM end_users RETURNING password_hash",
+		"INSERT INTO end_users (server_id) VALUES ('a') RETURNING password_hash"} {
+		check(statement, "42501", hidden)
+	}
+	check(statement, "", "UPDATE end_users SET password_hash = 'h' WHERE id = 'x'")
 	check(lookup, "", "SELECT * FROM end_users")
 	check(lookup, "42501", "DELETE FROM end_users")
 	check(lookup, "42501", "SELECT * FROM conversations")
@@ -149,7 +155,7 @@ func TestBundledRolesThatDoNotServe(t *testing.T) {
 func TestBundledRolesThatComeLater(t *testing.T) {
 	pgtest.Cluster(t)
 	noLeaks(t)
-	statement, lookup := testRole(t), testRole(t)
+	statement, lookup, another := testRole(t), testRole(t), testRole(t)
 	url := pgtest.Database(t)
 	wanted := Roles{Statement: statement, Lookup: "no_such_role", Optional: true}
 	granted, err := MigrateBundled(t.Context(), url, wanted)
@@ -165,6 +171,16 @@ func TestBundledRolesThatComeLater(t *testing.T) {
 	}
 	if !query[bool](t, url, "SELECT has_table_privilege($1, 'end_users', 'SELECT')", wanted.Lookup) {
 		t.Error("the role that came later was granted nothing")
+	}
+	exec(t, url, "INSERT INTO end_users (server_id, id) VALUES ('a', '1'), ('b', '2')")
+	// A third takes over from the second, which goes on.
+	if _, err := MigrateBundled(t.Context(), url, Roles{Statement: statement, Lookup: another}); err != nil {
+		t.Fatal(err)
+	}
+	for _, role := range []string{lookup, another} {
+		if n := query[int](t, pgtest.As(t, url, role, "secret"), "SELECT count(*) FROM end_users"); n != 2 {
+			t.Errorf("the look-up role %s sees %d rows", role, n)
+		}
 	}
 }
 
@@ -191,6 +207,10 @@ func TestBundledAsAnOwnerWithFewRights(t *testing.T) {
 	url := pgtest.Database(t)
 	exec(t, url, "GRANT CREATE ON SCHEMA public TO "+owner)
 	own := pgtest.As(t, url, owner, "secret")
+	if _, err := MigrateBundled(t.Context(), own, roles); err == nil || !strings.Contains(err.Error(), "needs CREATE on the database once") {
+		t.Errorf("without a place for the wall: %v", err)
+	}
+	exec(t, url, "CREATE SCHEMA tenantgate_wall AUTHORIZATION "+owner)
 	if _, err := MigrateBundled(t.Context(), own, roles); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 // that it made. The migrations say how it is written.
 type change struct {
 	seq  int64
-	kind string // token, key, server, project; anything else stands for everything
+	kind string // token, key, server, project, wall; anything else stands for everything
 	args []string
 }
 
@@ -38,6 +38,8 @@ func (s *Store) forget(c change) {
 		s.tokens.drop(readDigest(c.args[0]))
 	case c.kind == "key" && isDigest(c.args):
 		s.keys.drop(readDigest(c.args[0]))
+	case c.kind == "wall":
+		s.signing.stale.Store(true)
 	default:
 		s.dropAll()
 	}
@@ -50,6 +52,7 @@ func (s *Store) forgetAll() {
 }
 
 func (s *Store) dropAll() {
+	s.signing.stale.Store(true)
 	s.tokens.dropAll()
 	s.keys.dropAll()
 	s.servers.dropAll()

@@ -13,8 +13,8 @@ import (
 
 // Roles are the database roles that work with the bundled tables. Neither owns anything.
 type Roles struct {
-	Statement string // runs developers' statements: reads and writes the four tables
-	Lookup    string // serves the e-mail look-up: reads end_users; another role than Statement
+	Statement string // runs developers' statements: reads and writes the four tables, but no password hash
+	Lookup    string // serves the e-mail look-up: reads end_users of all servers; another role than Statement
 	Optional  bool   // a role that does not exist is left out instead of being an error
 }
 
@@ -41,10 +41,15 @@ func (r *Roles) grant(ctx context.Context, db *sql.DB) error {
 		return fmt.Errorf("granting: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	for _, statement := range slices.Concat(r.grants(), r.revokes()) {
-		if _, err := tx.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("granting: %w", err)
-		}
+	readable, err := readableColumns(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if err := execute(ctx, tx, slices.Concat(r.grants(readable), r.revokes())); err != nil {
+		return err
+	}
+	if err := r.openToLookup(ctx, tx); err != nil {
+		return err
 	}
 	if err := r.check(ctx, tx); err != nil {
 		return err
@@ -52,10 +57,34 @@ func (r *Roles) grant(ctx context.Context, db *sql.DB) error {
 	return tx.Commit()
 }
 
+func execute(ctx context.Context, tx *sql.Tx, statements []string) error {
+	for _, statement := range statements {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("granting: %w", err)
+		}
+	}
+	return nil
+}
+
+// readableColumns lists what statements may read of end_users: all but the password hash.
+// A column that is added later can be read after the next migration.
+func readableColumns(ctx context.Context, tx *sql.Tx) (list string, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT pg_catalog.string_agg(pg_catalog.quote_ident(attname), ', ' ORDER BY attnum) FROM pg_catalog.pg_attribute
+		WHERE attrelid = 'public.end_users'::regclass AND attnum > 0 AND NOT attisdropped AND attname <> 'password_hash'`).Scan(&list)
+	if err != nil {
+		return "", fmt.Errorf("reading the columns of end_users: %w", err)
+	}
+	return list, nil
+}
+
 // exist makes sure that both roles exist and neither is the one that will own the tables.
 // One that may be left out is "" afterwards.
 func (r *Roles) exist(ctx context.Context, db *sql.DB) error {
-	for _, role := range []*string{&r.Statement, &r.Lookup} {
+	return r.look(ctx, db, &r.Statement, &r.Lookup)
+}
+
+func (r *Roles) look(ctx context.Context, db *sql.DB, roles ...*string) error {
+	for _, role := range roles {
 		var found, owner bool
 		err := db.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = $1), current_user = $1`, *role).Scan(&found, &owner)
 		switch {
@@ -72,11 +101,14 @@ func (r *Roles) exist(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-func (r *Roles) grants() (statements []string) {
+func (r *Roles) grants(readable string) (statements []string) {
 	const schema = "GRANT USAGE ON SCHEMA public TO "
 	if r.Statement != "" {
 		statements = append(statements, schema+quoted(r.Statement),
-			"GRANT SELECT, INSERT, UPDATE, DELETE ON public.end_users, public.conversations, public.messages, public.files TO "+quoted(r.Statement))
+			"GRANT SELECT, INSERT, UPDATE, DELETE ON public.conversations, public.messages, public.files TO "+quoted(r.Statement),
+			"GRANT INSERT, UPDATE, DELETE ON public.end_users TO "+quoted(r.Statement),
+			"REVOKE SELECT ON public.end_users FROM "+quoted(r.Statement), // on its columns too
+			"GRANT SELECT ("+readable+") ON public.end_users TO "+quoted(r.Statement))
 	}
 	if r.Lookup != "" {
 		statements = append(statements, schema+quoted(r.Lookup), "GRANT SELECT ON public.end_users TO "+quoted(r.Lookup))

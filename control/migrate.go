@@ -15,21 +15,20 @@ import (
 	"github.com/pressly/goose/v3/lock"
 )
 
-// The migrations of both databases, in the order of their numbers. A migration that was
+// The migrations of both databases, in the order of their numbers in each set. A migration that was
 // released is never edited.
 //
 //go:embed migrations
 var migrations embed.FS
 
 const (
-	migrationLock    = 0x746e_7467 // the advisory lock of both sets; "tntg"
+	migrationLock    = 0x746e_7467 // the advisory lock of all sets; "tntg"
 	migrationTimeout = 10 * time.Minute
 	lockTimeout      = "10s" // a migration gives up rather than queue everybody else behind it
 )
 
 // set is a directory of migrations and where their versions are noted: the control store's
-// in its own schema; the bundled tables' in public, the one schema of a tenants' database
-// in which the owner of the tables is sure to be able to make them.
+// and the wall's in their own schemas; the bundled tables' in public, where they are.
 type set struct {
 	dir, versions string
 	before, after func(ctx context.Context, db *sql.DB) error // run under the lock too
@@ -43,30 +42,38 @@ func MigrateControl(ctx context.Context, url string) error {
 	return migrate(ctx, url, set{
 		dir:      "migrations/control",
 		versions: "tenantgate.migrations",
-		before:   makeSchema,
+		before:   func(ctx context.Context, db *sql.DB) error { return makeSchema(ctx, db, "tenantgate") },
 		after:    func(context.Context, *sql.DB) error { return nil },
 	})
 }
 
 // makeSchema asks first: CREATE SCHEMA IF NOT EXISTS needs the right to create even when
 // there is nothing to do.
-func makeSchema(ctx context.Context, db *sql.DB) error {
+func makeSchema(ctx context.Context, db *sql.DB, name string) error {
 	_, err := db.ExecContext(ctx, `DO $$ BEGIN
-		IF to_regnamespace('tenantgate') IS NULL THEN CREATE SCHEMA tenantgate; END IF;
+		IF to_regnamespace('`+name+`') IS NULL THEN CREATE SCHEMA `+name+`; END IF;
 	END $$`)
 	if err != nil {
-		return fmt.Errorf("making the schema tenantgate: %w", err)
+		return fmt.Errorf("making the schema %s, for which a role needs CREATE on the database once: %w", name, err)
 	}
 	return nil
 }
 
 // MigrateBundled makes or updates the four server-scoped tables in schema public of the
-// database of url, whose role owns them, and grants roles what they need. It gives the roles
-// that it granted to, "" for one that was left out. It is as safe to repeat and to run at
-// once as MigrateControl. A database that has tables of these names already keeps them: the
-// migration fails and changes nothing.
+// database of url, whose role owns them, and the wall that they rest on (MigrateWall), and
+// grants roles what they need. It gives the roles that it granted to, "" for one that was
+// left out. It is as safe to repeat and to run at once as MigrateControl. A database that
+// has tables of these names already keeps them: the migration of the tables fails and
+// changes nothing.
+//
+// It takes TEMPORARY on the database and CREATE on schema public from PUBLIC, so that who
+// runs statements can make nothing: a database with the bundled tables is tenantgate's.
+// MigrateWall alone, for a database with tables of its own, leaves both to its owner.
 func MigrateBundled(ctx context.Context, url string, roles Roles) (granted Roles, err error) {
 	if err := roles.validate(); err != nil {
+		return Roles{}, err
+	}
+	if _, err := MigrateWall(ctx, url, roles); err != nil {
 		return Roles{}, err
 	}
 	err = migrate(ctx, url, set{

@@ -35,10 +35,11 @@ func (s *Store) logReach(err error) {
 func (s *Store) pollOnce(ctx context.Context) error {
 	began := s.fresh.now()
 	before, _ := s.revision.current()
-	read, err := readRevision(ctx, s.watcher)
+	from := s.watcher
+	read, err := readRevision(ctx, from)
 	if err != nil {
-		began = s.fresh.now()
-		read, err = readRevision(ctx, s.pool)
+		from, began = s.pool, s.fresh.now()
+		read, err = readRevision(ctx, from)
 	}
 	if err != nil {
 		if ctx.Err() == nil {
@@ -51,7 +52,9 @@ func (s *Store) pollOnce(ctx context.Context) error {
 	}
 	s.revision.catchUp(read, before, s.forgetAll)
 	s.fresh.confirm(began)
-	return nil
+	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
+	defer cancel()
+	return s.readWallKey(ctx, from)
 }
 
 func readRevision(ctx context.Context, pool *pool) (seq int64, err error) {

@@ -23,6 +23,7 @@ type Store struct {
 	keys     *cache[digest, key]
 	servers  *cache[serverKey, proxy.Server]
 	projects *cache[string, project]
+	signing  signing
 	jwt      *verifier // nil: not configured
 
 	endLife context.CancelFunc // ends every look-up under way
@@ -86,12 +87,16 @@ func (s *Store) makeCaches() (err error) {
 	return err
 }
 
-// checkSchema fails early where the first request would.
+// checkSchema fails early where the first request would, and reads the wall's key.
 func (s *Store) checkSchema(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout+loadTimeout)
 	defer cancel()
 	var seq int64
 	err := s.pool.QueryRow(ctx, revisionQuery).Scan(&seq)
+	if err == nil {
+		s.signing.stale.Store(true)
+		err = s.readWallKey(ctx, s.pool)
+	}
 	switch sqlState(err) {
 	case "42P01", "3F000", "42501": // no such table or schema, or not for this role
 		return fmt.Errorf("the control store is not set up for this role; run tenantgate migrate: %w", err)

@@ -38,6 +38,7 @@ func (a *Approved) Rewritten() string { return a.sql }
 // upstream runs. The zero value is refused there.
 type Bound struct {
 	approved   *Approved
+	server     string
 	params     []Param
 	overridden int
 }
@@ -50,6 +51,9 @@ type Param struct {
 
 // Valid tells whether the value came from Approved.Bind.
 func (b Bound) Valid() bool { return b.approved != nil }
+
+// Server is the id of the server that the statement was bound for.
+func (b Bound) Server() string { return b.server }
 
 // SQL is the text to send, with parameters $1 to $n; n is len(Params()).
 func (b Bound) SQL() string { return b.approved.sql }

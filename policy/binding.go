@@ -105,7 +105,7 @@ func (a *Approved) Bind(server string, args []Arg) (Bound, *Reason) {
 	if reason != nil {
 		return Bound{}, reason
 	}
-	b := Bound{approved: a, overridden: overridden, params: make([]Param, len(p.slots))}
+	b := Bound{approved: a, server: server, overridden: overridden, params: make([]Param, len(p.slots))}
 	for i, at := range p.slots {
 		if at < 0 {
 			b.params[i] = Param{Value: Arg{Kind: String, Text: server}, Index: -1}

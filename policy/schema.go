@@ -18,6 +18,9 @@ type Table struct {
 	// Walled tells that row-level security keeps the role that reads the catalog, and
 	// runs the statements, to the rows of the server that a signed setting names.
 	Walled bool
+	// Lacks says, where Walled is false, what row-level security lacks there, in words for
+	// an operator; "" where nobody asked.
+	Lacks string
 }
 
 // Column is one column, in the table's order; dropped columns are absent.

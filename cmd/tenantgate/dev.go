@@ -109,9 +109,11 @@ func prepareCluster(ctx context.Context, cluster *embedded.Cluster) (databases, 
 	if err := control.MigrateControl(ctx, db.ControlDatabaseURL); err != nil {
 		return databases{}, err
 	}
-	roles := control.Roles{Statement: statementRole, Lookup: lookupRole}
-	_, err := control.MigrateBundled(ctx, cluster.AdminURL(devDatabase), roles)
-	return db, err
+	roles, admin := control.Roles{Statement: statementRole, Lookup: lookupRole}, cluster.AdminURL(devDatabase)
+	if _, err := control.MigrateBundled(ctx, admin, roles); err != nil {
+		return databases{}, err
+	}
+	return db, control.WallKeys{ControlURL: db.ControlDatabaseURL, OwnerURL: admin}.Ensure(ctx)
 }
 
 func makeRoles(ctx context.Context, cluster *embedded.Cluster, passwords map[string]string) error {

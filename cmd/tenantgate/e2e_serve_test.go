@@ -34,11 +34,11 @@ func TestServe(t *testing.T) {
 		return printed
 	}
 	for range 2 {
-		if done := cli("migrate", "--statement-role", "production_statement", "--lookup-role", "production_lookup"); done["control"] != true || done["bundled"] != true {
+		if done := cli("migrate", "--statement-role", "production_statement", "--lookup-role", "production_lookup"); done["control"] != true || done["wall"] != true || done["bundled"] != true {
 			t.Errorf("%v", done)
 		}
 	}
-	if _, out, _ := command(t, "migrate", "--control-database-url", control, "--statement-role", "production_statement", "--lookup-role", "production_lookup"); strings.Count(out, "in database production on 127.0.0.1:") != 2 || strings.Count(out, ", as role postgres\n") != 2 {
+	if _, out, _ := command(t, "migrate", "--control-database-url", control, "--statement-role", "production_statement", "--lookup-role", "production_lookup"); strings.Count(out, "in database production on 127.0.0.1:") != 3 || strings.Count(out, ", as role postgres\n") != 3 {
 		t.Errorf("migrate says %s", out)
 	}
 	in := &instance{dir: admin.dir, contract: admin.contract}

@@ -9,21 +9,40 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/tenantgate/tenantgate/control"
+	"github.com/tenantgate/tenantgate/wall"
 )
 
-// migrateCommand makes the tables. It can be run again at any time, by several at once.
+// migrateCommand makes the tables and the wall. It can be run again at any time, by several
+// at once.
 type migrateCommand struct {
 	storeFlags
-	OwnerDatabaseURL string `name:"owner-database-url" secret:"" placeholder:"URL" help:"Owner of the bundled tables (end_users, conversations, messages, files), in the database that statements run in. Without it they are made in the control store's database, as its role. (secret)"`
-	ControlOnly      bool   `name:"control-only" help:"Leave the bundled tables out: the database that statements run in has tables of its own."`
-	StatementRole    string `name:"statement-role" placeholder:"ROLE" help:"Role that statements run as; it is granted what it needs on the bundled tables. Without it tenantgate_statement, where there is such a role."`
-	LookupRole       string `name:"lookup-role" placeholder:"ROLE" help:"Role that the look-up by e-mail reads as. Without it tenantgate_lookup, where there is such a role."`
+	ownerFlags
+	ControlOnly   bool   `name:"control-only" help:"Make the control store alone, and nothing in the database that statements run in."`
+	NoTables      bool   `name:"no-tables" help:"Leave the bundled tables out, because the database that statements run in has tables of its own. What row-level security needs is made all the same."`
+	StatementRole string `name:"statement-role" placeholder:"ROLE" help:"Role that statements run as; it is granted what it needs. Without it tenantgate_statement, where there is such a role."`
+	LookupRole    string `name:"lookup-role" placeholder:"ROLE" help:"Role that the look-up by e-mail reads as. Without it tenantgate_lookup, where there is such a role."`
+}
+
+// ownerFlags say where statements run, as the owner of what tenantgate makes there.
+type ownerFlags struct {
+	OwnerDatabaseURL string `name:"owner-database-url" secret:"" placeholder:"URL" help:"The database that statements run in, as the role that owns the bundled tables (end_users, conversations, messages, files) and the keys of row-level security. Without it they are in the control store's database, its role's. (secret)"`
+}
+
+// owner is the URL of what tenantgate makes where statements run.
+func (f *ownerFlags) owner(controlURL string) string {
+	if f.OwnerDatabaseURL != "" {
+		return f.OwnerDatabaseURL
+	}
+	return controlURL
 }
 
 // Run migrates.
 func (m *migrateCommand) Run(ctx context.Context, c *console) error {
-	if m.ControlOnly && m.OwnerDatabaseURL != "" {
+	switch {
+	case m.ControlOnly && m.OwnerDatabaseURL != "":
 		return errors.New("--control-only and --owner-database-url contradict each other: give one")
+	case m.ControlOnly && m.NoTables:
+		return errors.New("--control-only leaves more out than --no-tables: give one")
 	}
 	controlURL, err := m.url()
 	if err != nil {
@@ -32,23 +51,49 @@ func (m *migrateCommand) Run(ctx context.Context, c *console) error {
 	if err := control.MigrateControl(ctx, controlURL); err != nil {
 		return fmt.Errorf("migrating the control store: %w", err)
 	}
-	result := map[string]bool{"control": true, "bundled": !m.ControlOnly}
+	result := map[string]bool{"control": true, "wall": !m.ControlOnly, "bundled": !m.ControlOnly && !m.NoTables}
 	text := table{columns: []string{"the control store is up to date: schema tenantgate in " + whereAndWho(controlURL)}}
-	if !m.ControlOnly {
+	if m.ControlOnly {
+		return m.print(c, result, text)
+	}
+	text.columns[0] += "\nrow-level security's function and keys are up to date: schema " + wall.Schema + " in " + whereAndWho(m.owner(controlURL))
+	if !m.NoTables {
 		text.columns[0] += "\nthe bundled tables are up to date: schema public in " + whereAndWho(m.owner(controlURL))
-		if text.note, err = m.bundled(ctx, controlURL); err != nil {
-			return fmt.Errorf("migrating the bundled tables (--control-only leaves them out): %w", err)
-		}
+	}
+	if text.note, err = m.statements(ctx, controlURL); err != nil {
+		return err
 	}
 	return m.print(c, result, text)
 }
 
-// owner is the URL that the bundled tables are made with.
-func (m *migrateCommand) owner(controlURL string) string {
-	if m.OwnerDatabaseURL != "" {
-		return m.OwnerDatabaseURL
+// statements makes what belongs where statements run; note says which roles are missing. The
+// key comes before the tables, of which nobody sees a row without one.
+func (m *migrateCommand) statements(ctx context.Context, controlURL string) (note string, err error) {
+	wanted := control.Roles{Statement: m.StatementRole, Lookup: m.LookupRole, Optional: m.StatementRole == "" && m.LookupRole == ""}
+	for name, byDefault := range map[*string]string{&wanted.Statement: statementRole, &wanted.Lookup: lookupRole} {
+		if *name == "" {
+			*name = byDefault
+		}
 	}
-	return controlURL
+	owner := m.owner(controlURL)
+	granted, err := control.MigrateWall(ctx, owner, wanted)
+	if err != nil {
+		return "", fmt.Errorf("making what row-level security needs (--control-only leaves it out): %w", err)
+	}
+	if err := (control.WallKeys{ControlURL: controlURL, OwnerURL: owner}).Ensure(ctx); err != nil {
+		return "", err
+	}
+	if !m.NoTables {
+		if granted, err = control.MigrateBundled(ctx, owner, wanted); err != nil {
+			return "", fmt.Errorf("migrating the bundled tables (--no-tables leaves them out): %w", err)
+		}
+	}
+	for _, role := range [][2]string{{wanted.Statement, granted.Statement}, {wanted.Lookup, granted.Lookup}} {
+		if role[1] == "" {
+			note += fmt.Sprintf("there is no role %s, so nothing was granted to it. Make it, then migrate again:\n  %s;\n", role[0], control.Missing(role[0]))
+		}
+	}
+	return note, nil
 }
 
 // whereAndWho says what a URL leads to, without its password.
@@ -58,21 +103,4 @@ func whereAndWho(url string) string {
 		return "the database"
 	}
 	return fmt.Sprintf("database %s on %s, as role %s", config.Database, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))), config.User)
-}
-
-// bundled makes the bundled tables; note says which roles are missing.
-func (m *migrateCommand) bundled(ctx context.Context, controlURL string) (note string, err error) {
-	wanted := control.Roles{Statement: m.StatementRole, Lookup: m.LookupRole, Optional: m.StatementRole == "" && m.LookupRole == ""}
-	for name, byDefault := range map[*string]string{&wanted.Statement: statementRole, &wanted.Lookup: lookupRole} {
-		if *name == "" {
-			*name = byDefault
-		}
-	}
-	granted, err := control.MigrateBundled(ctx, m.owner(controlURL), wanted)
-	for _, role := range [][2]string{{wanted.Statement, granted.Statement}, {wanted.Lookup, granted.Lookup}} {
-		if role[1] == "" {
-			note += fmt.Sprintf("there is no role %s, so nothing was granted to it. Make it, then migrate again:\n  %s;\n", role[0], control.Missing(role[0]))
-		}
-	}
-	return note, err
 }

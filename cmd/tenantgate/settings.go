@@ -34,6 +34,7 @@ type settings struct {
 	PoolWait          time.Duration `name:"pool-wait" default:"1s" help:"Wait for a free one before a request gets 503 overloaded." yaml:"poolWait"`
 	PreparedOff       bool          `name:"no-prepared-statements" help:"For a pooler in transaction mode in front of the database." yaml:"noPreparedStatements"`
 	SearchPath        string        `name:"search-path" default:"pg_catalog, pg_temp" help:"search_path of statements; schemas of extensions whose operators they need go between the two." yaml:"searchPath"`
+	RLS               string        `name:"rls" enum:"required,auto,off" default:"auto" help:"Row-level security as the wall behind the policy. required: nothing is served until it stands on every scoped table; auto: used on each table where it stands; off: not used." yaml:"rls"`
 	DrainTimeout      time.Duration `name:"drain-timeout" default:"10s" help:"Time for running requests when the service is stopped." yaml:"drainTimeout"`
 	LogLevel          string        `name:"log-level" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error." yaml:"logLevel"`
 	LogFormat         string        `name:"log-format" enum:"auto,json,text" default:"auto" help:"json or text; auto is text for dev and json for serve." yaml:"logFormat"`

@@ -3,6 +3,9 @@ package upstream
 import (
 	"log/slog"
 	"time"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/wall"
 )
 
 // Config says how to reach the database and how much of it to use. A zero field takes
@@ -32,8 +35,34 @@ type Config struct {
 	// StatementCacheSize bounds the prepared statements of each connection; default 128.
 	StatementCacheSize int
 
+	// Wall is what row-level security needs; the zero value is without it: no setting is
+	// sent, and no table is Walled.
+	Wall Wall
+
 	Recorder Recorder     // may be nil
 	Log      *slog.Logger // may be nil; no text of a statement and no value is written
+}
+
+// Wall is how this side of row-level security works; see package wall.
+type Wall struct {
+	// Key gives the key that server ids are signed with now, false where there is none. It
+	// is called for every statement. nil: row-level security is off.
+	Key func() (wall.Key, bool)
+	// Scopes are the scope columns of the tables that Schema is asked for. A table that is
+	// not in it is not Walled.
+	Scopes map[policy.TableName]string
+}
+
+// sign gives the value of wall.Setting for a server, false where nothing is to be sent.
+func (w Wall) sign(server string) ([]byte, bool) {
+	if w.Key == nil || server == "" {
+		return nil, false
+	}
+	key, known := w.Key()
+	if !known {
+		return nil, false
+	}
+	return []byte(key.Sign(server)), true
 }
 
 // Recorder is told what the pool does, for metrics. Its labels are bounded.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/wall"
 )
 
 // setting is one run-time parameter of a session.
@@ -48,32 +49,43 @@ func startupSettings(cfg Config) []setting {
 }
 
 // prelude is the statement that opens every transaction: it makes settings that end with
-// the transaction. Its first parameter is the time limit; the rest are fixed.
+// the transaction. Its first parameter is the time limit, the second, where it signs, names
+// the server; the rest are fixed.
 type prelude struct {
 	sql   string
+	signs bool
 	fixed [][]byte
 }
 
-func newPrelude(cfg Config) prelude {
-	p := prelude{sql: "SELECT pg_catalog.set_config('statement_timeout', $1, true)"}
-	if !cfg.NoPrepared {
-		return p
+func newPrelude(cfg Config, signs bool) prelude {
+	names := []string{"statement_timeout"}
+	if signs {
+		names = append(names, wall.Setting)
 	}
-	var sql strings.Builder
-	sql.WriteString(p.sql)
-	for i, s := range sessionSettings(cfg) {
-		sql.WriteString(", pg_catalog.set_config('" + s.name + "', $" + strconv.Itoa(i+2) + ", true)")
-		p.fixed = append(p.fixed, []byte(s.value))
+	p := prelude{signs: signs}
+	if cfg.NoPrepared {
+		for _, s := range sessionSettings(cfg) {
+			names = append(names, s.name)
+			p.fixed = append(p.fixed, []byte(s.value))
+		}
 	}
-	p.sql = sql.String()
+	calls := make([]string, len(names))
+	for i, name := range names {
+		calls[i] = "pg_catalog.set_config('" + name + "', $" + strconv.Itoa(i+1) + ", true)"
+	}
+	p.sql = "SELECT " + strings.Join(calls, ", ")
 	return p
 }
 
-// values are the prelude's parameters. Less than a millisecond would mean "no limit" to
-// Postgres, so it is rounded up.
-func (p prelude) values(limit time.Duration) [][]byte {
+// values are the prelude's parameters; signed is for a prelude that signs. Less than a
+// millisecond would mean "no limit" to Postgres, so it is rounded up.
+func (p prelude) values(limit time.Duration, signed []byte) [][]byte {
 	ms := max(limit.Milliseconds(), 1)
-	return append([][]byte{strconv.AppendInt(nil, ms, 10)}, p.fixed...)
+	values := [][]byte{strconv.AppendInt(nil, ms, 10)}
+	if p.signs {
+		values = append(values, signed)
+	}
+	return append(values, p.fixed...)
 }
 
 // shapesSQL fails (22012, division by zero) unless each table $2[i] has the columns $3[i],

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/tenantgate/tenantgate/policy"
 )
@@ -15,8 +18,12 @@ import (
 // schemaTime bounds one reading of the catalog.
 const schemaTime = 10 * time.Second
 
+// pathSQL has the catalog's functions print every name that is not pg_catalog's with its
+// schema, whatever the session's path is.
+const pathSQL = `SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)`
+
 // schemaSQL reads the tables named by $1[i].$2[i] in one statement, and so in one
-// snapshot: a table and its columns are of the same moment.
+// snapshot: a table and its columns are of the same moment. $3[i] is the scope column.
 const schemaSQL = `SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
   'schema', n.nspname, 'name', c.relname, 'oid', c.oid::int8,
   'columns', (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
@@ -36,9 +43,10 @@ const schemaSQL = `SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_obj
       WHERE k.at <= i.indnkeyatts) ORDER BY ic.relname), '[]')
     FROM pg_catalog.pg_index AS i
     JOIN pg_catalog.pg_class AS ic ON ic.oid = i.indexrelid
-    WHERE i.indrelid = c.oid AND i.indisunique AND i.indislive)
+    WHERE i.indrelid = c.oid AND i.indisunique AND i.indislive),
+  'rls', ` + tableRLS + `
   ) ORDER BY n.nspname, c.relname), '[]')
-FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[])) AS want(s, r)
+FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[], $3::text[])) AS want(s, r, scope)
 JOIN pg_catalog.pg_namespace AS n ON n.nspname = want.s
 JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid AND c.relname = want.r
 WHERE c.relkind IN ('r', 'p', 'f')`
@@ -50,6 +58,7 @@ type catalogTable struct {
 	OID     uint32          `json:"oid"`
 	Columns []catalogColumn `json:"columns"`
 	Keys    [][]string      `json:"keys"`
+	RLS     rlsOfTable      `json:"rls"`
 }
 
 type catalogColumn struct {
@@ -62,33 +71,64 @@ type catalogColumn struct {
 	Loose         bool   `json:"loose"`
 }
 
-// Schema reads the named tables that exist, ordered by schema and name, and the types
-// outside pg_catalog that their columns have, an array's element type with the array's.
-// Ordinary, partitioned and foreign tables count. A view is absent as if it did not exist:
-// what it reads cannot be restricted from outside it. The error is an *proxy.Error.
+// Schema reads the named tables that exist, ordered by schema and name, the types outside
+// pg_catalog that their columns have, an array's element type with the array's, and whether
+// row-level security stands behind each (wall.go). Ordinary, partitioned and foreign tables
+// count. A view is absent as if it did not exist: what it reads cannot be restricted from
+// outside it. The error is an *proxy.Error.
 func (p *Pool) Schema(ctx context.Context, tables []policy.TableName) (policy.Schema, error) {
 	ctx, cancel := context.WithTimeout(ctx, schemaTime)
 	defer cancel()
-	schemas, names := make([]string, len(tables)), make([]string, len(tables))
-	for i, t := range tables {
-		schemas[i], names[i] = t.Schema, t.Name
-	}
 	conn, err := p.acquire(ctx)
 	if err != nil {
 		return policy.Schema{}, err
 	}
 	defer conn.Release()
 	conn.Conn.Conn().PgConn().Frontend().SetMaxBodyLen(0) // a statement left its own limit
-	var text []byte
-	if err := conn.QueryRow(ctx, schemaSQL, schemas, names).Scan(&text); err != nil {
+	rows, role, err := p.readCatalog(ctx, conn.Conn, tables)
+	if err != nil {
 		p.cfg.Recorder.UpstreamError(classConnect)
 		return policy.Schema{}, unavailable("the database's catalog cannot be read", err)
 	}
-	var rows []catalogTable
-	if err := json.Unmarshal(text, &rows); err != nil {
-		return policy.Schema{}, defect(fmt.Sprintf("reading the catalog: %v", err))
+	s := asSchema(rows)
+	if p.cfg.Wall.Key == nil {
+		return s, nil
 	}
-	return asSchema(rows), nil
+	lacks, err := p.tryWall(ctx, conn.Conn, role)
+	if err != nil {
+		p.cfg.Recorder.UpstreamError(classConnect)
+		return policy.Schema{}, unavailable("the database's row-level security cannot be tried", err)
+	}
+	for i := range s.Tables {
+		t := &s.Tables[i]
+		t.Lacks = cmp.Or(lacks, rows[i].RLS.lacks(p.cfg.Wall.Scopes[policy.TableName{Schema: t.Schema, Name: t.Name}]))
+		t.Walled = t.Lacks == ""
+	}
+	return s, nil
+}
+
+// readCatalog reads the tables and what the role may, in one transaction.
+func (p *Pool) readCatalog(ctx context.Context, conn *pgxpool.Conn, tables []policy.TableName) (rows []catalogTable, role rlsOfRole, err error) {
+	schemas, names, scopes := make([]string, len(tables)), make([]string, len(tables)), make([]string, len(tables))
+	for i, t := range tables {
+		schemas[i], names[i], scopes[i] = t.Schema, t.Name, p.cfg.Wall.Scopes[t]
+	}
+	var batch pgx.Batch
+	batch.Queue(pathSQL)
+	batch.Queue(schemaSQL, schemas, names, scopes).QueryRow(func(row pgx.Row) error { return scanJSON(row, &rows) })
+	batch.Queue(roleRLS).QueryRow(func(row pgx.Row) error { return scanJSON(row, &role) })
+	return rows, role, conn.SendBatch(ctx, &batch).Close()
+}
+
+func scanJSON(row pgx.Row, into any) error {
+	var text []byte
+	if err := row.Scan(&text); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("reading the catalog: %w", err)
+	}
+	return nil
 }
 
 func asSchema(rows []catalogTable) policy.Schema {

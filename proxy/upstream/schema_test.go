@@ -40,12 +40,13 @@ func TestSchema(t *testing.T) {
 	column := func(name, schema, typ string, loose bool) policy.Column {
 		return policy.Column{Name: name, TypeSchema: schema, TypeName: typ, Loose: loose}
 	}
+	notNull := func(c policy.Column) policy.Column { c.NotNull = true; return c }
 	want := policy.Schema{
 		Tables: []policy.Table{
 			{Schema: "app", Name: "parts", Columns: []policy.Column{column("a", "pg_catalog", "int4", false), column("b", "pg_catalog", "text", false)}},
 			{Schema: "app", Name: "users", Columns: []policy.Column{
-				column("server_id", "pg_catalog", "text", false), column("id", "pg_catalog", "int8", false), column("email", "pg_catalog", "varchar", false),
-				column("n", "pg_catalog", "int4", false), column("twice", "pg_catalog", "int8", false), column("moods", "kinds", "_mood", false),
+				notNull(column("server_id", "pg_catalog", "text", false)), notNull(column("id", "pg_catalog", "int8", false)), column("email", "pg_catalog", "varchar", false),
+				notNull(column("n", "pg_catalog", "int4", false)), column("twice", "pg_catalog", "int8", false), column("moods", "kinds", "_mood", false),
 				column("p", "kinds", "positive", false), column("q", "app", "pair", false), column("tags", "pg_catalog", "_text", false), column("folded", "pg_catalog", "text", true),
 			}, Keys: [][]string{{"server_id", ""}, {"email"}, {"server_id", "id"}}},
 			{Schema: "public", Name: `Odd "name`, Columns: []policy.Column{column("Col", "pg_catalog", "int4", false)}},

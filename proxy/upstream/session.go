@@ -17,9 +17,12 @@ const (
 // the connection.
 type session struct {
 	conn       *pgconn.PgConn
-	prelude    prelude
+	wall       Wall
+	plain      prelude
+	signing    prelude
 	statements *statements                  // nil where nothing may be named
-	opening    *pgconn.StatementDescription // the prelude; nil likewise
+	opening    *pgconn.StatementDescription // the prelude that is in use; nil likewise
+	signs      bool                         // opening is the signing one
 	shapes     *pgconn.StatementDescription // shapesSQL; nil likewise
 }
 
@@ -30,14 +33,18 @@ THEN pg_catalog.set_config('lc_messages', 'C', false) END`
 
 // newSession makes conn ready for statements.
 func newSession(ctx context.Context, conn *pgconn.PgConn, cfg Config) error {
-	s := &session{conn: conn, prelude: newPrelude(cfg)}
+	s := &session{conn: conn, wall: cfg.Wall, plain: newPrelude(cfg, false), signing: newPrelude(cfg, true)}
 	conn.CustomData()[sessionKey] = s
 	if cfg.NoPrepared {
 		return nil
 	}
 	s.statements = newStatements(cfg.StatementCacheSize)
+	opening := s.plain
+	if _, s.signs = cfg.Wall.sign("any"); s.signs {
+		opening = s.signing
+	}
 	var err error
-	if s.opening, err = conn.Prepare(ctx, "tg_prelude", s.prelude.sql, nil); err != nil {
+	if s.opening, err = conn.Prepare(ctx, "tg_prelude", opening.sql, nil); err != nil {
 		return fmt.Errorf("preparing a session: %w", err)
 	}
 	if s.shapes, err = conn.Prepare(ctx, "tg_shapes", shapesSQL, nil); err != nil {
@@ -54,9 +61,18 @@ func sessionOf(conn *pgconn.PgConn) *session {
 	return conn.CustomData()[sessionKey].(*session)
 }
 
-// sendPrelude queues the prelude.
+// sendPrelude queues the prelude. One that was not in use when the connection was made,
+// because a key came or went, is sent unnamed.
 func (s *session) sendPrelude(pl *pgconn.Pipeline, st *statement) {
-	s.send(pl, s.opening, s.prelude.sql, s.prelude.values(st.limits.StatementTimeout))
+	signed, signs := s.wall.sign(st.server)
+	p, desc := s.plain, s.opening
+	if signs {
+		p = s.signing
+	}
+	if signs != s.signs {
+		desc = nil
+	}
+	s.send(pl, desc, p.sql, p.values(st.limits.StatementTimeout, signed))
 }
 
 // sendShapes queues the check of the tables' shapes.

@@ -9,6 +9,7 @@ import (
 
 // statement is a policy.Bound, taken apart once.
 type statement struct {
+	server   string // whose statement it is
 	sql      string
 	params   []policy.Param
 	kind     policy.Kind
@@ -21,7 +22,7 @@ type statement struct {
 
 func newStatement(b policy.Bound) *statement {
 	return &statement{
-		sql: b.SQL(), params: b.Params(), kind: b.Kind(), writes: b.Writes(), returns: b.Returns(),
+		server: b.Server(), sql: b.SQL(), params: b.Params(), kind: b.Kind(), writes: b.Writes(), returns: b.Returns(),
 		limits: b.Limits().Buffered(), shapes: b.Shapes(), position: b.CallerPosition,
 	}
 }

@@ -1,0 +1,152 @@
+package upstream
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/tenantgate/tenantgate/wall"
+)
+
+// A table is Walled where nothing that a statement's role can do shows it the rows of
+// another server: the role is bound by row-level security, the one policy that shows it
+// rows has the condition of package wall on the scope column, and the function in that
+// condition was tried and tells true signatures from false ones. What is not as expected to
+// the letter does not count; what the operator should do about it is doctor's to say.
+
+// rlsOfRole is what roleRLS tells of the role and the function.
+type rlsOfRole struct {
+	Bypasses bool       `json:"bypasses"`  // it is, or can become, a role that row-level security does not bind
+	KeysOpen bool       `json:"keys_open"` // it can reach the table of keys
+	Function *rlsServer `json:"function"`  // nil: there is none
+}
+
+// rlsServer is what roleRLS tells of the function.
+type rlsServer struct {
+	Definer  bool `json:"definer"`  // it runs as its owner, and gives text
+	Owned    bool `json:"owned"`    // which the role can become
+	Callable bool `json:"callable"` // by the role
+}
+
+// rlsOfTable is what tableRLS tells of a table.
+type rlsOfTable struct {
+	Owned  bool     `json:"owned"`  // the role can become its owner
+	Active bool     `json:"active"` // row-level security binds the role
+	Stands bool     `json:"stands"` // the policy is there, for the role, as it must be
+	Others []string `json:"others"` // further policies that show the role rows
+}
+
+// members are the roles whose rights the session has or can take.
+const members = `(SELECT me.oid FROM pg_catalog.pg_roles AS me WHERE me.rolname IN (current_user, session_user)) AS me`
+
+const roleRLS = `SELECT pg_catalog.json_build_object(
+  'bypasses', EXISTS (SELECT FROM pg_catalog.pg_roles AS r, ` + members + `
+    WHERE (r.rolsuper OR r.rolbypassrls) AND pg_catalog.pg_has_role(me.oid, r.oid, 'MEMBER')),
+  'keys_open', EXISTS (SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE n.nspname || '.' || c.relname = '` + wall.Keys + `'
+    AND (pg_catalog.has_any_column_privilege(c.oid, 'SELECT, INSERT, UPDATE, REFERENCES') OR pg_catalog.has_table_privilege(c.oid, 'DELETE, TRUNCATE, TRIGGER'))),
+  'function', (SELECT pg_catalog.json_build_object(
+      'definer', p.prosecdef AND NOT p.proretset AND p.prorettype = 'pg_catalog.text'::pg_catalog.regtype,
+      'owned', EXISTS (SELECT FROM ` + members + ` WHERE pg_catalog.pg_has_role(me.oid, p.proowner, 'MEMBER') OR pg_catalog.pg_has_role(me.oid, n.nspowner, 'MEMBER')),
+      'callable', pg_catalog.has_schema_privilege(n.oid, 'USAGE') AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE'))
+    FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
+    WHERE n.nspname || '.' || p.proname = '` + wall.Server + `' AND p.pronargs = 0))`
+
+// tableRLS is the part of schemaSQL about the table c and its scope column want.scope.
+const tableRLS = `(SELECT pg_catalog.json_build_object(
+    'owned', EXISTS (SELECT FROM ` + members + ` WHERE pg_catalog.pg_has_role(me.oid, c.relowner, 'MEMBER')),
+    'active', pg_catalog.row_security_active(c.oid),
+    'stands', coalesce(pg_catalog.bool_or(own AND p.polcmd = '*' AND printed = pg_catalog.pg_get_expr(p.polqual, c.oid)
+      AND printed = pg_catalog.pg_get_expr(p.polwithcheck, c.oid)), false),
+    'others', coalesce(pg_catalog.json_agg(p.polname ORDER BY p.polname) FILTER (WHERE NOT own), '[]'))
+  FROM pg_catalog.pg_policy AS p
+  CROSS JOIN LATERAL (SELECT p.polname = '` + wall.Policy + `') AS named(own)
+  LEFT JOIN LATERAL (` + printedSQL + `) AS e(printed) ON true
+  WHERE p.polrelid = c.oid AND p.polpermissive
+  AND (0 = ANY (p.polroles) OR EXISTS (SELECT FROM pg_catalog.unnest(p.polroles) AS r WHERE pg_catalog.pg_has_role(r, 'USAGE'))))`
+
+// printedSQL is wall.Expression on the scope column as Postgres 15 to 18 print it.
+const printedSQL = `SELECT CASE
+      WHEN t.oid = 'pg_catalog.text'::pg_catalog.regtype THEN '(' || col || ' = ( SELECT ` + wall.Server + `() AS server))'
+      WHEN t.oid = 'pg_catalog.varchar'::pg_catalog.regtype THEN '((' || col || ')::text = (( SELECT (` + wall.Server + `())::character varying AS server))::text)'
+      ELSE '(' || col || CASE tn.nspname WHEN 'pg_catalog' THEN ' = ' ELSE ' OPERATOR(' || pg_catalog.quote_ident(tn.nspname) || '.=) ' END
+        || '( SELECT (` + wall.Server + `())::' || pg_catalog.format_type(t.oid, -1) || ' AS server))' END
+    FROM pg_catalog.pg_attribute AS a
+    JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
+    JOIN pg_catalog.pg_namespace AS tn ON tn.oid = t.typnamespace
+    CROSS JOIN LATERAL (SELECT pg_catalog.quote_ident(a.attname)) AS q(col)
+    WHERE a.attrelid = c.oid AND a.attname = want.scope AND a.attnum > 0 AND NOT a.attisdropped`
+
+// lacks says what keeps a table from being Walled; "" for nothing.
+func (t rlsOfTable) lacks(scope string) string {
+	switch {
+	case scope == "":
+		return "the policies do not say by which one column it is scoped"
+	case t.Owned:
+		return "the role that runs statements can act as its owner, whom row-level security does not bind"
+	case !t.Active:
+		return "row-level security is not enabled on it"
+	case !t.Stands:
+		return "it has no policy " + wall.Policy + " for all commands that compares " + scope + " with the signed server, as tenantgate writes it, in USING and WITH CHECK"
+	case len(t.Others) > 0:
+		return "further permissive policies show the role that runs statements more rows: " + strings.Join(t.Others, ", ")
+	}
+	return ""
+}
+
+// lacks says what keeps every table from being Walled; "" for nothing.
+func (r rlsOfRole) lacks() string {
+	switch {
+	case r.Bypasses:
+		return "row-level security does not bind the role that runs statements: superuser, BYPASSRLS, or a member of such a role"
+	case r.Function == nil:
+		return "there is no function " + wall.Server + "(); tenantgate migrate makes it"
+	case r.Function.Owned:
+		return "the role that runs statements can act as the owner of " + wall.Server + "()"
+	case !r.Function.Definer:
+		return wall.Server + "() is not a SECURITY DEFINER function that gives text"
+	case !r.Function.Callable:
+		return "the role that runs statements may not call " + wall.Server + "(); tenantgate migrate grants that"
+	case r.KeysOpen:
+		return "the role that runs statements can reach " + wall.Keys
+	}
+	return ""
+}
+
+// probeSQL has the function judge three values of the setting, in this order.
+const probeSQL = `SELECT
+  CASE WHEN pg_catalog.set_config('` + wall.Setting + `', $1, true) IS NOT NULL THEN ` + wall.Server + `() END,
+  CASE WHEN pg_catalog.set_config('` + wall.Setting + `', $2, true) IS NOT NULL THEN ` + wall.Server + `() END,
+  CASE WHEN pg_catalog.set_config('` + wall.Setting + `', '', true) IS NOT NULL THEN ` + wall.Server + `() END`
+
+// tryWall says what keeps every table from being Walled, having tried the function with
+// two servers' ids that nobody has. An error is about the connection.
+func (p *Pool) tryWall(ctx context.Context, conn *pgxpool.Conn, role rlsOfRole) (lacks string, err error) {
+	if lacks := role.lacks(); lacks != "" {
+		return lacks, nil
+	}
+	one, other := rand.Text(), rand.Text()
+	signed, known := p.cfg.Wall.sign(one)
+	if !known {
+		return "the control store has no key to sign with; tenantgate migrate makes one", nil
+	}
+	forged := strings.TrimSuffix(string(signed), one) + other
+	var right, wrong, empty *string
+	err = conn.QueryRow(ctx, probeSQL, string(signed), forged).Scan(&right, &wrong, &empty)
+	var refused *pgconn.PgError
+	switch {
+	case errors.As(err, &refused):
+		return wall.Server + "() fails with SQLSTATE " + refused.Code, nil
+	case err != nil:
+		return "", err
+	case wrong != nil || empty != nil:
+		return wall.Server + "() takes a server's id without its signature", nil
+	case right == nil || *right != one:
+		return wall.Server + "() does not take the signature of the key that this service signs with", nil
+	}
+	return "", nil
+}
