@@ -1,0 +1,114 @@
+package barrier
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/tenantgate/tenantgate/policy"
+)
+
+// others are rows on which the predicates below fail, and one server's on which they do not.
+const others = `
+	INSERT INTO conversations (server_id, id, title) SELECT 'b', 'c' || i, '(' FROM generate_series(1, 400) AS i;
+	INSERT INTO conversations (server_id, id, title) SELECT 'a', 'c' || i, i::text FROM generate_series(1, 3) AS i;
+	INSERT INTO end_users (server_id, id, name) SELECT 'b', 'u' || i, '(' FROM generate_series(1, 400) AS i;
+	INSERT INTO messages (server_id, id, conversation_id, role, content) SELECT 'b', 'm' || i, 'c' || i, 'zzz', '(' FROM generate_series(1, 400) AS i;
+	INSERT INTO messages (server_id, id, conversation_id, role, content) SELECT 'a', 'm' || i, 'c' || i, 'user', 'ok' FROM generate_series(1, 3) AS i;
+	INSERT INTO files (server_id, id, name) SELECT 'a', 'f' || i, 'ok' FROM generate_series(1, 3) AS i;
+	ANALYZE`
+
+// planners are what the planner may do, since whether a predicate runs before the
+// restriction is its choice.
+var planners = []string{
+	"SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off",
+	"SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off; SET plan_cache_mode = force_generic_plan",
+	"SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off; SET cpu_operator_cost = 0",
+	"SET enable_seqscan = off",
+	"SET enable_hashjoin = off; SET enable_mergejoin = off",
+	"SET enable_nestloop = off; SET enable_hashjoin = off",
+}
+
+// leaking are statements whose predicates fail on a row of server b, and with no barrier do:
+// the error tells server a of it. Each needs another part of the barrier.
+var leaking = map[string]string{
+	"WHERE":                  "SELECT id FROM messages WHERE 'x' ~ content",
+	"statistics":             "SELECT id FROM messages WHERE role LIKE '%zz\\'",
+	"OR":                     "SELECT id FROM messages WHERE id = 'a' OR 'x' ~ content",
+	"no column":              "SELECT id FROM end_users WHERE 1 / (random() * 0)::int > 0",
+	"UPDATE":                 "UPDATE messages SET role = 'x' WHERE 'x' ~ content",
+	"DELETE":                 "DELETE FROM messages WHERE 'x' ~ content",
+	"UPDATE FROM":            "UPDATE files SET name = 'x' FROM messages m WHERE 'x' ~ m.content",
+	"JOIN ON":                "SELECT 1 FROM files JOIN messages m ON 'x' ~ m.content",
+	"LEFT JOIN ON":           "SELECT 1 FROM files LEFT JOIN messages m ON 'x' ~ m.content",
+	"outer join, reduced":    "SELECT 1 FROM files f LEFT JOIN messages m ON true WHERE 'x' ~ m.content AND m.role = 'user'",
+	"sub-query's column":     "SELECT 1 FROM (SELECT content FROM messages) s WHERE 'x' ~ s.content",
+	"sub-query's entry":      "SELECT 1 FROM (SELECT 'x' ~ content AS y FROM messages) s WHERE s.y",
+	"sub-query's statistics": "SELECT 1 FROM (SELECT role FROM messages) s WHERE s.role LIKE '%zz\\'",
+	"WITH":                   "WITH w AS (SELECT content FROM messages) SELECT 1 FROM w WHERE 'x' ~ w.content",
+	"WITH's entry":           "WITH w AS (SELECT 'x' ~ content AS y FROM messages) SELECT 1 FROM w WHERE w.y",
+	"set operation":          "SELECT 1 FROM (SELECT content FROM messages UNION ALL SELECT name FROM files) s WHERE 'x' ~ s.content",
+	"EXISTS":                 "SELECT 1 FROM messages m WHERE EXISTS (SELECT FROM files WHERE 'x' ~ m.content)",
+	"HAVING":                 "SELECT content FROM messages GROUP BY content HAVING 'x' ~ content",
+}
+
+// quiet are statements of the same kind for which no plan was found that tells.
+var quiet = map[string]string{
+	"LATERAL":           "SELECT 1 FROM messages m, LATERAL (SELECT 1 FROM files f WHERE 'x' ~ m.content) s",
+	"LATERAL's column":  "SELECT 1 FROM messages m, LATERAL (SELECT m.content AS c) s WHERE 'x' ~ s.c",
+	"LATERAL's VALUES":  "SELECT 1 FROM messages m, LATERAL (VALUES ('x' ~ m.content)) v (y) WHERE y",
+	"EXISTS, sub-query": "SELECT 1 FROM messages m WHERE EXISTS (SELECT FROM (SELECT m.content AS c) s WHERE 'x' ~ s.c)",
+	"EXISTS, function":  "SELECT 1 FROM messages m WHERE EXISTS (SELECT FROM unnest(ARRAY[m.content]) AS u (c) WHERE 'x' ~ u.c)",
+	"EXISTS, WITH":      "SELECT 1 FROM messages m WHERE EXISTS (WITH w AS (SELECT m.content AS c) SELECT FROM w WHERE 'x' ~ w.c)",
+	"two rows":          "SELECT 1 FROM messages m WHERE (SELECT id FROM files f WHERE m.role = 'zzz') = 'f1'",
+	"derived equality":  "SELECT 1 FROM files f JOIN (SELECT ('x' ~ content)::text AS y FROM messages) s ON s.y = f.name WHERE f.name = 'true'",
+	"converted":         "SELECT 1 FROM (SELECT created_at AS y FROM conversations UNION ALL SELECT current_date) s WHERE s.y = '2020-01-01'",
+}
+
+func TestLeaks(t *testing.T) {
+	conn := database(t, others)
+	open, closed := compiled(t, true), compiled(t, false)
+	for name, text := range leaking {
+		t.Run(name, func(t *testing.T) {
+			if fails(t, conn, open, text) == "" {
+				t.Errorf("%s\ntells nothing even without a barrier", text)
+			}
+			if state := fails(t, conn, closed, text); state != "" {
+				t.Errorf("%s\ntells of another server's row: SQLSTATE %s", text, state)
+			}
+		})
+	}
+	for name, text := range quiet {
+		if state := fails(t, conn, closed, text); state != "" {
+			t.Errorf("%s: %s\ntells of another server's row: SQLSTATE %s", name, text, state)
+		}
+	}
+}
+
+// fails runs a statement as each planner would and gives an error's SQLSTATE; "" for none.
+func fails(t *testing.T, conn *pgx.Conn, p *policy.Policy, text string) (state string) {
+	t.Helper()
+	sql, params := statement(t, p, text)
+	for _, settings := range planners {
+		tx, err := conn.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		execute(t, conn, settings)
+		_, err = conn.Exec(t.Context(), sql, params...)
+		if err := tx.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		execute(t, conn, "RESET ALL")
+		var pg *pgconn.PgError
+		if err != nil && !errors.As(err, &pg) {
+			t.Fatal(err)
+		}
+		if err != nil && state == "" {
+			state = pg.Code
+		}
+	}
+	return state
+}
