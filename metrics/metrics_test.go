@@ -67,6 +67,7 @@ func record(m *metrics.Metrics) {
 	m.SchemaRefresh("changed")
 	m.UpstreamError("connect")
 	m.PolicyInfo("default", "ab12")
+	m.ScopedTables(3, 1)
 	m.WatchPool(func() (idle, acquired, limit, waiting int) { return 3, 4, 16, 1 })
 }
 
@@ -95,6 +96,8 @@ func TestEveryEventIsCounted(t *testing.T) {
 		`tenantgate_upstream_pool_max 16`,
 		`tenantgate_upstream_pool_waiting 1`,
 		`tenantgate_policy_info{name="default",sha256="ab12"} 1`,
+		`tenantgate_scoped_tables{walled="true"} 3`,
+		`tenantgate_scoped_tables{walled="false"} 1`,
 	)
 }
 

@@ -11,9 +11,10 @@ import (
 // files, so they can't be known to New.
 const maxPolicies = 100
 
-// policies tells which policy texts are in force.
+// policies tells which policy texts are in force, and what stands behind them.
 type policies struct {
 	info *prometheus.GaugeVec
+	wall *prometheus.GaugeVec
 	mu   sync.Mutex        // guards sums
 	sums map[string]string // by name
 }
@@ -23,8 +24,18 @@ func newPolicies(f factory) *policies {
 		info: f.gaugeVec("policy_info",
 			"Always 1. The policies in force and the SHA-256 of their files: replicas that show different sums for one name decide differently.",
 			"name", "sha256"),
+		wall: f.gaugeVec("scoped_tables",
+			"Scoped tables of the policies, by whether row-level security stands behind them (walled true) as the catalog was read last. A table with false is kept apart by the policy alone, and with --rls required nothing is served meanwhile: the log says what it lacks.",
+			"walled"),
 		sums: make(map[string]string),
 	}
+}
+
+// ScopedTables tells behind how many scoped tables row-level security stands, and behind
+// how many it does not.
+func (m *Metrics) ScopedTables(walled, open int) {
+	m.policies.wall.WithLabelValues("true").Set(float64(walled))
+	m.policies.wall.WithLabelValues("false").Set(float64(open))
 }
 
 // PolicyInfo tells that the policy of this name is in force, made from a file with

@@ -68,6 +68,8 @@ func (c *fakeCatalog) set(columns ...string) {
 type fakeRecorder struct {
 	mu     sync.Mutex
 	counts map[string]int
+
+	walled, open int // scoped tables as they were told last
 }
 
 func (r *fakeRecorder) count(name string) {
@@ -88,6 +90,18 @@ func (r *fakeRecorder) of(name string) int {
 func (r *fakeRecorder) PlanCache(event string)        { r.count("plan " + event) }
 func (r *fakeRecorder) Stage(stage string, _ float64) { r.count("stage " + stage) }
 func (r *fakeRecorder) SchemaRefresh(result string)   { r.count("refresh " + result) }
+
+func (r *fakeRecorder) ScopedTables(walled, open int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.walled, r.open = walled, open
+}
+
+func (r *fakeRecorder) tables() (walled, open int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.walled, r.open
+}
 
 // fakeDirectory knows one server.
 type fakeDirectory struct{ server Server }
@@ -142,13 +156,20 @@ type bench struct {
 
 func newBench(t *testing.T, override policy.Limits) *bench {
 	t.Helper()
+	return newBenchWith(t, override, func(*PoliciesConfig) {})
+}
+
+func newBenchWith(t *testing.T, override policy.Limits, change func(*PoliciesConfig)) *bench {
+	t.Helper()
 	b := &bench{catalog: &fakeCatalog{}, recorder: &fakeRecorder{}}
 	b.catalog.set("id", "server_id", "body")
-	var err error
-	b.policies, err = LoadPolicies(t.Context(), PoliciesConfig{
+	config := PoliciesConfig{
 		Files: []*policy.File{notesPolicy(t, "writer", "select, insert"), notesPolicy(t, "reader", "select")}, Default: "writer",
 		Catalog: b.catalog, Recorder: b.recorder, Log: slog.New(slog.DiscardHandler),
-	})
+	}
+	change(&config)
+	var err error
+	b.policies, err = LoadPolicies(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}

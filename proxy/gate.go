@@ -103,7 +103,8 @@ func (g *Gate) Check(ctx context.Context, s Subject, text string) (*policy.Appro
 	return nil, e
 }
 
-// decideFor decides by the subject's policy, if that fits the database as it is.
+// decideFor decides by the subject's policy, if that fits the database as it is and the
+// database is as it must be.
 func (g *Gate) decideFor(ctx context.Context, s Subject, text string) (policy.Decision, error) {
 	c, err := g.policies.of(s)
 	if err != nil {
@@ -111,6 +112,9 @@ func (g *Gate) decideFor(ctx context.Context, s Subject, text string) (policy.De
 	}
 	if c.misfit != nil {
 		return policy.Decision{}, unserved("the policy does not fit the database's tables; an operator must mend one of them", c.misfit)
+	}
+	if c.breach != nil {
+		return policy.Decision{}, c.breach
 	}
 	return g.decide(ctx, c, text)
 }

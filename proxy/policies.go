@@ -41,11 +41,16 @@ type PoliciesConfig struct {
 	Recorder  Recorder
 	Log       *slog.Logger
 	PlanBytes int // of texts and plans kept for each policy
+	// RLSRequired has no statement decided until row-level security stands behind every
+	// scoped table of every policy. Without it each table is taken as it is.
+	RLSRequired bool
 }
 
 type snapshot struct {
 	schema policy.Schema
 	made   time.Time
+	walled int         // scoped tables behind which row-level security stands
+	open   []openTable // and those behind which it does not
 	byName map[string]*compiled
 }
 
@@ -53,6 +58,7 @@ type snapshot struct {
 type compiled struct {
 	policy *policy.Policy // nil where misfit says why
 	misfit error
+	breach error // not nil: nothing is decided until row-level security stands
 	limits policy.Limits
 	plans  *otter.Cache[string, policy.Decision]
 }
@@ -104,12 +110,13 @@ func (s *snapshot) misfits() error {
 // compile makes the snapshot of a schema. It fails only where no cache can be made.
 func (p *Policies) compile(schema policy.Schema) (*snapshot, error) {
 	s := &snapshot{schema: schema, byName: map[string]*compiled{}}
+	s.walled, s.open = p.walls(schema)
 	for _, f := range p.config.Files {
 		plans, err := p.newPlans()
 		if err != nil {
 			return nil, fmt.Errorf("making the plan cache of policy %s: %w", f.Name, err)
 		}
-		c := &compiled{limits: f.Limits.WithDefaults(), plans: plans}
+		c := &compiled{limits: f.Limits.WithDefaults(), plans: plans, breach: p.breached(s)}
 		c.policy, c.misfit = p.fit(f, schema)
 		s.byName[f.Name] = c
 	}

@@ -32,5 +32,6 @@ type Catalog interface {
 type Recorder interface {
 	PlanCache(event string) // hit, miss, eviction
 	Stage(stage string, seconds float64)
-	SchemaRefresh(result string) // unchanged; changed; failed: not read, or a policy does not fit it
+	SchemaRefresh(result string)   // unchanged; changed; failed: not read, or a policy does not fit it
+	ScopedTables(walled, open int) // of the policies, as the schema was read last
 }

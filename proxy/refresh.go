@@ -102,12 +102,15 @@ func (p *Policies) reload(ctx context.Context) error {
 		next.made = time.Now() // not earlier: who asks compares it with when his check began
 		p.current.Store(next)
 		p.tell(old, next)
+		p.tellWalls(old, next)
 		result = "changed"
 	}
-	if p.current.Load().misfits() != nil {
+	current := p.current.Load()
+	if current.misfits() != nil {
 		result = "failed"
 	}
 	p.config.Recorder.SchemaRefresh(result)
+	p.config.Recorder.ScopedTables(current.walled, len(current.open))
 	return nil
 }
 

@@ -180,6 +180,7 @@ func (sv *service) loadPolicies(ctx context.Context, _ databases) (err error) {
 	files := sv.files
 	sv.policies, err = proxy.LoadPolicies(ctx, proxy.PoliciesConfig{
 		Files: files, Default: files[0].Name, Sets: sets(), Catalog: sv.pool, Recorder: sv.metrics, Log: sv.log, PlanBytes: planBytes,
+		RLSRequired: sv.settings.RLS == rlsRequired,
 	})
 	if err != nil {
 		return fmt.Errorf("loading the policies: %w", err)
@@ -218,7 +219,7 @@ func query(pool *upstream.Pool) rest.QueryFunc {
 
 // ready tells why requests can't be served, if so.
 func (sv *service) ready(ctx context.Context) error {
-	return errors.Join(sv.pool.Ready(ctx), sv.store.Ready(ctx))
+	return errors.Join(sv.pool.Ready(ctx), sv.store.Ready(ctx), sv.policies.Ready())
 }
 
 // run serves until ctx ends, then stops in order: readiness first, then the front end

@@ -254,6 +254,7 @@ func (c *counts) Rejected(code, frontend string) { c.event("rejected " + code + 
 func (c *counts) Statement(kind, code string)    { c.event("statement " + kind + " " + code) }
 func (c *counts) PlanCache(string)               {}
 func (c *counts) SchemaRefresh(string)           {}
+func (c *counts) ScopedTables(int, int)          {}
 
 func (c *counts) Overridden(n int) {
 	if n > 0 {

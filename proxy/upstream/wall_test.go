@@ -1,0 +1,377 @@
+package upstream
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/tenantgate/tenantgate/control"
+	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/wall"
+)
+
+// walled is a bench on the bundled tables behind the wall, with rows of the servers a and b.
+// Its pool's role runs statements; its admin is the superuser.
+type walled struct {
+	*bench
+	role string
+	key  atomic.Pointer[wall.Key] // what the pool signs with; nil: nothing
+}
+
+var bundled = []policy.TableName{{Schema: "public", Name: "conversations"}, {Schema: "public", Name: "end_users"}, {Schema: "public", Name: "files"}, {Schema: "public", Name: "messages"}}
+
+// walledBench opens the pool through what through makes of the role's URL.
+func walledBench(t *testing.T, cfg Config, through func(url string) string) *walled {
+	t.Helper()
+	w := &walled{role: pgtest.Name("statement")}
+	lookup, cluster := pgtest.Name("lookup"), pgtest.Cluster(t).AdminURL("postgres")
+	execAt(t, cluster, "CREATE ROLE "+w.role+" LOGIN PASSWORD 'secret'; CREATE ROLE "+lookup)
+	t.Cleanup(func() { execAt(t, cluster, "DROP ROLE "+w.role+", "+lookup) })
+	url := pgtest.Database(t)
+	if err := control.MigrateControl(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := control.MigrateBundled(t.Context(), url, control.Roles{Statement: w.role, Lookup: lookup}); err != nil {
+		t.Fatal(err)
+	}
+	if err := (control.WallKeys{ControlURL: url, OwnerURL: url}).Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	execAt(t, url, "INSERT INTO end_users (server_id, id) VALUES ('a', '1'), ('b', '1'), ('b', '2')")
+	cfg.URL = through(pgtest.As(t, url, w.role, "secret"))
+	cfg.Wall = Wall{Scopes: map[policy.TableName]string{}, Key: func() (wall.Key, bool) {
+		if key := w.key.Load(); key != nil {
+			return *key, true
+		}
+		return wall.Key{}, false
+	}}
+	for _, name := range bundled {
+		cfg.Wall.Scopes[name] = "server_id"
+	}
+	w.bench = setup(t, cfg, "")
+	admin, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = admin.Close(context.Background()) })
+	w.url, w.admin = url, admin
+	w.key.Store(w.secret())
+	return w
+}
+
+func direct(url string) string { return url }
+
+// secret reads the key that signs.
+func (w *walled) secret() *wall.Key {
+	w.t.Helper()
+	var key wall.Key
+	if err := w.admin.QueryRow(w.t.Context(), "SELECT id, secret FROM tenantgate.wall_keys ORDER BY id DESC LIMIT 1").Scan(&key.ID, &key.Secret); err != nil {
+		w.t.Fatal(err)
+	}
+	return &key
+}
+
+func execAt(t *testing.T, url, sql string) {
+	t.Helper()
+	conn, err := pgx.Connect(context.Background(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	if _, err := conn.Exec(context.Background(), sql); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// as makes a statement one server's.
+func as(server string, st *statement) *statement {
+	st.server = server
+	return st
+}
+
+const countUsers = "SELECT count(*) FROM public.end_users"
+
+func (w *walled) sees(server string, n int) {
+	w.t.Helper()
+	if got := w.must(as(server, sel(countUsers))); got != `"columns":["count"],"rows":[[`+strconv.Itoa(n)+`]]` {
+		w.t.Errorf("server %q sees %s, want %d", server, got, n)
+	}
+}
+
+// Ensure the wall alone, with nothing in a statement's text that restricts it, keeps every
+// server to its own rows, in both modes and behind a pooler.
+func TestTheWallAlone(t *testing.T) {
+	for name, open := range map[string]func(t *testing.T) *walled{
+		"named":   func(t *testing.T) *walled { return walledBench(t, Config{MaxConns: 1}, direct) },
+		"unnamed": func(t *testing.T) *walled { return walledBench(t, Config{MaxConns: 1, NoPrepared: true}, direct) },
+		"pooler": func(t *testing.T) *walled {
+			return walledBench(t, Config{MaxConns: 4, NoPrepared: true}, func(url string) string { return pooler(t, url) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := open(t)
+			var group sync.WaitGroup
+			for range 4 {
+				group.Go(func() {
+					for range 10 {
+						w.sees("a", 1)
+						w.sees("b", 2)
+						w.sees("c", 0)
+					}
+				})
+			}
+			group.Wait()
+			w.must(as("a", write(policy.Insert, false, "INSERT INTO public.end_users (server_id, id) VALUES ('a', 'new')")))
+			e := w.fail(as("a", write(policy.Insert, true, "INSERT INTO public.end_users (server_id, id) VALUES ('b', 'new') RETURNING id")), policy.QueryFailed)
+			if strings.Contains(e.Error(), "server_id") {
+				t.Errorf("%v", e)
+			}
+			w.must(as("a", write(policy.Delete, false, "DELETE FROM public.end_users")))
+			w.sees("a", 0)
+			w.sees("b", 2)
+			// The setting ends with the transaction.
+			w.sees("", 0)
+			if got := w.must(as("", sel("SELECT current_setting('tenantgate.server', true) IN ('', NULL) IS NOT false"))); !strings.HasSuffix(got, "[[true]]") {
+				t.Errorf("the setting stayed: %s", got)
+			}
+		})
+	}
+}
+
+// Ensure keys can come, be replaced, go and be false while connections stay open.
+func TestKeysWhileConnected(t *testing.T) {
+	for name, cfg := range map[string]Config{"named": {MaxConns: 1}, "unnamed": {MaxConns: 1, NoPrepared: true}} {
+		t.Run(name, func(t *testing.T) {
+			w := walledBench(t, cfg, direct)
+			first := w.key.Swap(nil)
+			w.sees("b", 0) // the connection is made without a key
+			w.key.Store(first)
+			w.sees("b", 2)
+			w.pool.pool.Reset()
+			w.sees("b", 2) // one that is made with a key
+			w.key.Store(nil)
+			w.sees("b", 0)
+			keys := control.WallKeys{ControlURL: w.url, OwnerURL: w.url}
+			if _, err := keys.Rotate(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			w.key.Store(first)
+			w.sees("b", 2)
+			w.key.Store(w.secret())
+			if w.key.Load().ID != first.ID+1 {
+				t.Errorf("key %d", w.key.Load().ID)
+			}
+			w.sees("b", 2)
+			if _, err := keys.Retire(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			w.sees("b", 2)
+			w.key.Store(first)
+			w.sees("b", 0)
+			w.key.Store(&wall.Key{ID: first.ID + 1, Secret: first.Secret})
+			w.sees("b", 0)
+		})
+	}
+}
+
+// lacks gives what each bundled table lacks, and fails where Walled does not agree.
+func (w *walled) lacks() map[string]string {
+	w.t.Helper()
+	s, err := w.pool.Schema(w.t.Context(), bundled)
+	if err != nil || len(s.Tables) != len(bundled) {
+		w.t.Fatalf("%d tables, %v", len(s.Tables), err)
+	}
+	lacks := map[string]string{}
+	for _, t := range s.Tables {
+		if t.Walled != (t.Lacks == "") {
+			w.t.Errorf("%s: walled %v, lacks %q", t.Name, t.Walled, t.Lacks)
+		}
+		if t.Lacks != "" {
+			lacks[t.Name] = t.Lacks
+		}
+	}
+	return lacks
+}
+
+// Ensure each single thing that opens the wall is seen, and that mending it is.
+func TestWhatOpensTheWall(t *testing.T) {
+	w := walledBench(t, Config{MaxConns: 2}, direct)
+	if lacks := w.lacks(); len(lacks) > 0 {
+		t.Fatalf("as made: %v", lacks)
+	}
+	const end = "public.end_users"
+	policyWith := func(using, check string) string {
+		return "DROP POLICY tenantgate_server ON " + end + "; CREATE POLICY tenantgate_server ON " + end + " USING (" + using + ") WITH CHECK (" + check + ")"
+	}
+	right := wall.Expression("server_id", "pg_catalog", "text")
+	function := func(body string) string {
+		return "CREATE OR REPLACE FUNCTION tenantgate_wall.server() RETURNS text LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$ " + body + " $f$"
+	}
+	source := w.one("SELECT pg_get_functiondef('tenantgate_wall.server()'::regprocedure)")
+	group := pgtest.Name("group")
+	defer execAt(t, w.url, "DROP ROLE "+group)
+	w.exec("CREATE ROLE " + group)
+	database := w.one("SELECT quote_ident(current_database())")
+	for _, c := range []struct {
+		open, mend string
+		all        bool // every table lacks it
+		says       string
+	}{
+		{"ALTER TABLE " + end + " DISABLE ROW LEVEL SECURITY", "ALTER TABLE " + end + " ENABLE ROW LEVEL SECURITY", false, "not enabled"},
+		{"CREATE POLICY more ON " + end + " FOR SELECT USING (true)", "DROP POLICY more ON " + end, false, "more rows: more"},
+		{"CREATE POLICY more ON " + end + " FOR DELETE TO ROLE USING (id = '')", "DROP POLICY more ON " + end, false, "more rows: more"},
+		{"GRANT " + group + " TO ROLE; CREATE POLICY more ON " + end + " TO " + group + " USING (true)", "DROP POLICY more ON " + end + "; REVOKE " + group + " FROM ROLE", false, "more rows"},
+		{"DROP POLICY tenantgate_server ON " + end, policyWith(right, right)[len("DROP POLICY tenantgate_server ON "+end+";"):], false, "no policy"},
+		{"ALTER POLICY tenantgate_server ON " + end + " TO " + group, "ALTER POLICY tenantgate_server ON " + end + " TO PUBLIC", false, "no policy"},
+		{policyWith("true", right), policyWith(right, right), false, "no policy"},
+		{policyWith(right, "true"), policyWith(right, right), false, "no policy"},
+		{policyWith(right+" OR true", right), policyWith(right, right), false, "no policy"},
+		{policyWith("id = (SELECT tenantgate_wall.server())", right), policyWith(right, right), false, "no policy"},
+		{policyWith("server_id = (SELECT current_setting('tenantgate.server'))", right), policyWith(right, right), false, "no policy"},
+		{policyWith("server_id <> (SELECT tenantgate_wall.server())", right), policyWith(right, right), false, "no policy"},
+		{policyWith("server_id = tenantgate_wall.server()", right), policyWith(right, right), false, "no policy"},
+		{"CREATE FUNCTION public.server() RETURNS text LANGUAGE sql AS 'SELECT 1'; " + policyWith("server_id = (SELECT public.server())", right), policyWith(right, right) + "; DROP FUNCTION public.server()", false, "no policy"},
+		{"DROP POLICY tenantgate_server ON " + end + "; CREATE POLICY tenantgate_server ON " + end + " FOR SELECT USING (" + right + ")", policyWith(right, right), false, "no policy"},
+		{"DROP POLICY tenantgate_server ON " + end + "; CREATE POLICY tenantgate_server ON " + end + " AS RESTRICTIVE USING (" + right + ") WITH CHECK (" + right + ")", policyWith(right, right), false, "no policy"},
+		{"ALTER TABLE " + end + " OWNER TO ROLE", "ALTER TABLE " + end + " OWNER TO CURRENT_USER", false, "as its owner"},
+		{"ALTER TABLE " + end + " OWNER TO " + group + "; GRANT " + group + " TO ROLE", "ALTER TABLE " + end + " OWNER TO CURRENT_USER; REVOKE " + group + " FROM ROLE", false, "as its owner"},
+		{"ALTER TABLE " + end + " OWNER TO ROLE; ALTER TABLE " + end + " FORCE ROW LEVEL SECURITY", "ALTER TABLE " + end + " OWNER TO CURRENT_USER; ALTER TABLE " + end + " NO FORCE ROW LEVEL SECURITY", false, "as its owner"},
+		{"ALTER ROLE ROLE BYPASSRLS", "ALTER ROLE ROLE NOBYPASSRLS", true, "BYPASSRLS"},
+		{"ALTER ROLE ROLE SUPERUSER", "ALTER ROLE ROLE NOSUPERUSER", true, "superuser"},
+		{"ALTER ROLE " + group + " BYPASSRLS; GRANT " + group + " TO ROLE", "ALTER ROLE " + group + " NOBYPASSRLS; REVOKE " + group + " FROM ROLE", true, "member of such a role"},
+		{"ALTER FUNCTION tenantgate_wall.server() SECURITY INVOKER", "ALTER FUNCTION tenantgate_wall.server() SECURITY DEFINER", true, "not a SECURITY DEFINER"},
+		{"ALTER FUNCTION tenantgate_wall.server() OWNER TO ROLE", "ALTER FUNCTION tenantgate_wall.server() OWNER TO CURRENT_USER; GRANT EXECUTE ON FUNCTION tenantgate_wall.server() TO ROLE", true, "owner of tenantgate_wall.server()"},
+		{"ALTER SCHEMA tenantgate_wall OWNER TO ROLE", "ALTER SCHEMA tenantgate_wall OWNER TO CURRENT_USER; GRANT USAGE ON SCHEMA tenantgate_wall TO ROLE", true, "owner of tenantgate_wall.server()"},
+		{"REVOKE EXECUTE ON FUNCTION tenantgate_wall.server() FROM ROLE", "GRANT EXECUTE ON FUNCTION tenantgate_wall.server() TO ROLE", true, "may not call"},
+		{"REVOKE USAGE ON SCHEMA tenantgate_wall FROM ROLE", "GRANT USAGE ON SCHEMA tenantgate_wall TO ROLE", true, "may not call"},
+		{"GRANT SELECT (\"inner\") ON tenantgate_wall.keys TO ROLE", "REVOKE SELECT (\"inner\") ON tenantgate_wall.keys FROM ROLE", true, "reach tenantgate_wall.keys"},
+		{"GRANT INSERT ON tenantgate_wall.keys TO PUBLIC", "REVOKE INSERT ON tenantgate_wall.keys FROM PUBLIC", true, "reach tenantgate_wall.keys"},
+		{"GRANT pg_read_all_data TO ROLE", "REVOKE pg_read_all_data FROM ROLE", true, "reach tenantgate_wall.keys"},
+		{"UPDATE tenantgate_wall.keys SET id = 9", "UPDATE tenantgate_wall.keys SET id = 1", true, "does not take the signature"},
+		{function("BEGIN RETURN substr(current_setting('tenantgate.server', true), 68); END"), source, true, "without its signature"},
+		{function("BEGIN RETURN current_setting('tenantgate.server', true); END"), source, true, "without its signature"},
+		{function("BEGIN RETURN 'a'; END"), source, true, "without its signature"},
+		{function("BEGIN RETURN nullif(split_part(current_setting('tenantgate.server', true), '.', 3), ''); END"), source, true, "without its signature"},
+		{function("BEGIN RETURN NULL; END"), source, true, "does not take the signature"},
+		{function("BEGIN RAISE 'no'; END"), source, true, "fails with SQLSTATE P0001"},
+		{"ALTER SCHEMA tenantgate_wall RENAME TO elsewhere", "ALTER SCHEMA elsewhere RENAME TO tenantgate_wall", true, "there is no function"},
+		{"ALTER DATABASE " + database + " SET row_security = off", "ALTER DATABASE " + database + " RESET row_security", false, ""},
+	} {
+		w.exec(named(c.open, w.role))
+		w.pool.pool.Reset()
+		lacks := w.lacks()
+		switch {
+		case c.says == "" && len(lacks) > 0, c.says != "" && !c.all && len(lacks) != 1, c.all && len(lacks) != len(bundled), !strings.Contains(lacks["end_users"], c.says):
+			t.Errorf("%s: %v", c.open, lacks)
+		}
+		w.exec(named(c.mend, w.role))
+		if lacks := w.lacks(); len(lacks) > 0 {
+			t.Fatalf("after %s: %v", c.mend, lacks)
+		}
+	}
+	w.key.Store(nil)
+	if lacks := w.lacks(); len(lacks) != len(bundled) || !strings.Contains(lacks["files"], "no key") {
+		t.Errorf("without a key: %v", lacks)
+	}
+	w.key.Store(&wall.Key{ID: 1, Secret: make([]byte, wall.Size)})
+	if lacks := w.lacks(); len(lacks) != len(bundled) || !strings.Contains(lacks["files"], "does not take") {
+		t.Errorf("with a false key: %v", lacks)
+	}
+}
+
+// named puts a role's name where a statement ends in TO ROLE, FROM ROLE or ALTER ROLE ROLE.
+func named(sql, role string) string {
+	for _, before := range []string{"TO ", "FROM ", "ALTER ROLE "} {
+		sql = strings.ReplaceAll(sql, before+"ROLE", before+role)
+	}
+	return sql
+}
+
+// Ensure the expression is known as Postgres prints it, for every type that can scope a table,
+// whatever the names, and taken for no other column's.
+func TestTheWallOnOwnTables(t *testing.T) {
+	w := walledBench(t, Config{MaxConns: 2}, direct)
+	w.exec("CREATE SCHEMA ext; CREATE EXTENSION citext SCHEMA ext")
+	var tables []policy.TableName
+	for i, c := range []struct{ column, declared, schema, typ string }{
+		{"tenant", "text", "pg_catalog", "text"}, {`We "ird`, "text", "pg_catalog", "text"}, {"user", "text", "pg_catalog", "text"}, {"Tenant", "varchar(40)", "pg_catalog", "varchar"},
+		{"tenant", "varchar", "pg_catalog", "varchar"}, {"tenant", "char(8)", "pg_catalog", "bpchar"}, {"tenant", "uuid", "pg_catalog", "uuid"}, {"tenant", "int2", "pg_catalog", "int2"},
+		{"tenant", "int4", "pg_catalog", "int4"}, {"tenant", "int8", "pg_catalog", "int8"}, {"tenant", "ext.citext", "ext", "citext"},
+	} {
+		name := policy.TableName{Schema: "public", Name: "own" + strconv.Itoa(i)}
+		column, expression := pgx.Identifier{c.column}.Sanitize(), wall.Expression(c.column, c.schema, c.typ)
+		w.exec("CREATE TABLE " + name.Name + " (id int, " + column + " " + c.declared + ", another " + c.declared + "); ALTER TABLE " + name.Name + " ENABLE ROW LEVEL SECURITY")
+		w.exec("SET search_path = public, ext; CREATE POLICY tenantgate_server ON " + name.Name + " USING (" + expression + ") WITH CHECK (" + expression + ")")
+		w.pool.cfg.Wall.Scopes[name] = c.column
+		tables = append(tables, name)
+	}
+	read := func() policy.Schema {
+		t.Helper()
+		s, err := w.pool.Schema(t.Context(), tables)
+		if err != nil || len(s.Tables) != len(tables) {
+			t.Fatalf("%d tables, %v", len(s.Tables), err)
+		}
+		return s
+	}
+	for _, table := range read().Tables {
+		if !table.Walled {
+			t.Errorf("%+v: %s", table.Columns[1], table.Lacks)
+		}
+	}
+	for _, scope := range []string{"another", "absent", ""} {
+		for _, name := range tables {
+			w.pool.cfg.Wall.Scopes[name] = scope
+		}
+		for _, table := range read().Tables {
+			if table.Walled || table.Lacks == "" {
+				t.Errorf("scoped by %q: %+v is walled", scope, table.Columns[1])
+			}
+		}
+	}
+}
+
+// Ensure nothing is tried, claimed or sent where row-level security is off.
+func TestTheWallIsOff(t *testing.T) {
+	w := walledBench(t, Config{MaxConns: 1}, direct)
+	w.pool.cfg.Wall = Wall{}
+	s, err := w.pool.Schema(t.Context(), bundled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range s.Tables {
+		if table.Walled || table.Lacks != "" {
+			t.Errorf("%+v", table)
+		}
+	}
+	off := setup(t, Config{MaxConns: 1}, "")
+	if got := off.must(as("a", sel("SELECT current_setting('tenantgate.server', true) IS NULL, count(*) FROM pg_prepared_statements WHERE statement LIKE '%tenantgate.server%'"))); !strings.HasSuffix(got, "[[true,1]]") {
+		t.Errorf("%s", got) // the one is this very statement
+	}
+}
+
+// Ensure a bound statement carries its server, and no other's rows come though both are
+// asked for over one connection.
+func TestBoundStatementsAreSigned(t *testing.T) {
+	w := walledBench(t, Config{MaxConns: 1}, direct)
+	w.exec("CREATE TABLE public.notes (server_id text, id int, secret text); ALTER TABLE public.notes ENABLE ROW LEVEL SECURITY; GRANT SELECT, INSERT, UPDATE, DELETE ON public.notes TO " + w.role +
+		"; INSERT INTO public.notes VALUES ('a', 1, 'x'), ('b', 2, 'y')")
+	expression := wall.Expression("server_id", "pg_catalog", "text")
+	w.exec("CREATE POLICY tenantgate_server ON public.notes USING (" + expression + ") WITH CHECK (" + expression + ")")
+	w.pool.cfg.Wall.Scopes[policy.TableName{Schema: "public", Name: "notes"}] = "server_id"
+	for server, want := range map[string]string{"a": "[[1]]", "b": "[[2]]", "c": "[]"} {
+		bound := boundTo(t, w.bench, server, "SELECT id FROM notes WHERE server_id = ?")
+		if bound.Server() != server {
+			t.Errorf("bound for %q, want %q", bound.Server(), server)
+		}
+		res, err := w.pool.Query(t.Context(), bound, Encoding{}, nil)
+		if err != nil || !strings.HasSuffix(string(res.Body), `"rows":`+want) {
+			t.Errorf("%s: %s, %v", server, res.Body, err)
+		}
+	}
+}
