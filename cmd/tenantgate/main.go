@@ -22,10 +22,11 @@ var version = "dev"
 type app struct {
 	Dev     devCommand     `cmd:"" help:"Run the service on an embedded Postgres, with a demo project: for trying out and for tests."`
 	Serve   serveCommand   `cmd:"" help:"Run the service in front of a database."`
-	Migrate migrateCommand `cmd:"" help:"Make or update the control store's tables, and the bundled schema's."`
+	Migrate migrateCommand `cmd:"" help:"Make or update the control store's tables, what row-level security needs, and the bundled schema's tables."`
 	Project projectCommand `cmd:"" help:"Manage projects."`
 	Server  serverCommand  `cmd:"" help:"Manage servers (tenants)."`
 	Token   tokenCommand   `cmd:"" help:"Manage developers' access tokens."`
+	Key     keyCommand     `cmd:"" help:"Manage the keys of row-level security (servers' API keys: tenantgate server rotate-key)."`
 	Check   checkCommand   `cmd:"" help:"Tell what would become of SQL statements, without a database."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 

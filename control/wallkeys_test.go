@@ -1,0 +1,140 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
+	"github.com/tenantgate/tenantgate/wall"
+)
+
+// Ensure a key is made once however many migrate, both are valid during a rotation, a
+// retired one is dead, and no id comes back.
+func TestKeysOfTheWall(t *testing.T) {
+	url, roles, keys := walledDB(t)
+	ctx := t.Context()
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() { wantCode(t, keys.Ensure(ctx), "") })
+	}
+	all.Wait()
+	list := func(want string) {
+		t.Helper()
+		got, err := keys.List(ctx)
+		wantCode(t, err, "")
+		said := ""
+		for _, k := range got {
+			if time.Since(k.Made) > time.Minute {
+				t.Errorf("made %v", k.Made)
+			}
+			said += fmt.Sprintf("%d:%t,%t ", k.ID, k.Signs, k.Verifies)
+		}
+		if said != want {
+			t.Errorf("got %q, want %q", said, want)
+		}
+	}
+	list("1:true,true ")
+	first := secretOf(t, url, 1)
+	if id, err := keys.Rotate(ctx); id != 2 || err != nil {
+		t.Fatalf("%d, %v", id, err)
+	}
+	list("1:false,true 2:true,true ")
+	second := secretOf(t, url, 2)
+	conn := connect(t, pgtest.As(t, url, roles.Statement, "secret"))
+	if string(first.Secret) == string(second.Secret) || seen(t, conn, first.Sign("b")) != 2 || seen(t, conn, second.Sign("b")) != 2 {
+		t.Error("two keys are not both valid")
+	}
+	if retired, err := keys.Retire(ctx); err != nil || len(retired) != 1 || retired[0] != 1 {
+		t.Errorf("retired %v, %v", retired, err)
+	}
+	if seen(t, conn, first.Sign("b")) != 0 || seen(t, conn, second.Sign("b")) != 2 || seen(t, conn, wall.Key{ID: 2, Secret: first.Secret}.Sign("b")) != 0 {
+		t.Error("the retired key lives, or the new one does not")
+	}
+	list("2:true,true ")
+	if retired, err := keys.Retire(ctx); err != nil || retired != nil {
+		t.Errorf("retired %v, %v", retired, err)
+	}
+	// A database that lost the keys gets those of the store, and a key that only the
+	// database knows, as when the process ended between the two writes, can be retired.
+	exec(t, url, `DELETE FROM tenantgate_wall.keys; INSERT INTO tenantgate_wall.keys (id, "inner", "outer") VALUES (7, decode(repeat('00', 64), 'hex'), decode(repeat('00', 64), 'hex'))`)
+	list("2:true,false 7:false,true ")
+	if _, err := keys.Retire(ctx); err == nil {
+		t.Error("the only key that the database knows was retired")
+	}
+	wantCode(t, keys.Ensure(ctx), "")
+	if seen(t, conn, second.Sign("b")) != 2 {
+		t.Error("the key did not come back")
+	}
+	if retired, err := keys.Retire(ctx); err != nil || len(retired) != 1 || retired[0] != 7 {
+		t.Errorf("retired %v, %v", retired, err)
+	}
+	exec(t, url, "TRUNCATE tenantgate.wall_keys")
+	wantCode(t, keys.Ensure(ctx), "") // the store was made anew: its key must not be taken for another
+	list("2:false,true 3:true,true ")
+}
+
+// Ensure the store never has a key that the statements' database does not know.
+func TestKeysReachTheDatabaseFirst(t *testing.T) {
+	url, _, keys := walledDB(t)
+	exec(t, url, "ALTER TABLE tenantgate_wall.keys ADD CHECK (id < 2)")
+	if _, err := keys.Rotate(t.Context()); sqlState(err) != "23514" {
+		t.Errorf("%v", err)
+	}
+	want(t, url, "1", "SELECT string_agg(id::text, ',') FROM tenantgate.wall_keys")
+	// The other way round the new key is there, unused, when the store refuses it.
+	exec(t, url, "ALTER TABLE tenantgate_wall.keys DROP CONSTRAINT keys_id_check; ALTER TABLE tenantgate.wall_keys ADD CHECK (id < 2)")
+	if _, err := keys.Rotate(t.Context()); sqlState(err) != "23514" {
+		t.Errorf("%v", err)
+	}
+	want(t, url, "1,2", "SELECT string_agg(id::text, ',' ORDER BY id) FROM tenantgate_wall.keys")
+}
+
+// Ensure a process follows the key within a second, notified or polling.
+func TestKeysAreFollowed(t *testing.T) {
+	url, _, keys := walledDB(t)
+	polling := open(t, Config{ControlURL: url})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { polling.poll(ctx); close(ended) }()
+	t.Cleanup(func() { cancel(); <-ended })
+	for name, s := range map[string]*Store{"notified": run(t, Config{ControlURL: url}), "polling": polling} {
+		key, known := s.WallKey()
+		if !known {
+			t.Fatalf("%s: no key after Open", name)
+		}
+		id, err := keys.Rotate(t.Context())
+		wantCode(t, err, "")
+		took := within(t, time.Second, name, func() bool { key, _ = s.WallKey(); return key.ID == id })
+		t.Logf("%s: after %v", name, took)
+		if string(key.Secret) != string(secretOf(t, url, id).Secret) {
+			t.Errorf("%s: another secret", name)
+		}
+	}
+	exec(t, url, "TRUNCATE tenantgate.wall_keys")
+	within(t, time.Second, "no key", func() bool { _, known := polling.WallKey(); return !known })
+}
+
+// Ensure a store without keys, or one that is away, does not keep a process from working.
+func TestWithoutKeysOfTheWall(t *testing.T) {
+	url := controlDB(t)
+	r, through := through(t, url)
+	s := run(t, Config{ControlURL: through})
+	if _, known := s.WallKey(); known {
+		t.Error("a key of nowhere")
+	}
+	keys := WallKeys{ControlURL: url, OwnerURL: url}
+	if _, err := keys.Rotate(t.Context()); err == nil {
+		t.Error("a key without a wall")
+	}
+	exec(t, url, "INSERT INTO tenantgate.wall_keys (id, secret) VALUES (1, decode(repeat('0f', 32), 'hex'))")
+	within(t, time.Second, "the key", func() bool { _, known := s.WallKey(); return known })
+	r.cut(true)
+	time.Sleep(confirmWindow)
+	if _, known := s.WallKey(); !known {
+		t.Error("the key is forgotten while the store is away")
+	}
+	r.mend()
+}
