@@ -1,17 +1,18 @@
 # `make` alone lists the targets. Each installs what it needs on a Debian-like machine,
 # and says what to do elsewhere; Go itself is the only thing assumed.
 
-GO      ?= go
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-ARGS    ?=
-PKG     ?= ./...
-PG_BINS ?= $(wildcard /usr/lib/postgresql/*/bin)
-BENCH   ?= .
+GO       ?= go
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+ARGS     ?=
+PKG      ?= ./...
+PG_BINS  ?= $(wildcard /usr/lib/postgresql/*/bin)
+BENCH    ?= .
+FUZZTIME ?= 1m
 
 SOURCES := cmd control metrics policies policy proxy
 
 .DEFAULT_GOAL := help
-.PHONY: build run test pg-matrix lint bench clean help
+.PHONY: build run test pg-matrix lint bench fuzz clean help
 
 build: ## build bin/tenantgate
 	@.ci/need gcc
@@ -41,6 +42,12 @@ lint: ## gofmt, go vet and golangci-lint
 bench: ## run the benchmarks; BENCH=Decide chooses, PKG=./policy/... too
 	@.ci/need gcc postgres
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
+
+fuzz: ## fuzz the translator, the parser and Decide; FUZZTIME=10m (or 100000x) is for each of them
+	@.ci/need gcc
+	$(GO) test -run '^$$' -fuzz '^FuzzTranslate$$' -fuzztime $(FUZZTIME) ./policy/sqltree
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./policy/sqltree
+	$(GO) test -run '^$$' -fuzz '^FuzzDecide$$' -fuzztime $(FUZZTIME) ./policy
 
 clean: ## remove what was built; the data of `make run` stays
 	rm -rf bin

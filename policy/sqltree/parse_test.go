@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -231,21 +232,72 @@ func TestEveryPlaceIsAToken(t *testing.T) {
 	}
 }
 
+// FuzzParse holds what must be true of the parser, and of the analysis of what it gives:
+// no panic, a fault with a place, each place of the tree at a token, and each name of a
+// table in an admitted tree among the facts.
 func FuzzParse(f *testing.F) {
-	for _, text := range append(nasty(), statements()...) {
+	for _, text := range append(append(nasty(), statements()...), corpus(f)...) {
 		f.Add(text)
 		f.Add("select " + text)
 	}
+	c := testCatalog()
 	f.Fuzz(func(t *testing.T, text string) {
 		tr, fault := Translate(text, Guard{})
 		if fault != nil {
 			checkParsed(t, text)
 			return
 		}
-		if s := checkParsed(t, tr.Text); s != nil {
-			placed(t, tr, s.ProtoReflect())
+		s := checkParsed(t, tr.Text)
+		if s == nil {
+			return
+		}
+		placed(t, tr, s.ProtoReflect())
+		facts, fault := Analyze(s, c)
+		if fault != nil {
+			if fault.Code == "" || fault.Code == Internal || fault.Message == "" || fault.Offset < -1 || fault.Offset > len(tr.Text) {
+				t.Fatalf("%q: %+v", text, fault)
+			}
+			return
+		}
+		if name := forgotten(s.ProtoReflect(), facts, withNames(s.ProtoReflect(), map[string]bool{})); name != "" {
+			t.Fatalf("%q: the table %s is not among the facts", text, name)
 		}
 	})
+}
+
+// withNames gives the names of all queries in WITH.
+func withNames(m protoreflect.Message, names map[string]bool) map[string]bool {
+	if x, ok := m.Interface().(*pg.CommonTableExpr); ok {
+		names[x.Ctename] = true
+	}
+	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+		withNames(c, names)
+		return true
+	})
+	return names
+}
+
+// forgotten gives a table's name that the facts lack. FOR UPDATE names aliases, and SET
+// (…) = … holds its source once for each column.
+func forgotten(m protoreflect.Message, facts *Facts, with map[string]bool) (name string) {
+	switch n := m.Interface().(type) {
+	case *pg.LockingClause:
+		return ""
+	case *pg.MultiAssignRef:
+		if n.Colno > 1 {
+			return ""
+		}
+	case *pg.RangeVar:
+		known := n.Schemaname == "" && with[n.Relname] || slices.ContainsFunc(facts.Tables, func(use *TableUse) bool { return use.node == n })
+		if !known {
+			return n.Relname
+		}
+	}
+	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+		name = forgotten(c, facts, with)
+		return name == ""
+	})
+	return name
 }
 
 func checkParsed(t *testing.T, text string) *pg.RawStmt {

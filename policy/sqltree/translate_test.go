@@ -1,6 +1,8 @@
 package sqltree
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -264,6 +266,9 @@ func FuzzTranslate(f *testing.F) {
 		f.Add(text)
 		f.Add("select a=?and " + text + " ?? ?")
 	}
+	for _, text := range corpus(f) {
+		f.Add(text)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		tr, fault := Translate(text, Guard{})
 		if fault != nil {
@@ -273,6 +278,50 @@ func FuzzTranslate(f *testing.F) {
 			return
 		}
 		soundTranslation(t, text, tr)
+		settled(t, text, tr)
 		sameAsPostgres(t, text) // Translate admits it, so it is no danger to the scanner
 	})
+}
+
+// settled tells whether a translation, translated, is itself: its $n are placeholders, and
+// nothing else in it is. A ? in it would be one more.
+func settled(t *testing.T, text string, tr *Translation) {
+	t.Helper()
+	if strings.Contains(tr.Text, "?") {
+		return
+	}
+	again, fault := Translate(tr.Text, parseGuard())
+	if fault != nil || again.Text != tr.Text || len(again.Placeholders) != len(tr.Placeholders) {
+		t.Fatalf("%q became %q, which becomes %+v, %+v", text, tr.Text, again, fault)
+	}
+}
+
+// corpus gives the texts of the golden files and of the honest statements, to start from.
+func corpus(t testing.TB) []string {
+	t.Helper()
+	var out []string
+	for pattern, cut := range map[string]struct{ head, tail string }{
+		"../testdata/decide/*": {"\n", "\n----"}, "../../cmd/tenantgate/testdata/honest/*.yaml": {"sql: |\n", "\n  args:"},
+	} {
+		paths, err := filepath.Glob(pattern)
+		if err != nil || len(paths) == 0 {
+			t.Fatal("no texts in", pattern, err)
+		}
+		for _, path := range paths {
+			src, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, block := range strings.Split(string(src), "\n\n") {
+				_, rest, found := strings.Cut(block, cut.head)
+				if text, _, ended := strings.Cut(rest, cut.tail); found && ended {
+					out = append(out, strings.TrimSpace(text))
+				}
+			}
+		}
+	}
+	if len(out) < 300 {
+		t.Fatalf("only %d texts", len(out))
+	}
+	return out
 }

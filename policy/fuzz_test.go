@@ -1,0 +1,217 @@
+package policy_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime/metrics"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/tenantgate/tenantgate/policy"
+)
+
+// honest gives the statements of the corpus of ordinary applications.
+func honest(t testing.TB) []string {
+	paths, err := filepath.Glob("../cmd/tenantgate/testdata/honest/*.yaml")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no honest corpus", err)
+	}
+	var out []string
+	for _, path := range paths {
+		src, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var cases []struct{ SQL string }
+		if err := yaml.Unmarshal(src, &cases); err != nil {
+			t.Fatal(path, err)
+		}
+		for _, c := range cases {
+			out = append(out, strings.TrimSpace(c.SQL))
+		}
+	}
+	return out
+}
+
+// FuzzDecide holds what must be true of every text: no panic, a bounded cost, a denial
+// with a code, no defect and a position inside the text; and that an approved text
+// parses, binds, restricts each reference to a scoped table, names no table that the
+// caller did not, and is admitted again.
+func FuzzDecide(f *testing.F) {
+	for _, text := range append(texts(f), honest(f)...) {
+		f.Add(text)
+	}
+	schema := readSchema(f)
+	names := []string{"default", "inject", "shop"}
+	policies := make([]*policy.Policy, len(names))
+	for i, name := range names {
+		policies[i] = compile(f, name, schema)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for i, p := range policies {
+			d := decideInBounds(t, p, text)
+			if d.Verdict != policy.Allow {
+				denied(t, text, d)
+				continue
+			}
+			approved(t, text, d.Approved)
+			if names[i] == "inject" {
+				admittedAgain(t, p, text, d.Approved.Rewritten())
+			}
+		}
+	})
+}
+
+// The bounds of one decision. The time is generous: fuzzing runs with counters in every
+// branch, and beside others. TestWorstCase holds the true ones.
+const (
+	maxTime  = 5 * time.Second
+	maxBytes = 64 << 20
+)
+
+func decideInBounds(t *testing.T, p *policy.Policy, text string) policy.Decision {
+	t.Helper()
+	before, start := allocated(), time.Now()
+	d := p.Decide(text)
+	if took, bytes := time.Since(start), allocated()-before; took > maxTime || bytes > maxBytes {
+		t.Fatalf("%q takes %s and %d bytes", text, took, bytes)
+	}
+	return d
+}
+
+// allocated is how many bytes the process has taken from Go's heap so far.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+func denied(t *testing.T, text string, d policy.Decision) {
+	t.Helper()
+	if d.Approved != nil || d.Reason.Code == "" || d.Reason.Code == policy.Internal || d.Reason.Message == "" {
+		t.Fatalf("%q: %+v", text, d.Reason)
+	}
+	if d.Reason.Position < 0 || d.Reason.Position > len([]rune(text))+1 {
+		t.Fatalf("%q: position %d", text, d.Reason.Position)
+	}
+}
+
+// approved looks at the final text on its own, with Postgres' grammar and a count: it knows
+// neither the rewrite nor the proof of it.
+func approved(t *testing.T, text string, a *policy.Approved) {
+	t.Helper()
+	server := binds(t, text, a)
+	tree, err := pg.Parse(a.Rewritten())
+	if err != nil || len(tree.Stmts) != 1 {
+		t.Fatalf("%q became %q, which does not parse: %v", text, a.Rewritten(), err)
+	}
+	final := count(tree, server)
+	for table := range final.tables {
+		if !strings.Contains(strings.ToLower(text), strings.ToLower(table)) && !strings.Contains(text, `"`) {
+			t.Fatalf("%q became %q, which names %s", text, a.Rewritten(), table)
+		}
+	}
+	for name, references := range final.references {
+		if server != nil && final.comparisons[name] < references {
+			t.Fatalf("%q became %q, where %d of %d references to %s are restricted", text, a.Rewritten(), final.comparisons[name], references, name)
+		}
+	}
+}
+
+// admittedAgain decides a final text: where no scope condition is asked for it must pass,
+// if it is not too long or too large by now.
+func admittedAgain(t *testing.T, p *policy.Policy, text, final string) {
+	t.Helper()
+	d := p.Decide(final)
+	tooLarge := slices.ContainsFunc([]string{"bytes long", "too complex", "too large", "too deeply", "brackets", "too many", "operator signs"}, func(s string) bool { return strings.Contains(d.Reason.Message, s) })
+	if d.Verdict != policy.Allow && !tooLarge && !strings.Contains(final, "?") { // which reads as a placeholder
+		t.Fatalf("%q became %q, which is refused: %+v", text, final, d.Reason)
+	}
+}
+
+// counts is what a tree says of the tables with a schema, which in a final text are all.
+type counts struct {
+	tables      map[string]bool
+	references  map[string]int // to scoped tables that are read, updated or deleted from, by the name that a query has for them
+	comparisons map[string]int // of a column of that name with a parameter that carries the server's id
+	server      map[int32]bool
+}
+
+func count(tree *pg.ParseResult, server map[int32]bool) *counts {
+	c := &counts{tables: map[string]bool{}, references: map[string]int{}, comparisons: map[string]int{}, server: server}
+	c.walk(tree.ProtoReflect(), false)
+	return c
+}
+
+func (c *counts) walk(m protoreflect.Message, target bool) {
+	switch n := m.Interface().(type) {
+	case *pg.RangeVar:
+		c.table(n, target)
+	case *pg.A_Expr:
+		names := n.Lexpr.GetColumnRef().GetFields()
+		value := n.Rexpr
+		if cast := value.GetTypeCast(); cast != nil {
+			value = cast.Arg
+		}
+		if len(names) == 2 && n.Kind == pg.A_Expr_Kind_AEXPR_OP && n.Name[0].GetString_().GetSval() == "=" && c.server[value.GetParamRef().GetNumber()] {
+			c.comparisons[names[0].GetString_().GetSval()]++
+		}
+	}
+	insert := m.Descriptor().Name() == "InsertStmt"
+	m.Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case fd.Kind() != protoreflect.MessageKind:
+		case fd.IsList():
+			for i := range v.List().Len() {
+				c.walk(v.List().Get(i).Message(), false)
+			}
+		default:
+			c.walk(v.Message(), insert && fd.Name() == "relation")
+		}
+		return true
+	})
+}
+
+func (c *counts) table(v *pg.RangeVar, inserted bool) {
+	if v.Schemaname == "" {
+		return
+	}
+	c.tables[v.Relname] = true
+	if inserted || v.Relname == "countries" { // the one table of the schema that is not scoped
+		return
+	}
+	name := v.Relname
+	if v.Alias != nil {
+		name = v.Alias.Aliasname
+	}
+	c.references[name]++
+}
+
+// TestFuzzSeeds holds the seeds to it at once, and that they are not all refused.
+func TestFuzzSeeds(t *testing.T) {
+	p := compile(t, "inject", readSchema(t))
+	admitted, scoped := 0, 0
+	for _, text := range append(texts(t), honest(t)...) {
+		d := p.Decide(text)
+		if d.Verdict != policy.Allow {
+			continue
+		}
+		admitted++
+		server := binds(t, text, d.Approved)
+		if len(server) > 0 {
+			scoped++
+		}
+		approved(t, text, d.Approved)
+		admittedAgain(t, p, text, d.Approved.Rewritten())
+	}
+	t.Logf("%d texts admitted, %d of them with the server's id", admitted, scoped)
+	if scoped < 200 {
+		t.Errorf("only %d texts are restricted", scoped)
+	}
+}
