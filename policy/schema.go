@@ -21,6 +21,9 @@ type Table struct {
 	// Lacks says, where Walled is false, what row-level security lacks there, in words for
 	// an operator; "" where nobody asked.
 	Lacks string
+	// Dark tells that row-level security hides every row of it, because no policy is for the
+	// role, or what the statements are signed with, if anything, is not accepted.
+	Dark bool
 }
 
 // Column is one column, in the table's order; dropped columns are absent.

@@ -51,6 +51,7 @@ type snapshot struct {
 	made   time.Time
 	walled int         // scoped tables behind which row-level security stands
 	open   []openTable // and those behind which it does not
+	breach error       // not nil: nothing is decided because of them
 	byName map[string]*compiled
 }
 
@@ -58,7 +59,7 @@ type snapshot struct {
 type compiled struct {
 	policy *policy.Policy // nil where misfit says why
 	misfit error
-	breach error // not nil: nothing is decided until row-level security stands
+	breach error // not nil: nothing is decided until row-level security is as it must be
 	limits policy.Limits
 	plans  *otter.Cache[string, policy.Decision]
 }
@@ -111,13 +112,17 @@ func (s *snapshot) misfits() error {
 func (p *Policies) compile(schema policy.Schema) (*snapshot, error) {
 	s := &snapshot{schema: schema, byName: map[string]*compiled{}}
 	s.walled, s.open = p.walls(schema)
+	s.breach = p.breach(s.open)
 	for _, f := range p.config.Files {
 		plans, err := p.newPlans()
 		if err != nil {
 			return nil, fmt.Errorf("making the plan cache of policy %s: %w", f.Name, err)
 		}
-		c := &compiled{limits: f.Limits.WithDefaults(), plans: plans, breach: p.breached(s)}
+		c := &compiled{limits: f.Limits.WithDefaults(), plans: plans}
 		c.policy, c.misfit = p.fit(f, schema)
+		if s.breach != nil {
+			c.breach = unserved("the database does not keep servers apart as it must here; an operator must mend it", s.breach)
+		}
 		s.byName[f.Name] = c
 	}
 	return s, nil

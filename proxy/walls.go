@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,7 +9,10 @@ import (
 )
 
 // openTable is a scoped table behind which row-level security does not stand, and why.
-type openTable struct{ name, lacks string }
+type openTable struct {
+	name, lacks string
+	dark        bool // it shows no row to anybody: what is read there is not true
+}
 
 // walls tells behind how many scoped tables of the policies row-level security stands, and
 // which are open. A table that the schema lacks is neither: no policy that names it fits.
@@ -26,31 +28,32 @@ func (p *Policies) walls(schema policy.Schema) (standing int, open []openTable) 
 			if t := schema.Tables[i]; t.Walled {
 				standing++
 			} else {
-				open = append(open, openTable{t.Schema + "." + t.Name, t.Lacks})
+				open = append(open, openTable{t.Schema + "." + t.Name, t.Lacks, t.Dark})
 			}
 		}
 	}
 	return standing, open
 }
 
-// errOpen is what /readyz tells where row-level security is required and does not stand.
-var errOpen = errors.New("row-level security is required (--rls) and does not stand; the log says which tables lack what")
+// What /readyz tells where row-level security keeps statements from being decided. The log
+// says which tables lack what.
+var (
+	errOpen = errors.New("row-level security is required (--rls) and does not stand behind every scoped table; see the log")
+	errDark = errors.New("row-level security hides every row of a scoped table; see the log")
+)
 
-// Ready tells why no statement is decided, where row-level security is required and some
-// scoped table lacks it.
-func (p *Policies) Ready() error {
-	if s := p.current.Load(); p.config.RLSRequired && len(s.open) > 0 {
-		return fmt.Errorf("%w: %d", errOpen, len(s.open))
+// Ready tells why no statement is decided: row-level security is required and some scoped
+// table lacks it, or one answers as if it were empty.
+func (p *Policies) Ready() error { return p.current.Load().breach }
+
+func (p *Policies) breach(open []openTable) error {
+	switch {
+	case slices.ContainsFunc(open, func(t openTable) bool { return t.dark }):
+		return errDark
+	case p.config.RLSRequired && len(open) > 0:
+		return errOpen
 	}
 	return nil
-}
-
-// breached refuses every statement while Ready has something to tell.
-func (p *Policies) breached(s *snapshot) error {
-	if !p.config.RLSRequired || len(s.open) == 0 {
-		return nil
-	}
-	return unserved("the database does not keep servers apart as it must here; an operator must mend it", errOpen)
 }
 
 // tellWalls logs what row-level security lacks, one line for each reason, when that has
@@ -72,8 +75,8 @@ func (p *Policies) tellWalls(old, next *snapshot) {
 	}
 	for _, lacks := range reasons {
 		names := strings.Join(tables[lacks], ", ")
-		if p.config.RLSRequired {
-			p.config.Log.Error("row-level security is required and does not stand, so nothing is served; tenantgate doctor prints what mends it", "tables", names, "lacks", lacks)
+		if next.breach != nil {
+			p.config.Log.Error("nothing is served, because row-level security is not as it must be; tenantgate doctor prints what mends it", "reason", next.breach, "tables", names, "lacks", lacks)
 		} else {
 			p.config.Log.Warn("row-level security does not stand behind the policy; tenantgate doctor prints what mends it", "tables", names, "lacks", lacks)
 		}

@@ -80,3 +80,20 @@ func TestTheWallIsNotRequired(t *testing.T) {
 		t.Errorf("%v, %v", err, b.policies.Ready())
 	}
 }
+
+// TestDark has a table that answers as if it were empty: that is no answer, required or not.
+func TestDark(t *testing.T) {
+	var log bytes.Buffer
+	b := newBenchWith(t, policy.Limits{RequestsPerSecond: -1}, func(c *PoliciesConfig) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	b.wallOff(t, "its policy")
+	b.catalog.mu.Lock()
+	b.catalog.schema.Tables = []policy.Table{b.catalog.schema.Tables[0]}
+	b.catalog.schema.Tables[0].Dark = true
+	b.catalog.mu.Unlock()
+	if _, err := b.Refresh(t.Context(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Check(t.Context(), Subject{}, reads); codeOf(err) != UpstreamUnavailable || b.policies.Ready() == nil || !strings.Contains(log.String(), "level=ERROR") {
+		t.Errorf("%v, %v, logged %s", err, b.policies.Ready(), log.String())
+	}
+}

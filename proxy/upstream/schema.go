@@ -91,20 +91,28 @@ func (p *Pool) Schema(ctx context.Context, tables []policy.TableName) (policy.Sc
 		return policy.Schema{}, unavailable("the database's catalog cannot be read", err)
 	}
 	s := asSchema(rows)
-	if p.cfg.Wall.Key == nil {
-		return s, nil
-	}
-	lacks, err := p.tryWall(ctx, conn.Conn, role)
+	tried, err := p.tryWall(ctx, conn.Conn, role)
 	if err != nil {
 		p.cfg.Recorder.UpstreamError(classConnect)
 		return policy.Schema{}, unavailable("the database's row-level security cannot be tried", err)
 	}
 	for i := range s.Tables {
-		t := &s.Tables[i]
-		t.Lacks = cmp.Or(lacks, rows[i].RLS.lacks(p.cfg.Wall.Scopes[policy.TableName{Schema: t.Schema, Name: t.Name}]))
-		t.Walled = t.Lacks == ""
+		p.judge(&s.Tables[i], rows[i].RLS, tried)
 	}
 	return s, nil
+}
+
+// judge says of a table whether it is Walled.
+func (p *Pool) judge(t *policy.Table, rls rlsOfTable, tried tried) {
+	scope := p.cfg.Wall.Scopes[policy.TableName{Schema: t.Schema, Name: t.Name}]
+	t.Dark = rls.dark(tried.blind)
+	switch {
+	case p.cfg.Wall.Key != nil:
+		t.Lacks = cmp.Or(tried.lacks, rls.lacks(scope))
+		t.Walled = t.Lacks == ""
+	case t.Dark:
+		t.Lacks = "this service signs nothing, because row-level security is off here (--rls), and on in the database"
+	}
 }
 
 // readCatalog reads the tables and what the role may, in one transaction.

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -29,14 +30,16 @@ type rlsOfRole struct {
 type rlsServer struct {
 	Definer  bool `json:"definer"`  // it runs as its owner, and gives text
 	Owned    bool `json:"owned"`    // which the role can become
-	Callable bool `json:"callable"` // by the role
+	Runs     bool `json:"runs"`     // for the role, within a policy
+	Callable bool `json:"callable"` // by the role, by its name
 }
 
 // rlsOfTable is what tableRLS tells of a table.
 type rlsOfTable struct {
 	Owned  bool     `json:"owned"`  // the role can become its owner
 	Active bool     `json:"active"` // row-level security binds the role
-	Stands bool     `json:"stands"` // the policy is there, for the role, as it must be
+	Named  bool     `json:"named"`  // a policy of wall.Policy's name is there for the role
+	Stands bool     `json:"stands"` // and it is as it must be
 	Others []string `json:"others"` // further policies that show the role rows
 }
 
@@ -52,6 +55,7 @@ const roleRLS = `SELECT pg_catalog.json_build_object(
   'function', (SELECT pg_catalog.json_build_object(
       'definer', p.prosecdef AND NOT p.proretset AND p.prorettype = 'pg_catalog.text'::pg_catalog.regtype,
       'owned', EXISTS (SELECT FROM ` + members + ` WHERE pg_catalog.pg_has_role(me.oid, p.proowner, 'MEMBER') OR pg_catalog.pg_has_role(me.oid, n.nspowner, 'MEMBER')),
+      'runs', pg_catalog.has_function_privilege(p.oid, 'EXECUTE'),
       'callable', pg_catalog.has_schema_privilege(n.oid, 'USAGE') AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE'))
     FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
     WHERE n.nspname || '.' || p.proname = '` + wall.Server + `' AND p.pronargs = 0))`
@@ -60,6 +64,7 @@ const roleRLS = `SELECT pg_catalog.json_build_object(
 const tableRLS = `(SELECT pg_catalog.json_build_object(
     'owned', EXISTS (SELECT FROM ` + members + ` WHERE pg_catalog.pg_has_role(me.oid, c.relowner, 'MEMBER')),
     'active', pg_catalog.row_security_active(c.oid),
+    'named', coalesce(pg_catalog.bool_or(own), false),
     'stands', coalesce(pg_catalog.bool_or(own AND p.polcmd = '*' AND printed = pg_catalog.pg_get_expr(p.polqual, c.oid)
       AND printed = pg_catalog.pg_get_expr(p.polwithcheck, c.oid)), false),
     'others', coalesce(pg_catalog.json_agg(p.polname ORDER BY p.polname) FILTER (WHERE NOT own), '[]'))
@@ -80,6 +85,12 @@ const printedSQL = `SELECT CASE
     JOIN pg_catalog.pg_namespace AS tn ON tn.oid = t.typnamespace
     CROSS JOIN LATERAL (SELECT pg_catalog.quote_ident(a.attname)) AS q(col)
     WHERE a.attrelid = c.oid AND a.attname = want.scope AND a.attnum > 0 AND NOT a.attisdropped`
+
+// dark tells whether the table shows the role no row, where what this service signs is not
+// taken if blind.
+func (t rlsOfTable) dark(blind bool) bool {
+	return t.Active && (t.Named && blind || !t.Named && len(t.Others) == 0)
+}
 
 // lacks says what keeps a table from being Walled; "" for nothing.
 func (t rlsOfTable) lacks(scope string) string {
@@ -123,30 +134,40 @@ const probeSQL = `SELECT
   CASE WHEN pg_catalog.set_config('` + wall.Setting + `', $2, true) IS NOT NULL THEN ` + wall.Server + `() END,
   CASE WHEN pg_catalog.set_config('` + wall.Setting + `', '', true) IS NOT NULL THEN ` + wall.Server + `() END`
 
-// tryWall says what keeps every table from being Walled, having tried the function with
-// two servers' ids that nobody has. An error is about the connection.
-func (p *Pool) tryWall(ctx context.Context, conn *pgxpool.Conn, role rlsOfRole) (lacks string, err error) {
-	if lacks := role.lacks(); lacks != "" {
-		return lacks, nil
-	}
+// tried is what came of trying the function.
+type tried struct {
+	lacks string // what keeps every table from being Walled; "" for nothing
+	blind bool   // it does not take what this service signs: the policies show no row
+}
+
+// tryWall tries the function with two servers' ids that nobody has. An error is about the
+// connection.
+func (p *Pool) tryWall(ctx context.Context, conn *pgxpool.Conn, role rlsOfRole) (tried, error) {
 	one, other := rand.Text(), rand.Text()
 	signed, known := p.cfg.Wall.sign(one)
-	if !known {
-		return "the control store has no key to sign with; tenantgate migrate makes one", nil
+	switch {
+	case p.cfg.Wall.Key == nil:
+		return tried{blind: true}, nil
+	case role.Function == nil || !role.Function.Callable:
+		return tried{lacks: role.lacks(), blind: role.Function == nil || !role.Function.Runs}, nil
+	case !known:
+		return tried{cmp.Or(role.lacks(), "the control store has no key to sign with; tenantgate migrate makes one"), true}, nil
 	}
 	forged := strings.TrimSuffix(string(signed), one) + other
 	var right, wrong, empty *string
-	err = conn.QueryRow(ctx, probeSQL, string(signed), forged).Scan(&right, &wrong, &empty)
+	err := conn.QueryRow(ctx, probeSQL, string(signed), forged).Scan(&right, &wrong, &empty)
 	var refused *pgconn.PgError
-	switch {
-	case errors.As(err, &refused):
-		return wall.Server + "() fails with SQLSTATE " + refused.Code, nil
-	case err != nil:
-		return "", err
-	case wrong != nil || empty != nil:
-		return wall.Server + "() takes a server's id without its signature", nil
-	case right == nil || *right != one:
-		return wall.Server + "() does not take the signature of the key that this service signs with", nil
+	if err != nil && !errors.As(err, &refused) {
+		return tried{}, err
 	}
-	return "", nil
+	t := tried{lacks: role.lacks(), blind: right == nil || *right != one}
+	switch {
+	case refused != nil:
+		t.lacks = cmp.Or(t.lacks, wall.Server+"() fails with SQLSTATE "+refused.Code)
+	case wrong != nil || empty != nil:
+		t.lacks = cmp.Or(t.lacks, wall.Server+"() takes a server's id without its signature")
+	case t.blind:
+		t.lacks = cmp.Or(t.lacks, wall.Server+"() does not take the signature of the key that this service signs with")
+	}
+	return t, nil
 }
