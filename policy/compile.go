@@ -143,7 +143,7 @@ func (f *File) table(section TableSection, s Schema) (*sqltree.Table, error) {
 	found := s.Tables[i]
 	t := &sqltree.Table{Schema: found.Schema, Name: found.Name, Keys: found.Keys, OID: found.OID, Walled: found.Walled}
 	for _, c := range found.Columns {
-		t.Columns = append(t.Columns, sqltree.Column{Name: c.Name, Type: sqltree.TypeName{Schema: c.TypeSchema, Name: c.TypeName}, NotNull: c.NotNull})
+		t.Columns = append(t.Columns, sqltree.Column{Name: c.Name, Type: sqltree.TypeName{Schema: c.TypeSchema, Name: c.TypeName}, NotNull: c.NotNull, NoRead: c.Unreadable})
 		if section.Scoped && c.Name == section.Column {
 			t.Scope, t.ScopeType = c.Name, sqltree.TypeName{Schema: c.TypeSchema, Name: c.TypeName}
 		}
@@ -159,7 +159,7 @@ func (f *File) table(section TableSection, s Schema) (*sqltree.Table, error) {
 		if k < 0 {
 			return nil, f.Mistake(rule.At, "table %s.%s has no column %s", section.Schema, section.Name, rule.Name)
 		}
-		t.Columns[k].NoRead, t.Columns[k].NoWrite = !rule.Read, !rule.Write
+		t.Columns[k].NoRead, t.Columns[k].NoWrite = t.Columns[k].NoRead || !rule.Read, !rule.Write
 	}
 	return t, nil
 }

@@ -32,6 +32,7 @@ type Column struct {
 	TypeSchema string // pg_type's namespace, e.g. pg_catalog
 	TypeName   string // pg_type.typname, e.g. text, int8, _text
 	NotNull    bool   // it is declared so
+	Unreadable bool   // the role that runs statements may not SELECT it: it is hidden like one that the policy hides
 	Loose      bool   // its collation is not deterministic: values that differ can be equal
 }
 

@@ -2,6 +2,7 @@ package sqltree
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -81,14 +82,25 @@ func (a *analyzer) star(l *level, items []item, ref *pg.ColumnRef, out *output) 
 	if !hides {
 		return
 	}
-	for _, it := range items {
-		if it.spread == nil {
+	for i, it := range items {
+		if it.spread == nil || slices.ContainsFunc(slices.Concat(items[:i], items[i+1:]), it.ambiguous) {
 			a.fail(&Fault{Code: ColumnNotAllowed, Offset: s.offset, Message: "* covers a column that must not be read and can't be spelled out here", Hint: "name the columns"})
 			return
 		}
 	}
 	s.refs = strings.Join(spelled, ", ")
 	a.facts.stars = append(a.facts.stars, s)
+}
+
+// ambiguous tells whether a column that FULL JOIN … USING made, which no relation's name
+// qualifies, has a namesake in another item.
+func (it item) ambiguous(other item) bool {
+	for _, c := range it.cols {
+		if c.ref == quote(c.name) && slices.ContainsFunc(other.cols, func(o column) bool { return o.name == c.name }) {
+			return true
+		}
+	}
+	return false
 }
 
 func valuesOutput(row *pg.Node) output {

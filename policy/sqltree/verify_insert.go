@@ -22,7 +22,7 @@ func (v *verifier) insertStmt(a, b *pg.InsertStmt) error {
 	if err := v.same(a.ProtoReflect(), b.ProtoReflect(), "with_clause", "relation", "cols", "select_stmt", "on_conflict_clause", "returning_list"); err != nil {
 		return err
 	}
-	g, err := insertColumns(a.Cols, b.Cols, t)
+	g, err := insertColumns(a, b, t)
 	if err != nil {
 		return err
 	}
@@ -33,9 +33,9 @@ func (v *verifier) insertStmt(a, b *pg.InsertStmt) error {
 }
 
 // insertColumns compares two column lists and tells where the scope column is.
-func insertColumns(a, b []*pg.Node, t *Table) (*given, error) {
-	old, now := columnNames(a), columnNames(b)
-	if slices.ContainsFunc(slices.Concat(a, b), func(n *pg.Node) bool { return len(n.GetResTarget().GetIndirection()) > 0 }) {
+func insertColumns(a, b *pg.InsertStmt, t *Table) (*given, error) {
+	old, now := columnNames(a.Cols), columnNames(b.Cols)
+	if slices.ContainsFunc(slices.Concat(a.Cols, b.Cols), func(n *pg.Node) bool { return len(n.GetResTarget().GetIndirection()) > 0 }) {
 		return nil, errors.New("a part of a column is inserted")
 	}
 	if t.Scope == "" {
@@ -44,7 +44,7 @@ func insertColumns(a, b []*pg.Node, t *Table) (*given, error) {
 	if len(now) == 0 { // DEFAULT VALUES would be left with the scope column's default
 		return nil, errors.New("the columns of an INSERT are not spelled out")
 	}
-	if natural := firstNames(t, len(now)); len(old) == 0 && slices.Equal(natural, now) && slices.Contains(now, t.Scope) {
+	if natural := firstNames(t, len(now)); len(old) == 0 && a.SelectStmt != nil && slices.Equal(natural, now) && slices.Contains(now, t.Scope) {
 		return &given{table: t, index: t.index(t.Scope)}, nil
 	}
 	if at := slices.Index(old, t.Scope); at >= 0 {
