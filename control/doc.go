@@ -1,6 +1,7 @@
 // Package control is the control store: projects, servers, developer tokens, server keys
 // and which policy each is assigned, kept in Postgres in the schema tenantgate. It also
-// looks up a server's end users, and makes the tables of both databases (migrate.go).
+// looks up a server's end users, makes the tables of both databases (migrate.go) and what
+// row-level security needs there (wall.go), and keeps its keys (wallkeys.go, signing.go).
 //
 // # Who is calling
 //

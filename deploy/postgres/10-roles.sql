@@ -20,9 +20,10 @@ DO $$ BEGIN RAISE 'a password is missing: run deploy/secrets.sh, and name its fo
 \endif
 
 BEGIN;
--- Owns projects, servers and credentials.
+-- Owns projects, servers, credentials and the key that servers are signed with.
 CREATE ROLE tenantgate_control LOGIN PASSWORD :'control' NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS;
--- Owns the server-scoped tables; only the migration uses it.
+-- Owns the server-scoped tables and the keys of row-level security; only the migration and
+-- `tenantgate key` use it.
 CREATE ROLE tenantgate_owner LOGIN PASSWORD :'owner' NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS;
 -- Runs developers' statements; owns nothing.
 CREATE ROLE tenantgate_statement LOGIN PASSWORD :'statement' NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT NOREPLICATION NOBYPASSRLS;

@@ -6,7 +6,8 @@
 //
 // A statement and what belongs to it form one implicit transaction, ended by one Sync:
 //
-//	prelude    set_config(…, true): the statement's time limit          (prelude.go)
+//	prelude    set_config(…, true): the statement's time limit, and      (prelude.go)
+//	           its server with a signature, for row-level security       (package wall)
 //	[describe] Parse and Describe, on a connection's first use of a text (run.go)
 //	statement  Bind and Execute, everything in text format
 //	[shapes]   the tables still have the shape that the plan relies on
@@ -32,5 +33,7 @@
 //     text holds. One that was found in the text alone, before any row was read, shows what
 //     the text holds literally. Neither shows anything of the rewritten text, the network
 //     or another server (messages.go).
+//   - A table counts as Walled only while the database keeps every server to its own rows
+//     without this program's help, tried with the keys that it signs with (wall.go).
 //   - Nobody is told to repeat a write that may have been committed.
 package upstream

@@ -117,6 +117,9 @@ func TestTheWallAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := open(t)
+			if lacks := w.lacks(); len(lacks) > 0 {
+				t.Errorf("lacks %v", lacks)
+			}
 			var group sync.WaitGroup
 			for range 4 {
 				group.Go(func() {
