@@ -9,7 +9,7 @@ PG_BINS  ?= $(wildcard /usr/lib/postgresql/*/bin)
 BENCH    ?= .
 FUZZTIME ?= 1m
 
-SOURCES := cmd control metrics policies policy proxy
+SOURCES := cmd control doctor metrics policies policy proxy wall
 
 .DEFAULT_GOAL := help
 .PHONY: build run test pg-matrix lint bench fuzz clean help

@@ -28,6 +28,7 @@ type app struct {
 	Token   tokenCommand   `cmd:"" help:"Manage developers' access tokens."`
 	Key     keyCommand     `cmd:"" help:"Manage the keys of row-level security (servers' API keys: tenantgate server rotate-key)."`
 	Check   checkCommand   `cmd:"" help:"Tell what would become of SQL statements, without a database."`
+	Doctor  doctorCommand  `cmd:"" help:"Look over a database that statements run in: what lets one server learn of another there, and the SQL that mends it."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 
 	ShowVersion kong.VersionFlag `name:"version" env:"-" help:"Print the version."`

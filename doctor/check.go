@@ -1,0 +1,88 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// The order of a script: what others need comes first.
+const (
+	stageSchema  = iota // the wall's schema and function
+	stageRole           // the role's attributes and memberships
+	stageOwner          // who owns what
+	stageRevoke         // rights that go
+	stageGrant          // rights of tables that the policies name
+	stageForeign        // foreign keys: unique keys can't go while these refer to them
+	stageKey            // unique keys
+	stageColumn         // the scope columns themselves
+	stageWall           // policies, on columns as they are by then
+	stageRest
+)
+
+// check is one thing to look for. Its query gives a row for each fault. Words in braces
+// in says, mend and instead stand for that row's columns. These columns have a meaning:
+//
+//	object   what the finding is about
+//	severity the finding's, instead of the check's
+//	wall     the scoped table, quoted, for which the wall does not stand then; - for none
+type check struct {
+	name     string
+	severity Severity
+	asRole   bool   // ask as the statement role, not as whoever sees most
+	breach   bool   // the wall does not stand then; for every table, unless column wall says which
+	stage    int    // of mend
+	sql      string // after the relations of prelude.go
+	says     string
+	mend     string // "" or empty once filled in: no SQL mends it
+	instead  string
+}
+
+// row is one fault, as its query tells it.
+type row map[string]string
+
+// run asks a check's query.
+func (c *check) run(ctx context.Context, tx pgx.Tx, role, policies string) ([]Finding, error) {
+	var text []byte
+	query := with(c.sql) + ", found AS (" + c.sql + ")\nSELECT coalesce(json_agg(to_json(found)), '[]')::text FROM found"
+	if err := tx.QueryRow(ctx, query, role, policies).Scan(&text); err != nil {
+		return nil, fmt.Errorf("looking for %s: %w", c.name, err)
+	}
+	var rows []map[string]any
+	if err := json.Unmarshal(text, &rows); err != nil {
+		return nil, fmt.Errorf("reading what was found of %s: %w", c.name, err)
+	}
+	findings := make([]Finding, 0, len(rows))
+	for _, found := range rows {
+		r := row{}
+		for column, value := range found {
+			if value != nil {
+				r[column] = fmt.Sprint(value)
+			} else {
+				r[column] = ""
+			}
+		}
+		findings = append(findings, c.finding(r))
+	}
+	return findings, nil
+}
+
+func (c *check) finding(r row) Finding {
+	return Finding{
+		Severity: severity(r["severity"], c.severity), Check: c.name, Object: r["object"],
+		Says: r.fill(c.says), SQL: r.fill(c.mend), Instead: r.fill(c.instead),
+		stage: c.stage, table: r["wall"], wall: c.breach && r["wall"] != "-",
+	}
+}
+
+// fill puts the row's columns into words, once: what stands in a column is not filled in.
+func (r row) fill(words string) string {
+	var pairs []string
+	for column, value := range r {
+		pairs = append(pairs, "{"+column+"}", value)
+	}
+	return strings.TrimSpace(strings.NewReplacer(pairs...).Replace(words))
+}

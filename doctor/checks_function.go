@@ -1,0 +1,75 @@
+package doctor
+
+// functionChecks are about the function that says which server is signed for, and about
+// the keys it verifies with. What it does when asked is in probe.go.
+var functionChecks = []check{
+	{
+		name: "function-missing", severity: Leak, breach: true, stage: stageSchema,
+		sql:  `SELECT 'tenantgate_wall.server()' AS object, me.ident AS role FROM me WHERE NOT EXISTS (SELECT FROM judge)`,
+		says: `there is no function {object}: nothing in the database can tell which server a statement is for, so no wall can stand`,
+		mend: schemaSQL, instead: `Run it as the role that "tenantgate migrate" works as there; the keys come from that command alone, and are not printed here.`,
+	}, {
+		name: "function-invoker", severity: Risk, breach: true, stage: stageSchema,
+		sql:  `SELECT 'tenantgate_wall.server()' AS object FROM pg_proc WHERE oid = (SELECT oid FROM judge) AND NOT prosecdef`,
+		says: `{object} runs as its caller: either it can't read the keys and every statement fails, or the statement role can, and a statement that gets past the policy could sign for any server`,
+		mend: `ALTER FUNCTION {object} SECURITY DEFINER;`,
+	}, {
+		name: "function-path", severity: Leak, breach: true, stage: stageSchema,
+		sql: `SELECT 'tenantgate_wall.server()' AS object FROM pg_proc WHERE oid = (SELECT oid FROM judge)
+			AND NOT EXISTS (SELECT FROM unnest(proconfig) AS c(setting) WHERE replace(setting, ' ', '') IN ('search_path=pg_catalog,pg_temp', 'search_path="pg_catalog","pg_temp"', 'search_path=pg_catalog,"pg_temp"'))`,
+		says: `{object} does not pin its search_path to pg_catalog, pg_temp: a function or table that somebody puts before the one it means runs with the rights of its owner, who reads the keys`,
+		mend: `ALTER FUNCTION {object} SET search_path = pg_catalog, pg_temp;`,
+	}, {
+		name: "function-shape", severity: Risk, breach: true, stage: stageSchema,
+		sql: `SELECT 'tenantgate_wall.server()' AS object, concat_ws(', ', CASE WHEN p.provolatile <> 's' THEN 'it is not STABLE' END,
+			CASE WHEN p.proretset THEN 'it returns a set' END, CASE WHEN p.prorettype <> 'text'::regtype THEN 'it returns ' || format_type(p.prorettype, NULL) END) AS why
+		FROM pg_proc p WHERE p.oid = (SELECT oid FROM judge) AND (p.provolatile <> 's' OR p.proretset OR p.prorettype <> 'text'::regtype)`,
+		says:    `{object} is not the function that the wall is made of ({why}): its answer may be another within one statement, or kept from one statement for the next`,
+		instead: `Run "tenantgate migrate", which makes it again.`,
+	}, {
+		name: "function-owner", severity: Leak, breach: true, stage: stageSchema,
+		sql: `SELECT 'tenantgate_wall.server()' AS object, me.ident AS role, quote_ident(r.rolname) AS owner FROM me, pg_proc p JOIN pg_roles r ON r.oid = p.proowner
+		WHERE p.oid = (SELECT oid FROM judge) AND p.proowner <> me.oid AND NOT me.rolsuper AND pg_has_role(me.oid, p.proowner, 'MEMBER')
+			AND NOT EXISTS (SELECT FROM pg_auth_members m WHERE m.member = me.oid AND m.roleid = p.proowner)`,
+		says: `{role} is, through other roles, a member of {owner}, which owns {object}: a statement that gets past the policy could replace the function`,
+		mend: `ALTER FUNCTION {object} OWNER TO CURRENT_USER;`,
+	}, {
+		name: "function-execute", severity: Note, breach: true, stage: stageSchema,
+		sql: `SELECT 'tenantgate_wall.server()' AS object, me.ident AS role FROM me
+		WHERE (SELECT oid FROM judge) IS NOT NULL AND NOT has_function_privilege(me.oid, (SELECT oid FROM judge), 'EXECUTE')`,
+		says: `{role} may not execute {object}: every statement on a table with the wall fails`,
+		mend: `GRANT EXECUTE ON FUNCTION {object} TO {role};`,
+	}, {
+		name: "function-public", severity: Note, stage: stageSchema,
+		sql: `SELECT 'tenantgate_wall.server()' AS object, me.ident AS role, string_agg(CASE WHEN e.grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(e.grantee)) END, ', ') AS holders
+		FROM me, pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) e
+		WHERE p.oid = (SELECT oid FROM judge) AND e.grantee NOT IN (me.oid, p.proowner) GROUP BY 2`,
+		says: `{holders} may execute {object}, which only {role} needs: others can try signatures on it`,
+		mend: "REVOKE ALL ON FUNCTION {object} FROM {holders};\nGRANT EXECUTE ON FUNCTION {object} TO {role};",
+	}, {
+		name: "keys-missing", severity: Risk, breach: true,
+		sql:     `SELECT 'tenantgate_wall.keys' AS object WHERE (SELECT oid FROM keyring) IS NULL AND (SELECT oid FROM judge) IS NOT NULL`,
+		says:    `there is no table {object}: no signature can be verified, so statements fail or see no rows`,
+		instead: `Run "tenantgate migrate": it makes the keys and gives them to the service. They are not printed here.`,
+	}, {
+		name: "keys-readable", severity: Leak, breach: true, stage: stageSchema,
+		sql: `SELECT 'tenantgate_wall.keys' AS object, me.ident AS role, string_agg(DISTINCT r.privilege, ', ') AS privileges, string_agg(DISTINCT r.holder, ', ') AS holders
+		FROM me, rights r WHERE r.rel = (SELECT oid FROM keyring) GROUP BY 2`,
+		says: `{role} has {privileges} on {object}: a statement that gets past the policy could sign for any server, and so read and change every server's rows`,
+		mend: `REVOKE ALL ON {object} FROM {holders};`, instead: `Then make new keys with "tenantgate migrate": these are to be taken for known.`,
+	}, {
+		name: "keys-others", severity: Risk, stage: stageSchema,
+		sql: `SELECT 'tenantgate_wall.keys' AS object, string_agg(DISTINCT quote_ident(pg_get_userbyid(e.grantee)), ', ') AS holders
+		FROM me, pg_class c, LATERAL (SELECT x.grantee FROM aclexplode(c.relacl) x UNION SELECT x.grantee FROM pg_attribute a, aclexplode(a.attacl) x WHERE a.attrelid = c.oid) e
+		WHERE c.oid = (SELECT oid FROM keyring) AND e.grantee NOT IN (0, me.oid, c.relowner) HAVING count(*) > 0`,
+		says: `{holders} may use {object}, which only its owner needs: whoever reads it signs for any server`,
+		mend: `REVOKE ALL ON {object} FROM {holders};`, instead: `Then make new keys with "tenantgate migrate": these are to be taken for known.`,
+	}, {
+		name: "keys-blind", severity: Risk, breach: true, stage: stageSchema,
+		sql: `SELECT 'tenantgate_wall.keys' AS object, quote_ident(pg_get_userbyid(p.proowner)) AS owner FROM pg_proc p
+		WHERE p.oid = (SELECT oid FROM judge) AND (SELECT oid FROM keyring) IS NOT NULL
+			AND NOT (has_table_privilege(p.proowner, (SELECT oid FROM keyring), 'SELECT') AND has_schema_privilege(p.proowner, (SELECT pronamespace FROM judge), 'USAGE'))`,
+		says: `{owner}, which owns tenantgate_wall.server() and which it runs as, may not read {object}: every statement on a table with the wall fails`,
+		mend: "GRANT USAGE ON SCHEMA tenantgate_wall TO {owner};\nGRANT SELECT ON {object} TO {owner};",
+	},
+}

@@ -1,0 +1,151 @@
+package doctor
+
+// hiddenChecks are about what row-level security does not cover, because Postgres does it
+// for all rows of a table: it compares keys, follows references, draws numbers, and runs
+// what stands behind a table as somebody else.
+var hiddenChecks = []check{
+	{
+		name: "hidden-unique", severity: Leak, stage: stageKey,
+		sql: `SELECT quote_ident(k.relname) || ' on ' || u.ident AS object, u.scope,
+			CASE WHEN k.uuids THEN 'risk' ELSE 'leak' END AS severity,
+			CASE WHEN k.uuids THEN 'whoever has seen such a value can ask, by an INSERT, whether a row of another server has it'
+				ELSE 'an INSERT or UPDATE that fails tells that a row of another server has the value' END AS why,
+			CASE WHEN k.referenced THEN '' WHEN con.oid IS NOT NULL
+				THEN format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s;', u.ident, con.conname, con.conname, overlay(pg_get_constraintdef(con.oid) PLACING '(' || u.scope || ', ' FROM position('(' IN pg_get_constraintdef(con.oid)) FOR 1))
+				ELSE format(E'DROP INDEX IF EXISTS %I.%I;\n%s%s, %s;', k.nspname, k.relname, k.head, u.scope, substr(k.def, length(k.head) + 1)) END AS mend,
+			CASE WHEN k.referenced THEN 'Foreign keys refer to it: mend those first, then run doctor again. '
+				ELSE 'It takes a lock and builds an index; ON CONFLICT must name the new columns. ' END AS instead
+		FROM units u JOIN LATERAL (
+			SELECT c.oid, c.relname, n.nspname, pg_get_indexdef(c.oid) AS def, i.indrelid,
+				format('CREATE UNIQUE INDEX %I ON %s%s USING %I (', c.relname, CASE WHEN t.relkind = 'p' THEN 'ONLY ' ELSE '' END, u.ident, am.amname) AS head,
+				EXISTS (SELECT FROM pg_constraint f WHERE f.contype = 'f' AND f.conindid = c.oid) AS referenced,
+				i.indnkeyatts = 1 AND EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = i.indrelid AND a.attnum = i.indkey[0] AND a.atttypid = 'uuid'::regtype) AS uuids
+			FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_class t ON t.oid = i.indrelid JOIN pg_am am ON am.oid = c.relam
+			WHERE i.indrelid = u.oid AND i.indisunique AND i.indislive AND NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = c.oid)
+				AND u.attnum <> ALL ((i.indkey::int2[])[0:i.indnkeyatts - 1])
+		) k ON true LEFT JOIN pg_constraint con ON con.conindid = k.oid AND con.conrelid = u.oid AND con.contype IN ('p', 'u')`,
+		says: `the unique key {object} does not hold {scope}: {why}`,
+		mend: `{mend}`, instead: `{instead}No wall can hide it: a unique key is checked against every row.`,
+	}, {
+		name: "hidden-exclusion", severity: Leak, stage: stageKey,
+		sql: `SELECT quote_ident(con.conname) || ' on ' || u.ident AS object, u.scope,
+			format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s;', u.ident, con.conname, con.conname, overlay(pg_get_constraintdef(con.oid) PLACING '(' || u.scope || ' WITH =, ' FROM position('(' IN pg_get_constraintdef(con.oid)) FOR 1)) AS mend
+		FROM units u JOIN pg_constraint con ON con.conrelid = u.oid AND con.contype = 'x'
+		WHERE NOT EXISTS (SELECT FROM unnest(con.conkey, con.conexclop) AS k(att, op) JOIN pg_operator o ON o.oid = k.op WHERE k.att = u.attnum AND o.oprname = '=')`,
+		says: `the exclusion constraint {object} does not compare {scope}: an INSERT that fails tells that a row of another server is in its way`,
+		mend: `{mend}`, instead: `With gist it needs the extension btree_gist. No wall can hide it: the constraint is checked against every row.`,
+	}, {
+		name: "hidden-foreign-key", severity: Leak, stage: stageForeign,
+		sql: `SELECT quote_ident(con.conname) || ' on ' || u.ident AS object, p.ident AS parent,
+			CASE WHEN con.confdeltype = 'c' THEN 'a DELETE of one''s own row deletes other servers'' rows that point at it'
+				WHEN con.confdeltype IN ('n', 'd') THEN 'a DELETE of one''s own row changes other servers'' rows that point at it'
+				ELSE 'a DELETE that fails tells that rows of another server point there' END AS effect,
+			format(E'CREATE UNIQUE INDEX IF NOT EXISTS %I ON %s (%s, %s);\nALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I FOREIGN KEY (%s, %s) REFERENCES %s (%s, %s)%s%s%s;',
+				left((SELECT relname FROM pg_class WHERE oid = p.oid), 40) || '_scoped_' || left(md5(cols.target), 8), p.ident, p.scope, cols.target,
+				u.ident, con.conname, con.conname, u.scope, cols.own, p.ident, p.scope, cols.target,
+				CASE con.confupdtype WHEN 'c' THEN ' ON UPDATE CASCADE' WHEN 'r' THEN ' ON UPDATE RESTRICT' ELSE '' END,
+				CASE con.confdeltype WHEN 'c' THEN ' ON DELETE CASCADE' WHEN 'r' THEN ' ON DELETE RESTRICT' WHEN 'n' THEN ' ON DELETE SET NULL (' || cols.own || ')' WHEN 'd' THEN ' ON DELETE SET DEFAULT (' || cols.own || ')' ELSE '' END,
+				CASE WHEN con.condeferrable THEN ' DEFERRABLE' || CASE WHEN con.condeferred THEN ' INITIALLY DEFERRED' ELSE '' END ELSE '' END) AS mend
+		FROM units u JOIN pg_constraint con ON con.conrelid = u.oid AND con.contype = 'f' AND con.conparentid = 0 JOIN units p ON p.oid = con.confrelid
+		JOIN LATERAL (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY k.at) AS own, string_agg(quote_ident(b.attname), ', ' ORDER BY k.at) AS target
+			FROM unnest(con.conkey, con.confkey) WITH ORDINALITY AS k(own, target, at)
+			JOIN pg_attribute a ON a.attrelid = con.conrelid AND a.attnum = k.own JOIN pg_attribute b ON b.attrelid = con.confrelid AND b.attnum = k.target) cols ON true
+		WHERE NOT EXISTS (SELECT FROM unnest(con.conkey, con.confkey) AS k(own, target) WHERE k.own = u.attnum AND k.target = p.attnum)`,
+		says: `the foreign key {object} to {parent} does not carry the scope column: an INSERT tells whether another server has the row that it points at, and {effect}`,
+		mend: `{mend}`, instead: `Where it fails, rows of two servers point at each other already. No wall can hide it: references are followed as the owner.`,
+	}, {
+		name: "hidden-foreign-into", severity: Risk,
+		sql: `SELECT quote_ident(con.conname) || ' on ' || format('%I.%I', n.nspname, c.relname) AS object, p.ident AS parent,
+			CASE con.confdeltype WHEN 'c' THEN 'deletes rows there' WHEN 'n' THEN 'changes rows there' WHEN 'd' THEN 'changes rows there' ELSE 'fails where rows there point at it, and so tells of them' END AS effect
+		FROM units p JOIN pg_constraint con ON con.confrelid = p.oid AND con.contype = 'f' AND con.conparentid = 0
+		JOIN pg_class c ON c.oid = con.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE NOT EXISTS (SELECT FROM units u WHERE u.oid = con.conrelid)`,
+		says:    `the foreign key {object} points at {parent}, from a table that is not scoped: a DELETE of one's own row {effect}`,
+		instead: `No wall can hide it. Name the table in the policy if its rows belong to servers; else take DELETE on {parent} out of the policy.`,
+	}, {
+		name: "hidden-sequence", severity: Risk,
+		sql: `SELECT DISTINCT u.ident || '.' || quote_ident(a.attname) AS object, format('%I.%I', n.nspname, s.relname) AS sequence
+		FROM units u JOIN pg_attribute a ON a.attrelid = u.oid AND NOT a.attisdropped JOIN pg_class s ON s.relkind = 'S' JOIN pg_namespace n ON n.oid = s.relnamespace
+		WHERE u.oid = u.root AND (EXISTS (SELECT FROM serials WHERE serials.oid = s.oid AND serials.rel = u.oid AND serials.deptype = 'i'
+				AND EXISTS (SELECT FROM pg_depend d WHERE d.objid = s.oid AND d.refobjid = u.oid AND d.refobjsubid = a.attnum))
+			OR EXISTS (SELECT FROM pg_attrdef f JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid AND d.refclassid = 'pg_class'::regclass AND d.refobjid = s.oid
+				WHERE f.adrelid = u.oid AND f.adnum = a.attnum))`,
+		says:    `{object} is numbered by {sequence}, which counts for all servers: the numbers of two of its own rows tell a server how many rows others made between them`,
+		instead: `No wall can hide it: give the rows ids that tell nothing (uuid DEFAULT gen_random_uuid()), or number them for each server.`,
+	}, {
+		name: "hidden-collation", severity: Leak, stage: stageColumn,
+		sql: `SELECT scoped.ident || '.' || scoped.scope AS object, co.collname AS collation, ` + retypeSQL("format_type(scoped.atttypid, NULL) || ' COLLATE \"C\"'") + ` AS mend
+		FROM scoped JOIN pg_collation co ON co.oid = scoped.attcollation AND NOT co.collisdeterministic`,
+		says: `the collation {collation} of {object} is not deterministic: ids that are spelled in two ways are one to the database, so two servers can be the same`,
+		mend: `{mend}`, instead: `Foreign keys on the column must be dropped before and made again after.`,
+	}, {
+		name: "hidden-type", severity: Risk, stage: stageColumn,
+		sql: `SELECT scoped.ident || '.' || scoped.scope AS object, format_type(scoped.atttypid, -1) AS type,
+			CASE format_type(scoped.atttypid, -1) WHEN 'bpchar' THEN 'ids that differ in trailing spaces are one to the database' ELSE 'ids that differ in case are one to the database' END AS why, ` + retypeSQL("'text'") + ` AS mend
+		FROM scoped JOIN pg_type t ON t.oid = scoped.atttypid WHERE t.oid = 'bpchar'::regtype OR t.typname = 'citext'`,
+		says: `the type of {object} is {type}: {why}, so two servers can be the same`,
+		mend: `{mend}`, instead: `Foreign keys on the column must be dropped before and made again after.`,
+	}, {
+		name: "hidden-unfit", severity: Risk,
+		sql: `SELECT scoped.ident || '.' || scoped.scope AS object, format_type(scoped.atttypid, NULL) AS type FROM scoped JOIN pg_type t ON t.oid = scoped.atttypid JOIN pg_namespace n ON n.oid = t.typnamespace
+		WHERE NOT (n.nspname = 'pg_catalog' AND t.typname IN ('text', 'varchar', 'bpchar', 'uuid', 'int2', 'int4', 'int8') OR t.typname = 'citext' AND n.nspname <> 'pg_catalog')`,
+		says:    `the type of {object} is {type}, of which tenantgate does not know when two ids are equal: the service does not start with a policy that scopes by it`,
+		instead: `Use text, varchar, uuid or an integer.`,
+	}, {
+		name: "hidden-null", severity: Note, stage: stageColumn,
+		sql:  `SELECT scoped.ident || '.' || scoped.scope AS object, scoped.ident AS tab, scoped.scope FROM scoped WHERE NOT attnotnull`,
+		says: `{object} may be NULL: such a row belongs to no server, so no statement sees it, and a job that forgets the column goes unnoticed`,
+		mend: `ALTER TABLE {tab} ALTER COLUMN {scope} SET NOT NULL;`,
+	}, {
+		name: "hidden-view", severity: Leak, breach: true, stage: stageRevoke,
+		sql: `SELECT v.ident AS object, t.ident AS tab, CASE WHEN v.invoker THEN '-' ELSE t.ident END AS wall, (SELECT ident FROM me) AS role, string_agg(DISTINCT r.privilege, ', ') AS privileges, string_agg(DISTINCT r.holder, ', ') AS holders,
+			CASE WHEN v.relkind = 'm' THEN 'materialised view' ELSE 'view' END AS what, CASE WHEN v.invoker THEN 'risk' ELSE 'leak' END AS severity,
+			CASE WHEN v.relkind = 'm' THEN 'it holds a copy of every server''s rows, to which no row-level security applies'
+				WHEN v.invoker THEN 'it reads as its caller, but a view is nothing that a policy can admit'
+				ELSE 'it reads as its owner, whom row-level security does not bind, so a statement that gets past the policy could read every server''s rows' END AS why
+		FROM over o JOIN scoped t ON t.oid = o.root JOIN LATERAL (SELECT c.oid, c.relkind, format('%I.%I', n.nspname, c.relname) AS ident,
+				coalesce(array_to_string(c.reloptions, ' ') ~* 'security_invoker=(true|on|yes|1)', false) AND c.relkind = 'v' AS invoker
+			FROM pg_class c JOIN reached n ON n.oid = c.relnamespace WHERE c.oid = o.oid AND c.relkind IN ('v', 'm')) v ON true
+		JOIN rights r ON r.rel = v.oid GROUP BY v.ident, t.ident, v.relkind, v.invoker`,
+		says: `{role} may {privileges} the {what} {object} over {tab}: {why}`,
+		mend: `REVOKE ALL ON {object} FROM {holders};`,
+	}, {
+		name: "hidden-rule", severity: Leak, stage: stageRest,
+		sql: `SELECT quote_ident(r.rulename) || ' on ' || u.ident AS object, quote_ident(r.rulename) AS rule, u.ident AS tab
+		FROM units u JOIN pg_rewrite r ON r.ev_class = u.oid AND r.rulename <> '_RETURN' AND r.ev_enabled <> 'D'`,
+		says: `the rule {object} turns a statement into others, which run with the rights of the table's owner: they are beyond the policy, which proved another statement, and beyond row-level security`,
+		mend: `DROP RULE IF EXISTS {rule} ON {tab};`, instead: `Do what it did in a trigger whose function is SECURITY INVOKER.`,
+	}, {
+		name: "hidden-definer", severity: Risk,
+		sql: `SELECT format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) AS object, u.ident AS tab, string_agg(DISTINCT x.what, ', ') AS what
+		FROM units u JOIN LATERAL (
+			SELECT t.tgfoid AS func, 'the trigger ' || quote_ident(t.tgname) AS what FROM pg_trigger t WHERE t.tgrelid = u.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D'
+			UNION ALL SELECT d.refobjid, 'a default' FROM pg_attrdef f JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid AND d.refclassid = 'pg_proc'::regclass WHERE f.adrelid = u.oid
+			UNION ALL SELECT d.refobjid, 'the constraint ' || quote_ident(k.conname) FROM pg_constraint k JOIN pg_depend d ON d.classid = 'pg_constraint'::regclass AND d.objid = k.oid AND d.refclassid = 'pg_proc'::regclass WHERE k.conrelid = u.oid
+		) x ON true JOIN pg_proc p ON p.oid = x.func AND p.prosecdef JOIN pg_namespace n ON n.oid = p.pronamespace GROUP BY p.oid, n.nspname, p.proname, u.ident`,
+		says:    `{object}, which {what} of {tab} runs, is SECURITY DEFINER: with each such statement it reads and writes as its owner, for whom the servers are not kept apart`,
+		instead: `Read its body: what it reads, writes and fails on must be the row's own server's. If it can run as its caller: ALTER FUNCTION {object} SECURITY INVOKER;`,
+	}, {
+		name: "hidden-statistics", severity: Risk,
+		sql: `SELECT 'pg_catalog.' || v.relname AS object, string_agg(DISTINCT u.ident, ', ') AS tabs FROM pg_class v JOIN pg_namespace n ON n.oid = v.relnamespace AND n.nspname = 'pg_catalog', units u JOIN pg_statistic_ext x ON x.stxrelid = u.oid
+		WHERE v.relname IN ('pg_stats_ext', 'pg_stats_ext_exprs') AND pg_get_viewdef(v.oid) !~ 'pg_has_role' GROUP BY v.relname`,
+		says:    `{object} is as Postgres had it before CVE-2024-4317 was fixed, which an upgrade alone does not mend: it shows values of every server's rows of {tabs}`,
+		instead: `Run fix-CVE-2024-4317.sql, which comes with Postgres, as a superuser; or DROP STATISTICS.`,
+	}, {
+		name: "hidden-index", severity: Note, stage: stageRest,
+		sql: `SELECT scoped.ident AS object, scoped.scope FROM scoped WHERE scoped.relkind <> 'f' AND NOT EXISTS (SELECT FROM pg_index i
+			WHERE i.indrelid = scoped.oid AND i.indkey[0] = scoped.attnum AND i.indisvalid AND i.indpred IS NULL)`,
+		says: `{object} has no index that begins with {scope}: every statement reads the rows of all servers to find its own, and its run time tells how many there are`,
+		mend: `CREATE INDEX ON {object} ({scope});`, instead: `On a large table make it by itself, with CREATE INDEX CONCURRENTLY.`,
+	},
+}
+
+// retypeSQL gives a scope column another type, and the wall's policy, which depends on it,
+// again, with the expression that a text column needs.
+func retypeSQL(to string) string {
+	return `concat_ws(E'\n', format('DROP POLICY IF EXISTS tenantgate_server ON %s;', scoped.ident),
+		format('ALTER TABLE %s ALTER COLUMN %s TYPE %s;', scoped.ident, scoped.scope, ` + to + `),
+		CASE WHEN EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = scoped.oid AND p.polname = 'tenantgate_server') THEN
+			format('CREATE POLICY tenantgate_server ON %s TO %s USING (%s) WITH CHECK (%s);', scoped.ident, scoped.role,
+			CASE WHEN ` + to + ` = 'text' THEN scoped.textual ELSE scoped.expression END, CASE WHEN ` + to + ` = 'text' THEN scoped.textual ELSE scoped.expression END) END)`
+}

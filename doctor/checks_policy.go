@@ -1,0 +1,34 @@
+package doctor
+
+// policyChecks hold what the policies say against the database.
+var policyChecks = []check{
+	{
+		name: "policy-missing", severity: Note,
+		sql: `SELECT format('%I.%I', told.schema, told.name) AS object,
+			CASE c.relkind WHEN 'v' THEN 'a view' WHEN 'm' THEN 'a materialised view' ELSE 'nothing of that name' END AS is
+		FROM told LEFT JOIN pg_namespace n ON n.nspname = told.schema LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = told.name
+		WHERE c.oid IS NULL OR c.relkind NOT IN ('r', 'p', 'f')`,
+		says:    `a policy names the table {object}, and there is {is}: the service does not start with it`,
+		instead: `Make the table, or take it out of the policy. A view can't be restricted from outside: name the tables that it reads.`,
+	}, {
+		name: "policy-column", severity: Note,
+		sql: `SELECT named.ident AS object, quote_ident(named."column") AS scope FROM named
+		WHERE named.scoped AND NOT EXISTS (SELECT FROM scoped WHERE scoped.oid = named.oid)`,
+		says:    `a policy scopes {object} by {scope}, and it has no such column: the service does not start with it`,
+		instead: `Correct the column in the policy, or add it to the table.`,
+	}, {
+		name: "policy-shared", severity: Leak,
+		sql: `SELECT named.ident AS object, array_to_string(named.shared, ', ') AS policies, quote_ident(a.attname) AS scope
+		FROM named JOIN pg_attribute a ON a.attrelid = named.oid AND a.attnum > 0 AND NOT a.attisdropped
+			AND a.attname IN (SELECT told."column" FROM told WHERE told.scoped)
+		WHERE named.shared <> '{}'`,
+		says:    `{object} has the column {scope}, by which other tables are scoped, and the policy {policies} declares it shared: every server reads every row`,
+		instead: `Write scoped: true in the policy; if all servers are meant to share the table, rename the column.`,
+	}, {
+		name: "policy-writable", severity: Risk,
+		sql: `SELECT named.ident AS object, array_to_string(named.shared, ', ') AS policies FROM named
+		WHERE named.shared <> '{}' AND NOT named.scoped AND named.access && '{insert,update,delete}'`,
+		says:    `the policy {policies} lets every server write {object}, which all of them share: what one writes another reads, and one can take away what others need`,
+		instead: `Write access: [select] in the policy, and let something else than statements fill the table.`,
+	},
+}

@@ -1,0 +1,132 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/tenantgate/tenantgate/policy"
+)
+
+// examineTime bounds one examination.
+const examineTime = 2 * time.Minute
+
+// Config says what to look at.
+type Config struct {
+	URL      string              // the statement role's; required
+	OwnerURL string              // of a role that sees more, in the same database; "" for none
+	Files    []*policy.File      // all policies that are in force there
+	Sets     map[string][]string // the function sets that they refer to
+}
+
+// Examine looks over a database. It changes nothing and takes no lock that a statement
+// waits for. An error means that it could not look; what it could not see without
+// OwnerURL is in the report.
+func Examine(ctx context.Context, cfg Config) (*Report, error) {
+	ctx, cancel := context.WithTimeout(ctx, examineTime)
+	defer cancel()
+	names, err := newNamed(cfg.Files, cfg.Sets)
+	if err != nil {
+		return nil, err
+	}
+	role, err := open(ctx, cfg.URL)
+	if err != nil {
+		return nil, fmt.Errorf("as the statement role: %w", err)
+	}
+	defer role.close(ctx)
+	seer := role
+	if cfg.OwnerURL != "" {
+		if seer, err = open(ctx, cfg.OwnerURL); err != nil {
+			return nil, fmt.Errorf("as the owner: %w", err)
+		}
+		defer seer.close(ctx)
+		if seer.place != role.place {
+			return nil, errors.New("the two URLs lead to different databases: both must lead to the one that statements run in")
+		}
+	}
+	e := &examination{role: role, seer: seer, names: names, report: &Report{Database: role.database, Role: role.user}}
+	if err := e.run(ctx); err != nil {
+		return nil, err
+	}
+	return e.report, nil
+}
+
+// examination is one under way.
+type examination struct {
+	role, seer *session
+	names      *named
+	report     *Report
+}
+
+func (e *examination) run(ctx context.Context) error {
+	types, err := e.seer.scopeTypes(ctx, e.names)
+	if err != nil {
+		return err
+	}
+	e.names.settle(types)
+	policies, err := e.names.text()
+	if err != nil {
+		return err
+	}
+	for _, c := range slices.Concat(roleChecks, policyChecks, grantChecks, wallChecks, functionChecks, hiddenChecks, surfaceChecks, serverChecks) {
+		s := e.seer
+		if c.asRole {
+			s = e.role
+		}
+		found, err := c.run(ctx, s.tx, e.role.user, policies)
+		if err != nil {
+			return err
+		}
+		e.report.Findings = append(e.report.Findings, found...)
+	}
+	e.report.Findings = append(e.report.Findings, slices.Concat(release(e.role.release), wire(e.role.config))...)
+	if err := e.look(ctx); err != nil {
+		return err
+	}
+	e.report.judge(e.names.scoped())
+	e.report.sort()
+	return nil
+}
+
+// look asks what takes more than one query: of whom that may answer, the statement role
+// first.
+func (e *examination) look(ctx context.Context) error {
+	for _, l := range []struct {
+		look func(context.Context, pgx.Tx) ([]Finding, bool, error)
+		what string
+	}{
+		{probe, "whether tenantgate_wall.server() takes what nobody signed (no role that was given may call it)"},
+		{countKeys, "whether there is a key (give --owner-database-url)"},
+	} {
+		found, seen, err := l.look(ctx, e.role.tx)
+		if err == nil && !seen && e.seer != e.role {
+			found, seen, err = l.look(ctx, e.seer.tx)
+		}
+		if err != nil {
+			return err
+		}
+		if !seen {
+			e.report.Unseen = append(e.report.Unseen, l.what)
+		}
+		e.report.Findings = append(e.report.Findings, found...)
+	}
+	if e.seer == e.role {
+		e.report.Unseen = append(e.report.Unseen, "settings that only a superuser sees, such as session_preload_libraries (give --owner-database-url)")
+	}
+	return nil
+}
+
+// scoped names the scoped tables as SQL writes them. One that does not exist can have no
+// wall, and is a finding of its own.
+func (n *named) scoped() (tables []string) {
+	for _, t := range n.Tables {
+		if t.Scoped && t.ident != "" {
+			tables = append(tables, t.ident)
+		}
+	}
+	return tables
+}

@@ -1,0 +1,152 @@
+package doctor
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
+	"github.com/tenantgate/tenantgate/wall"
+)
+
+// Ensure a database without a fault has no finding, and that the wall of the tests is one.
+func TestSound(t *testing.T) {
+	c := openClinic(t)
+	url := c.patient(t)
+	r := c.examine(t, url)
+	if len(r.Findings) > 0 || !r.Stands() || !r.Sound() || len(r.Walled) != 2 || len(r.Unseen) > 0 {
+		t.Errorf("%s\n%+v", list(r.Findings), r)
+	}
+	c.exec(t, url, `INSERT INTO orders VALUES ('1', 'srv_1'), ('2', 'srv_2')`)
+	conn, err := pgx.Connect(t.Context(), pgtest.As(t, url, c.names.Replace("@role"), "secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for setting, want := range map[string]string{"": "", "srv_1": "", c.key.Sign("srv_1"): "1", c.key.Sign("srv_2"): "2", strings.Replace(c.key.Sign("srv_1"), "srv_1", "srv_2", 1): ""} {
+		var got string
+		if _, err := conn.Exec(t.Context(), "SELECT set_config($1, $2, false)", wall.Setting, setting); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.QueryRow(t.Context(), "SELECT coalesce(string_agg(id, ' '), '') FROM public.orders").Scan(&got); err != nil || got != want {
+			t.Errorf("%s: %q, %v", setting, got, err)
+		}
+	}
+}
+
+// Ensure the statement role alone is enough to look, and that what it can't see is said.
+func TestWithoutOwner(t *testing.T) {
+	c := openClinic(t)
+	url := c.patient(t)
+	r, err := Examine(t.Context(), Config{URL: pgtest.As(t, url, c.names.Replace("@role"), "secret"), Files: files(t, shop)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Stands() || len(r.Unseen) != 2 || !strings.Contains(strings.Join(r.Unseen, " "), "whether there is a key") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Ensure the function is asked by whoever may, when the statement role may not.
+func TestAskedByTheOwner(t *testing.T) {
+	c := openClinic(t)
+	url := c.patient(t)
+	c.exec(t, url, `REVOKE USAGE ON SCHEMA tenantgate_wall FROM @role; CREATE OR REPLACE FUNCTION tenantgate_wall.server() RETURNS text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ SELECT current_setting('tenantgate.server', true) $$`)
+	if got := list(c.examine(t, url).Findings); got != "leak function-lies tenantgate_wall.server()" {
+		t.Error(got)
+	}
+	r, err := Examine(t.Context(), Config{URL: pgtest.As(t, url, c.names.Replace("@role"), "secret"), Files: files(t, shop)})
+	if err != nil || len(r.Unseen) != 3 {
+		t.Errorf("%+v %v", r, err)
+	}
+}
+
+func TestCouldNotLook(t *testing.T) {
+	c := openClinic(t)
+	one, other := c.patient(t), c.patient(t)
+	role := c.names.Replace("@role")
+	for url, owner := range map[string]string{
+		"postgres://u:hunter2@127.0.0.1:1/x": "", "://hunter2": "", pgtest.As(t, one, role, "secret"): other, pgtest.As(t, one, role, "hunter2x"): "",
+	} {
+		_, err := Examine(t.Context(), Config{URL: url, OwnerURL: owner, Files: files(t, shop)})
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+// Ensure the transactions can change nothing, even as a superuser.
+func TestReadOnly(t *testing.T) {
+	c := openClinic(t)
+	s, err := open(t.Context(), c.patient(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close(t.Context())
+	if _, err := s.tx.Exec(t.Context(), "DELETE FROM public.orders"); err == nil || !strings.Contains(err.Error(), "read-only") {
+		t.Error(err)
+	}
+}
+
+// Ensure the wall's expressions are known as Postgres prints them, for all types.
+func TestExpressions(t *testing.T) {
+	c := openClinic(t)
+	url := c.patient(t)
+	c.exec(t, url, `CREATE EXTENSION citext`)
+	for _, typ := range [][2]string{{"pg_catalog", "text"}, {"pg_catalog", "varchar"}, {"pg_catalog", "bpchar"}, {"pg_catalog", "uuid"}, {"pg_catalog", "int2"}, {"pg_catalog", "int4"}, {"pg_catalog", "int8"}, {"public", "citext"}} {
+		expression := wall.Expression(`ServerID`, typ[0], typ[1])
+		c.exec(t, url, `DROP TABLE items CASCADE; CREATE TABLE items ("ServerID" `+typ[0]+"."+typ[1]+` PRIMARY KEY); ALTER TABLE items ENABLE ROW LEVEL SECURITY;
+			CREATE POLICY tenantgate_server ON items TO @role USING (`+expression+`) WITH CHECK (`+expression+`)`)
+		r := c.examine(t, url, strings.Replace(shop, "items: {scoped: true}", `items: {scoped: true, column: ServerID}`, 1))
+		if !slices.Contains(r.Walled, "public.items") {
+			t.Errorf("%v: %s", typ, list(r.Findings))
+		}
+	}
+}
+
+// Ensure policies are joined: what one admits is admitted, what one reads is read.
+func TestNamed(t *testing.T) {
+	const second = `apiVersion: tenantgate/v1
+kind: Policy
+metadata: {name: second}
+statement: {kinds: [select]}
+tables:
+  orders: {scoped: true, columns: {stamp: {read: false, write: false}}}
+  countries: {scoped: true, column: code}
+functions: {allow: [public.other]}
+`
+	n, err := newNamed(files(t, shop, second), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	orders, countries := n.Tables[0], n.Tables[2]
+	if len(orders.Hidden) != 0 || !slices.Equal(orders.Locked, []string{"stamp"}) || len(orders.Access) != 4 || !countries.Scoped || countries.Column != "code" || len(n.Functions) != 2 {
+		t.Errorf("%+v %+v %+v", orders, countries, n.Functions)
+	}
+}
+
+// Ensure each check has a fault that gives it.
+func TestEveryCheckIsHeld(t *testing.T) {
+	var wanted strings.Builder
+	for _, faults := range [][]fault{roleFaults, policyFaults, grantFaults, wallFaults, hiddenFaults, surfaceFaults} {
+		for _, f := range faults {
+			wanted.WriteString(f.want + "\n")
+		}
+	}
+	for _, c := range slices.Concat(roleChecks, policyChecks, grantChecks, wallChecks, functionChecks, hiddenChecks, surfaceChecks) {
+		if !strings.Contains(wanted.String(), " "+c.name+" ") {
+			t.Errorf("no fault gives %s", c.name)
+		}
+	}
+}
+
+// Ensure no name of an object ends a comment of the script or a line of it.
+func TestScriptComments(t *testing.T) {
+	r := &Report{Database: "d\nDROP", Findings: []Finding{{Severity: Leak, Check: "x", Object: "a\nDROP TABLE t;\r\n", Says: "s\n\u2028t", Instead: "i\nj"}, {Severity: Leak, Check: "y", Object: "b\nDROP", SQL: "SELECT 1;"}}}
+	for _, got := range strings.Split(r.Script(), "\n") {
+		if got != "" && !strings.HasPrefix(got, "--") && got != "BEGIN;" && got != "COMMIT;" && got != "SELECT 1;" && !strings.HasPrefix(got, "SET LOCAL ") {
+			t.Errorf("%q", got)
+		}
+	}
+}

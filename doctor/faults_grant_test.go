@@ -1,0 +1,28 @@
+package doctor
+
+var grantFaults = []fault{
+	{name: "a table that no policy names", sql: `GRANT SELECT ON unnamed TO @role`, want: "risk grants-unnamed public.unnamed"},
+	{name: "through everybody", sql: `GRANT SELECT (a) ON unnamed TO PUBLIC`, want: "risk grants-unnamed public.unnamed"},
+	{name: "one with a scope column", sql: `CREATE TABLE more (server_id text); GRANT UPDATE ON more TO @role`, want: "leak grants-unnamed public.more"},
+	{name: "one that scoped tables are children of", sql: `CREATE TABLE parent (id text); GRANT SELECT ON parent TO @role; ALTER TABLE orders INHERIT parent`, want: "leak grants-unnamed public.parent"},
+	{name: "a view", sql: `CREATE VIEW elsewhere AS SELECT a FROM unnamed; GRANT SELECT ON elsewhere TO @role`, want: "risk grants-unnamed public.elsewhere"},
+	{name: "a materialised view", sql: `CREATE MATERIALIZED VIEW elsewhere AS SELECT a FROM unnamed; GRANT SELECT ON elsewhere TO PUBLIC`, want: "risk grants-unnamed public.elsewhere"},
+	{name: "a sequence", sql: `CREATE SEQUENCE numbers; GRANT USAGE ON numbers TO @role`, want: "risk grants-unnamed public.numbers"},
+	{name: "a foreign table", sql: `CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; CREATE FOREIGN TABLE far (a int) SERVER s; GRANT SELECT ON far TO @role`, want: "risk grants-unnamed public.far"},
+	{name: "a name to be quoted", sql: `CREATE TABLE "a ""b""
+; DROP" (a int); GRANT SELECT ON "a ""b""
+; DROP" TO @role`, want: "risk grants-unnamed public.\"a \"\"b\"\"\n; DROP\""},
+	{name: "a child", sql: `CREATE TABLE part () INHERITS (orders); GRANT SELECT ON part TO @role`, want: "leak grants-child public.part", open: "public.orders"},
+	{name: "a column that is closed to readers", sql: `GRANT SELECT ON orders TO @role`, want: "risk grants-column public.orders.secret"},
+	{name: "a column that is closed to writers", sql: `GRANT UPDATE (stamp) ON orders TO @role`, want: "risk grants-column public.orders.stamp"},
+	{name: "truncate", sql: `GRANT TRUNCATE ON orders TO @role`, want: "leak grants-kind public.orders"},
+	{name: "references", sql: `GRANT REFERENCES, TRIGGER ON items TO @role`, want: "risk grants-kind public.items"},
+	{name: "a kind that is not admitted", sql: `GRANT INSERT ON countries TO @role`, want: "risk grants-kind public.countries"},
+	{name: "a grant to pass on", sql: `GRANT DELETE ON items TO @role WITH GRANT OPTION`, want: "risk grants-option public.items"},
+	{name: "a grant that lacks", sql: `REVOKE DELETE ON items FROM @role; REVOKE SELECT (total) ON orders FROM @role`, want: "note grants-missing public.items\nnote grants-missing public.orders"},
+	{name: "a schema out of reach", sql: `REVOKE USAGE ON SCHEMA public FROM @role`, want: "note grants-schema public"},
+	{name: "a default out of reach", sql: `ALTER TABLE items ADD n serial`, want: "risk hidden-sequence public.items.n\nnote grants-sequence public.items_n_seq", left: "hidden-sequence"},
+	{name: "statistics", sql: `GRANT SELECT ON pg_catalog.pg_statistic TO @role`, want: "leak grants-catalog pg_catalog.pg_statistic"},
+	{name: "large objects", sql: `SELECT lo_create(4711); GRANT SELECT ON LARGE OBJECT 4711 TO PUBLIC`, want: "leak grants-largeobject 1 large objects"},
+	{name: "large objects of its own", sql: `SELECT lo_create(4711); ALTER LARGE OBJECT 4711 OWNER TO @role`, want: "leak grants-largeowner 1 large objects"},
+}

@@ -1,0 +1,46 @@
+package doctor
+
+import "strings"
+
+var roleFaults = []fault{
+	{name: "superuser", sql: `ALTER ROLE @role SUPERUSER`, undo: `ALTER ROLE @role NOSUPERUSER`, want: "leak role-superuser @role", open: "public.orders public.items"},
+	{name: "bypassrls", sql: `ALTER ROLE @role BYPASSRLS`, undo: `ALTER ROLE @role NOBYPASSRLS`, want: "leak role-bypassrls @role", open: "public.orders public.items"},
+	{name: "createrole", sql: `ALTER ROLE @role CREATEROLE`, undo: `ALTER ROLE @role NOCREATEROLE`, want: "leak role-createrole @role"},
+	{name: "replication", sql: `ALTER ROLE @role REPLICATION`, undo: `ALTER ROLE @role NOREPLICATION`, want: "leak role-replication @role"},
+	{name: "createdb", sql: `ALTER ROLE @role CREATEDB`, undo: `ALTER ROLE @role NOCREATEDB`, want: "risk role-createdb @role"},
+	{name: "member of another", sql: `GRANT @other TO @role`, undo: `REVOKE @other FROM @role`, want: "leak role-member @other", open: "public.orders public.items"},
+	{name: "member of the owner", sql: `GRANT @owner TO @role`, undo: `REVOKE @owner FROM @role`, want: "leak role-member @owner", open: "public.orders public.items"},
+	{name: "reads all", sql: `GRANT pg_read_all_data TO @role`, undo: `REVOKE pg_read_all_data FROM @role`, want: "leak role-member pg_read_all_data"},
+	{name: "writes all", sql: `GRANT pg_write_all_data TO @role`, undo: `REVOKE pg_write_all_data FROM @role`, want: "leak role-member pg_write_all_data"},
+	{name: "reads files", sql: `GRANT pg_read_server_files TO @role`, undo: `REVOKE pg_read_server_files FROM @role`, want: "leak role-member pg_read_server_files", open: "public.orders public.items"},
+	{name: "runs programs", sql: `GRANT pg_execute_server_program TO @role`, undo: `REVOKE pg_execute_server_program FROM @role`, want: "leak role-member pg_execute_server_program", open: "public.orders public.items"},
+	{name: "monitors", sql: `GRANT pg_monitor TO @role`, undo: `REVOKE pg_monitor FROM @role`, want: "leak role-member pg_monitor"},
+	{name: "checkpoints", sql: `GRANT pg_checkpoint TO @role`, undo: `REVOKE pg_checkpoint FROM @role`, want: "risk role-member pg_checkpoint"},
+	{name: "another role at sign-in", sql: `ALTER ROLE @role IN DATABASE @db SET search_path = public`, undo: `ALTER ROLE @role RESET ALL`, want: "risk role-setting search_path=public"},
+	{name: "row_security", sql: `ALTER ROLE @role SET row_security = off`, undo: `ALTER ROLE @role RESET ALL`, want: "risk role-setting row_security=off"},
+	{name: "a server at sign-in", sql: `ALTER DATABASE @db SET tenantgate.server = '1.ab.srv'`, want: "leak role-setting tenantgate.server=1.ab.srv"},
+	{name: "triggers off", sql: `ALTER ROLE @role SET session_replication_role = replica`, undo: `ALTER ROLE @role RESET ALL`, want: "leak role-setting session_replication_role=replica"},
+	{name: "parameter", sql: `GRANT SET ON PARAMETER session_replication_role TO @role`, undo: `REVOKE ALL ON PARAMETER session_replication_role FROM @role`, want: "leak role-parameter session_replication_role"},
+	{name: "creates in a schema", sql: `GRANT CREATE ON SCHEMA public TO PUBLIC`, want: "risk role-create public"},
+	{name: "creates in the database", sql: `GRANT CREATE ON DATABASE @db TO @role`, want: "risk role-database @db"},
+	{name: "temporary tables", sql: `GRANT TEMPORARY ON DATABASE @db TO PUBLIC`, want: "risk role-database @db"},
+	{name: "owns a scoped table", sql: `ALTER TABLE orders OWNER TO @role`, want: "leak role-owner public.orders", open: "public.orders"},
+	{name: "owns something", sql: `CREATE SEQUENCE mine; ALTER SEQUENCE mine OWNER TO @role`, want: "risk role-owner public.mine"},
+	{name: "owns the keys", sql: `ALTER TABLE tenantgate_wall.keys OWNER TO @role; ALTER FUNCTION tenantgate_wall.server() OWNER TO @role`, want: "leak role-owner tenantgate_wall.keys\nleak role-owner tenantgate_wall.server()", open: "public.orders public.items"},
+	{name: "default privileges", sql: `ALTER DEFAULT PRIVILEGES FOR ROLE @owner IN SCHEMA public GRANT SELECT ON TABLES TO @role`, want: "risk role-default tables"},
+	{name: "default privileges everywhere", sql: `ALTER DEFAULT PRIVILEGES FOR ROLE @owner GRANT ALL ON SEQUENCES TO PUBLIC`, undo: `ALTER DEFAULT PRIVILEGES FOR ROLE @owner REVOKE ALL ON SEQUENCES FROM PUBLIC`, want: "risk role-default sequences"},
+}
+
+// shopWriting is shop with a shared table that servers write.
+var shopWriting = strings.Replace(shop, "access: [select]", "access: [select, insert]", 1)
+
+var policyFaults = []fault{
+	{name: "no such table", sql: `DROP TABLE countries`, want: "note policy-missing public.countries", left: "policy-missing"},
+	{name: "a view", sql: `DROP TABLE countries; CREATE VIEW countries AS SELECT 'x' AS code`, want: "note policy-missing public.countries", left: "policy-missing"},
+	{name: "no such column", sql: `ALTER TABLE items DROP COLUMN server_id CASCADE`, want: "note policy-column public.items", left: "policy-column"},
+	{name: "shared by mistake", sql: `ALTER TABLE countries ADD server_id text; GRANT SELECT ON countries TO @role`, want: "leak policy-shared public.countries", left: "policy-shared"},
+	{
+		name: "shared and written", policy: shopWriting, sql: `GRANT INSERT ON countries TO @role`,
+		want: "risk policy-writable public.countries", left: "policy-writable",
+	},
+}

@@ -1,0 +1,70 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+)
+
+// fault is one that a sound database is given.
+type fault struct {
+	name   string
+	sql    string
+	undo   string // for what is not in the database: roles are the whole server's
+	want   string // the findings, one on a line: severity, check, object
+	open   string // the tables without a wall, unless all of them stand
+	left   string // what the script can't mend, one check on a line
+	policy string // instead of shop
+}
+
+// Ensure each fault gives its own finding and no other, and that running the script, twice,
+// mends it.
+func TestFaults(t *testing.T) {
+	c := openClinic(t)
+	for _, faults := range [][]fault{roleFaults, policyFaults, grantFaults, wallFaults, hiddenFaults, surfaceFaults} {
+		for _, f := range faults {
+			t.Run(f.name, func(t *testing.T) { c.suffer(t, f) })
+		}
+	}
+}
+
+func (c *clinic) suffer(t *testing.T, f fault) {
+	url := c.patient(t)
+	database := url[strings.LastIndexByte(url, '/')+1:]
+	if i := strings.IndexByte(database, '?'); i >= 0 {
+		database = database[:i]
+	}
+	here := func(text string) string { return strings.ReplaceAll(c.names.Replace(text), "@db", database) }
+	if f.undo != "" {
+		t.Cleanup(func() { _ = c.try(url, here(f.undo)) })
+	}
+	c.exec(t, url, here(f.sql))
+	var sources []string
+	if f.policy != "" {
+		sources = []string{f.policy}
+	}
+	r := c.examine(t, url, sources...)
+	if got := list(r.Findings); got != here(f.want) {
+		t.Errorf("found\n%s\nwant\n%s", got, here(f.want))
+	}
+	if got := strings.Join(r.Open, " "); got != f.open {
+		t.Errorf("open: %s, want %s", got, f.open)
+	}
+	for _, finding := range r.Findings {
+		if strings.ContainsAny(finding.Says+finding.SQL, "{}") && !strings.Contains(finding.SQL, "'{}'") || finding.Says == "" || finding.SQL+finding.Instead == "" {
+			t.Errorf("unfinished: %+v", finding)
+		}
+	}
+	script := r.Script()
+	for range 2 {
+		if err := c.try(url, script); err != nil {
+			t.Fatalf("%v\n%s", err, script)
+		}
+	}
+	var left []string
+	for _, finding := range c.examine(t, url, sources...).Findings {
+		left = append(left, finding.Check)
+	}
+	if got := strings.Join(left, "\n"); got != f.left {
+		t.Errorf("left\n%s\nwant\n%s\nafter\n%s", got, f.left, script)
+	}
+}

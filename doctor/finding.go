@@ -1,0 +1,101 @@
+package doctor
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Severity says how bad a finding is. The zero value is none: it sorts before all others,
+// so that one which was forgotten is seen.
+type Severity int
+
+// The severities, the worst first. The package comment says what they mean.
+const (
+	Leak Severity = iota + 1
+	Risk
+	Note
+)
+
+var severities = map[Severity]string{Leak: "leak", Risk: "risk", Note: "note"}
+
+// String gives the word for it.
+func (s Severity) String() string { return severities[s] }
+
+// MarshalText gives the word for it.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// severity is the one that a word stands for; otherwise for another word or none.
+func severity(word string, otherwise Severity) Severity {
+	for s, w := range severities {
+		if w == word {
+			return s
+		}
+	}
+	return otherwise
+}
+
+// Finding is one fault of a database.
+type Finding struct {
+	Severity Severity `json:"severity"`
+	Check    string   `json:"check"`             // the check's name, such as hidden-unique; stable
+	Object   string   `json:"object"`            // what it is about, quoted as SQL needs it
+	Says     string   `json:"says"`              // one sentence: the fault and what follows from it
+	SQL      string   `json:"sql,omitempty"`     // mends it; whole statements, safe to run again
+	Instead  string   `json:"instead,omitempty"` // what to do where no SQL mends it, or what to mind
+
+	stage int    // where in the script SQL belongs
+	table string // the scoped table whose wall it breaches; "" with breach: all of them
+	wall  bool   // with such a finding the wall does not stand
+}
+
+// Report is what an examination found.
+type Report struct {
+	Database string    // its name
+	Role     string    // the statement role
+	Findings []Finding // the most severe first
+	Walled   []string  // the scoped tables whose rows the wall keeps apart
+	Open     []string  // the scoped tables for which it does not stand
+	Unseen   []string  // what could not be looked at, and why
+}
+
+// Stands tells whether the wall stands for every scoped table.
+func (r *Report) Stands() bool { return len(r.Open) == 0 && len(r.Walled) > 0 }
+
+// Sound tells whether there is neither a leak nor a risk.
+func (r *Report) Sound() bool {
+	return !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Severity != Note })
+}
+
+func (r *Report) sort() {
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Severity, b.Severity), rank(a)-rank(b), strings.Compare(a.Check, b.Check), strings.Compare(a.Object, b.Object))
+	})
+}
+
+// rank puts what breaches the wall before the rest of its severity.
+func rank(f Finding) int {
+	if f.wall {
+		return 0
+	}
+	return 1
+}
+
+// judge says for which of the scoped tables the wall stands.
+func (r *Report) judge(scoped []string) {
+	open := map[string]bool{}
+	for _, f := range r.Findings {
+		for _, table := range scoped {
+			if f.wall && (f.table == "" || f.table == table) {
+				open[table] = true
+			}
+		}
+	}
+	for _, table := range scoped {
+		if open[table] {
+			r.Open = append(r.Open, table)
+		} else {
+			r.Walled = append(r.Walled, table)
+		}
+	}
+}

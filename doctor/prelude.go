@@ -1,0 +1,112 @@
+package doctor
+
+import (
+	"regexp"
+	"strings"
+)
+
+// relation is a common table expression that queries can name.
+type relation struct{ name, sql string }
+
+// relations are what the queries share, each in terms of those before it or of itself. $1
+// is the statement role, $2 what the policies name (named.text). Those for queries:
+//
+//	me       the statement role
+//	mine     the roles that it is, or is a member of
+//	judge    the wall's function, if there is one
+//	keyring  the table of its keys, if there is one
+//	named    the tables of the policies that exist, with what is right for them:
+//	         regrant are the statements that give the role just what the policies admit
+//	scoped   those whose rows belong to servers, with their scope column
+//	units    these, and their partitions and inheritance children
+//	over     views and materialised views that read units, through others too
+//	rights   what me, or PUBLIC (0), may do with a relation (attnum 0) or a column
+//	reached  schemas that me may use
+//	allowed  functions outside pg_catalog that a policy allows
+//
+// Rights are those granted to the role itself and to everybody: what it has through other
+// roles goes with the membership, which is a finding of its own. A superuser's rights are
+// those too, since that it is one is the finding.
+var relations = []relation{
+	{"given", `SELECT $1::text AS role, $2::jsonb AS policies`},
+	{"me", `  SELECT r.*, quote_ident(r.rolname) AS ident FROM pg_roles r JOIN given ON r.rolname = given.role`},
+	{"mine", `SELECT r.oid FROM pg_roles r, me WHERE r.oid = me.oid OR NOT me.rolsuper AND pg_has_role(me.oid, r.oid, 'MEMBER')`},
+	{"judge", `SELECT p.* FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'tenantgate_wall' AND p.proname = 'server' AND p.pronargs = 0`},
+	{"keyring", `SELECT c.* FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'tenantgate_wall' AND c.relname = 'keys'`},
+	{"told", `  SELECT t.* FROM given, jsonb_to_recordset(given.policies -> 'tables')
+    AS t(schema text, name text, scoped bool, "column" text, access text[], hidden text[], locked text[], shared text[], expression text, textual text)`},
+	{"allowed", `  SELECT f.* FROM given, jsonb_to_recordset(given.policies -> 'functions') AS f(schema text, name text)`},
+	{"rights", `  SELECT r.*, CASE WHEN r.grantee = 0 THEN 'PUBLIC' ELSE me.ident END AS holder FROM me, (
+    SELECT c.oid AS rel, 0 AS attnum, e.grantee, e.privilege_type AS privilege, e.is_grantable
+    FROM pg_class c, aclexplode(coalesce(c.relacl, acldefault(CASE c.relkind WHEN 'S' THEN 's'::"char" ELSE 'r'::"char" END, c.relowner))) e
+    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND e.grantee <> c.relowner
+    UNION ALL
+    SELECT a.attrelid, a.attnum, e.grantee, e.privilege_type, e.is_grantable
+    FROM pg_attribute a, aclexplode(a.attacl) e WHERE NOT a.attisdropped
+  ) r WHERE r.grantee IN (0, me.oid)`},
+	{"reached", `  SELECT n.oid, n.nspname FROM pg_namespace n, me
+  WHERE has_schema_privilege(me.oid, n.oid, 'USAGE') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+    AND n.nspname !~ '^pg_(toast|temp)'`},
+	{"shaped", `  SELECT c.oid, c.relkind, c.relowner, c.relrowsecurity, c.relforcerowsecurity, c.relacl, c.relname, n.nspname,
+    format('%I.%I', n.nspname, c.relname) AS ident, told.*,
+    (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FROM pg_attribute a
+     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attname <> ALL (told.hidden)) AS readable,
+    (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FROM pg_attribute a
+     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '' AND a.attname <> ALL (told.locked)) AS writable,
+    told.access && '{select,update,delete}' AS reads, told.access && '{insert}' AS inserts,
+    told.access && '{update}' AS updates, told.access && '{delete}' AS deletes
+  FROM told JOIN pg_namespace n ON n.nspname = told.schema JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = told.name
+  WHERE c.relkind IN ('r', 'p', 'f')`},
+	{"serials", `  SELECT d.refobjid AS rel, s.oid, d.deptype, format('%I.%I', n.nspname, s.relname) AS ident
+  FROM pg_depend d JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S' JOIN pg_namespace n ON n.oid = s.relnamespace
+  WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass AND d.deptype IN ('a', 'i') AND d.refobjsubid > 0`},
+	{"named", `  SELECT shaped.*, me.ident AS role, concat_ws(E'\n',
+    format('REVOKE ALL ON %s FROM %s%s;', shaped.ident, me.ident,
+      CASE WHEN EXISTS (SELECT FROM rights WHERE rights.rel = shaped.oid AND rights.grantee = 0) THEN ', PUBLIC' ELSE '' END),
+    CASE WHEN reads THEN format('GRANT SELECT%s ON %s TO %s;', CASE WHEN hidden <> '{}' THEN ' (' || readable || ')' ELSE '' END, shaped.ident, me.ident) END,
+    CASE WHEN inserts THEN format('GRANT INSERT%s ON %s TO %s;', CASE WHEN locked <> '{}' THEN ' (' || writable || ')' ELSE '' END, shaped.ident, me.ident) END,
+    CASE WHEN updates THEN format('GRANT UPDATE%s ON %s TO %s;', CASE WHEN locked <> '{}' THEN ' (' || writable || ')' ELSE '' END, shaped.ident, me.ident) END,
+    CASE WHEN deletes THEN format('GRANT DELETE ON %s TO %s;', shaped.ident, me.ident) END,
+    CASE WHEN inserts THEN (SELECT string_agg(format('GRANT USAGE ON SEQUENCE %s TO %s;', serials.ident, me.ident), E'\n' ORDER BY serials.ident)
+      FROM serials WHERE serials.rel = shaped.oid AND serials.deptype = 'a') END) AS regrant
+  FROM shaped, me`},
+	{"scoped", `  SELECT named.*, a.attnum, a.atttypid, a.attcollation, a.attnotnull, quote_ident(a.attname) AS scope
+  FROM named JOIN pg_attribute a ON a.attrelid = named.oid AND a.attname = named."column" AND a.attnum > 0 AND NOT a.attisdropped
+  WHERE named.scoped`},
+	{"units", `  SELECT oid, oid AS root, ident, ident AS wall, "column", scope, attnum::int FROM scoped
+  UNION
+  SELECT c.oid, u.root, format('%I.%I', n.nspname, c.relname), u.wall, u."column", u.scope, a.attnum::int
+  FROM units u JOIN pg_inherits i ON i.inhparent = u.oid JOIN pg_class c ON c.oid = i.inhrelid
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+  JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = u."column" AND NOT a.attisdropped`},
+	{"over", `  SELECT r.ev_class AS oid, u.root FROM units u JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = u.oid
+    AND d.classid = 'pg_rewrite'::regclass JOIN pg_rewrite r ON r.oid = d.objid AND r.ev_class <> u.oid
+  UNION
+  SELECT r.ev_class, o.root FROM over o JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = o.oid
+    AND d.classid = 'pg_rewrite'::regclass JOIN pg_rewrite r ON r.oid = d.objid AND r.ev_class <> o.oid`},
+}
+
+// with puts the relations that a query names, and those that they name, before it: that
+// Postgres understands what is not asked would take longer than all answers.
+func with(query string) string {
+	var wanted []string
+	text := query + " given " // whose parameters are always sent
+	for i := len(relations) - 1; i >= 0; i-- {
+		r := relations[i]
+		if regexp.MustCompile(`\b` + r.name + `\b`).MatchString(text) {
+			wanted = append([]string{r.name + " AS (" + r.sql + ")"}, wanted...)
+			text += r.sql + " "
+		}
+	}
+	return "WITH RECURSIVE " + strings.Join(wanted, ",\n") + "\n"
+}
+
+// relationNamed gives the query of a relation that stands by itself.
+func relationNamed(name string) string {
+	for _, r := range relations {
+		if r.name == name {
+			return r.sql
+		}
+	}
+	return ""
+}

@@ -1,0 +1,47 @@
+package doctor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Script gives the SQL of all findings as one text: in an order in which each part finds
+// what it needs, in one transaction, each statement once. It can be run again. What no SQL
+// mends is in its comments.
+func (r *Report) Script() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "-- What tenantgate doctor would change in the database %s, for the statement role %s.\n", line(r.Database), line(r.Role))
+	b.WriteString("-- Read it first. It needs the owner of the tables, for some parts a superuser. The keys of\n-- the wall are not in it: \"tenantgate migrate\" makes them.\n")
+	for _, f := range r.Findings {
+		if f.SQL == "" {
+			fmt.Fprintf(&b, "-- Not mended here: %s: %s. %s\n", f.Check, line(f.Says), line(f.Instead))
+		}
+	}
+	b.WriteString("BEGIN;\nSET LOCAL search_path = pg_catalog, pg_temp;\n")
+	mended := slices.Clone(r.Findings)
+	slices.SortStableFunc(mended, func(a, b Finding) int { return a.stage - b.stage })
+	written := map[string]bool{}
+	for _, f := range mended {
+		if f.SQL == "" {
+			continue
+		}
+		fmt.Fprintf(&b, "\n-- %s: %s\n", f.Check, line(f.Object))
+		if !written[f.SQL] {
+			b.WriteString(f.SQL + "\n")
+		}
+		written[f.SQL] = true
+	}
+	b.WriteString("\nCOMMIT;\n")
+	return b.String()
+}
+
+// line makes one line of a text that names objects: nothing in a name ends a comment.
+func line(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 {
+			return ' '
+		}
+		return r
+	}, text)
+}
