@@ -44,11 +44,24 @@ type check struct {
 // row is one fault, as its query tells it.
 type row map[string]string
 
-// run asks a check's query.
-func (c *check) run(ctx context.Context, tx pgx.Tx, role, policies string) ([]Finding, error) {
+// ask asks the queries of checks, in one go, and gives all that they found.
+func ask(ctx context.Context, tx pgx.Tx, checks []check, role, policies string) (findings []Finding, err error) {
+	var batch pgx.Batch
+	for _, c := range checks {
+		query := with(c.sql) + ", found AS (" + c.sql + ")\nSELECT coalesce(json_agg(to_json(found)), '[]')::text FROM found"
+		batch.Queue(query, role, policies).QueryRow(func(answer pgx.Row) error {
+			found, err := c.read(answer)
+			findings = append(findings, found...)
+			return err
+		})
+	}
+	return findings, tx.SendBatch(ctx, &batch).Close()
+}
+
+// read reads what a check's query answered.
+func (c *check) read(answer pgx.Row) ([]Finding, error) {
 	var text []byte
-	query := with(c.sql) + ", found AS (" + c.sql + ")\nSELECT coalesce(json_agg(to_json(found)), '[]')::text FROM found"
-	if err := tx.QueryRow(ctx, query, role, policies).Scan(&text); err != nil {
+	if err := answer.Scan(&text); err != nil {
 		return nil, fmt.Errorf("looking for %s: %w", c.name, err)
 	}
 	var rows []map[string]any
@@ -59,11 +72,10 @@ func (c *check) run(ctx context.Context, tx pgx.Tx, role, policies string) ([]Fi
 	for _, found := range rows {
 		r := row{}
 		for column, value := range found {
-			if value != nil {
-				r[column] = fmt.Sprint(value)
-			} else {
-				r[column] = ""
+			if value == nil {
+				value = ""
 			}
+			r[column] = fmt.Sprint(value)
 		}
 		findings = append(findings, c.finding(r))
 	}

@@ -61,10 +61,10 @@ var roleChecks = []check{
 		mend: `REVOKE {object} FROM {role};`,
 	}, {
 		name: "role-setting", severity: Risk, stage: stageRole,
-		sql: `SELECT s.setting AS object, why.severity, why.says, format('%s RESET %I;', target.sql, split_part(s.setting, '=', 1)) AS mend
+		sql: `SELECT CASE WHEN s.setting LIKE 'tenantgate.server=%' THEN 'tenantgate.server' ELSE s.setting END AS object, why.severity, why.says, format('%s RESET %I;', target.sql, split_part(s.setting, '=', 1)) AS mend
 		FROM me, pg_db_role_setting d LEFT JOIN pg_database b ON b.oid = d.setdatabase
 		CROSS JOIN LATERAL unnest(d.setconfig) AS s(setting)
-		CROSS JOIN LATERAL (SELECT CASE WHEN d.setrole = 0 THEN format('ALTER DATABASE %I', b.datname)
+		CROSS JOIN LATERAL (SELECT CASE WHEN d.setrole = 0 AND b.oid IS NULL THEN 'ALTER ROLE ALL' WHEN d.setrole = 0 THEN format('ALTER DATABASE %I', b.datname)
 			WHEN b.oid IS NULL THEN 'ALTER ROLE ' || me.ident ELSE format('ALTER ROLE %s IN DATABASE %I', me.ident, b.datname) END AS sql) target
 		JOIN (VALUES
 			('^role=', 'leak', 'every session becomes another role, whose rights are then those of statements'),
@@ -77,7 +77,7 @@ var roleChecks = []check{
 			('^(session|local)_preload_libraries=.', 'risk', 'code is loaded into each of its sessions that runs beside row-level security'),
 			('^transform_null_equals=(on|true|yes|1)$', 'risk', '"= NULL" means something else than the policy proved')
 		) why(pattern, severity, says) ON lower(s.setting) ~ why.pattern
-		WHERE d.setrole IN (0, me.oid) AND (d.setrole = me.oid OR d.setdatabase <> 0) AND (d.setdatabase = 0 OR b.datname = current_database())`,
+		WHERE d.setrole IN (0, me.oid) AND (d.setdatabase = 0 OR b.datname = current_database())`,
 		says: `ALTER ROLE or ALTER DATABASE sets {object} for the statement role: {says}`,
 		mend: `{mend}`,
 	}, {

@@ -17,13 +17,13 @@ var serverChecks = []check{
 			('debug_print_plan', '^on$', 'risk', 'statements, with the values in them, are written to the log'),
 			('log_parameter_max_length_on_error', '^(-1|[1-9].*)$', 'risk', 'the values of a statement that fails are written to the log, and into the error''s context, where its caller may see them')
 		) bad(name, pattern, severity, why) JOIN pg_settings s ON s.name = bad.name AND s.setting ~ bad.pattern
-		WHERE s.source NOT IN ('user', 'database', 'database user', 'client', 'session')`,
+		WHERE s.source NOT IN ('global', 'user', 'database', 'database user', 'client', 'session')`,
 		says:    `the server runs with {object}: {why}`,
 		instead: `Change it in the configuration file or on the command line; what ALTER SYSTEM set goes, outside of a transaction, with ALTER SYSTEM RESET {name}; SELECT pg_reload_conf();`,
 	}, {
 		name: "server-preload", severity: Note,
 		sql: `SELECT s.name || ' = ' || s.setting AS object FROM pg_settings s WHERE s.name IN ('session_preload_libraries', 'local_preload_libraries') AND s.setting <> ''
-			AND s.source NOT IN ('user', 'database', 'database user', 'client', 'session')`,
+			AND s.source NOT IN ('global', 'user', 'database', 'database user', 'client', 'session')`,
 		says:    `every session loads {object}: that code runs beside the wall and can get around it`,
 		instead: `Know what each of them does with what it sees.`,
 	},

@@ -62,6 +62,13 @@ var surfaceChecks = []check{
 		says: `{object} is marked LEAKPROOF: Postgres lets it see other servers' rows before row-level security has dropped them, and what it raises or records tells of them`,
 		mend: `ALTER FUNCTION {object} NOT LEAKPROOF;`,
 	}, {
+		name: "surface-cast", severity: Risk, stage: stageRest,
+		sql: `SELECT format('%s AS %s', format_type(c.castsource, NULL), format_type(c.casttarget, NULL)) AS object, string_agg(DISTINCT s.ident, ', ') AS tabs
+		FROM pg_cast c JOIN pg_proc p ON p.oid = c.castfunc JOIN pg_namespace n ON n.oid = p.pronamespace AND n.nspname <> 'pg_catalog' JOIN scoped s ON s.atttypid IN (c.castsource, c.casttarget)
+		WHERE c.castcontext <> 'e' AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_cast'::regclass AND d.objid = c.oid AND d.deptype = 'e') GROUP BY c.oid, c.castsource, c.casttarget`,
+		says: `the cast {object}, which somebody added, applies without being written: the id that {tabs} is compared with can go through its function, and become another server's`,
+		mend: `DROP CAST IF EXISTS ({object});`,
+	}, {
 		name: "surface-operator", severity: Note,
 		sql: `SELECT format('%I.%s(%s, %s)', n.nspname, o.oprname, CASE WHEN o.oprleft = 0 THEN 'NONE' ELSE format_type(o.oprleft, NULL) END, format_type(o.oprright, NULL)) AS object,
 			quote_ident(pg_get_userbyid(o.oprowner)) AS owner, quote_ident(n.nspname) AS schema

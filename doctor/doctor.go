@@ -72,16 +72,17 @@ func (e *examination) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range slices.Concat(roleChecks, policyChecks, grantChecks, wallChecks, functionChecks, hiddenChecks, surfaceChecks, serverChecks) {
-		s := e.seer
-		if c.asRole {
-			s = e.role
-		}
-		found, err := c.run(ctx, s.tx, e.role.user, policies)
+	checks := slices.Concat(roleChecks, policyChecks, grantChecks, wallChecks, functionChecks, hiddenChecks, surfaceChecks, serverChecks)
+	for _, s := range []*session{e.role, e.seer} {
+		due := slices.DeleteFunc(slices.Clone(checks), func(c check) bool { return c.asRole != (s == e.role) && e.role != e.seer })
+		found, err := ask(ctx, s.tx, due, e.role.user, policies)
 		if err != nil {
 			return err
 		}
 		e.report.Findings = append(e.report.Findings, found...)
+		if e.role == e.seer {
+			break
+		}
 	}
 	e.report.Findings = append(e.report.Findings, slices.Concat(release(e.role.release), wire(e.role.config))...)
 	if err := e.look(ctx); err != nil {

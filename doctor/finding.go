@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -24,6 +25,14 @@ func (s Severity) String() string { return severities[s] }
 
 // MarshalText gives the word for it.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the word.
+func (s *Severity) UnmarshalText(word []byte) error {
+	if *s = severity(string(word), 0); *s == 0 {
+		return fmt.Errorf("%q is no severity", word)
+	}
+	return nil
+}
 
 // severity is the one that a word stands for; otherwise for another word or none.
 func severity(word string, otherwise Severity) Severity {

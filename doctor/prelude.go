@@ -1,8 +1,9 @@
 package doctor
 
 import (
-	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // relation is a common table expression that queries can name.
@@ -89,15 +90,21 @@ var relations = []relation{
 // with puts the relations that a query names, and those that they name, before it: that
 // Postgres understands what is not asked would take longer than all answers.
 func with(query string) string {
-	var wanted []string
-	text := query + " given " // whose parameters are always sent
-	for i := len(relations) - 1; i >= 0; i-- {
-		r := relations[i]
-		if regexp.MustCompile(`\b` + r.name + `\b`).MatchString(text) {
-			wanted = append([]string{r.name + " AS (" + r.sql + ")"}, wanted...)
-			text += r.sql + " "
+	named := map[string]bool{"given": true} // its parameters are always sent
+	note := func(sql string) {
+		for _, word := range strings.FieldsFunc(sql, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			named[word] = true
 		}
 	}
+	note(query)
+	var wanted []string
+	for _, r := range slices.Backward(relations) {
+		if named[r.name] {
+			wanted = append(wanted, r.name+" AS ("+r.sql+")")
+			note(r.sql)
+		}
+	}
+	slices.Reverse(wanted)
 	return "WITH RECURSIVE " + strings.Join(wanted, ",\n") + "\n"
 }
 

@@ -34,7 +34,7 @@ func probe(ctx context.Context, tx pgx.Tx) (findings []Finding, asked bool, err 
 		return nil, false, nil
 	}
 	for _, value := range unsigned() {
-		gave, failed, err := ask(ctx, tx, value)
+		gave, failed, err := try(ctx, tx, value)
 		switch {
 		case err != nil:
 			return nil, false, err
@@ -49,8 +49,8 @@ func probe(ctx context.Context, tx pgx.Tx) (findings []Finding, asked bool, err 
 	return nil, true, nil
 }
 
-// ask has the function judge one value of the setting; failed is its own error.
-func ask(ctx context.Context, tx pgx.Tx, value string) (gave *string, failed *pgconn.PgError, err error) {
+// try has the function judge one value of the setting; failed is its own error.
+func try(ctx context.Context, tx pgx.Tx, value string) (gave *string, failed *pgconn.PgError, err error) {
 	inner, err := tx.Begin(ctx) // a savepoint: its error is not the examination's
 	if err != nil {
 		return nil, nil, fmt.Errorf("asking %s(): %w", wall.Server, err)

@@ -48,8 +48,8 @@ func (d *doctorCommand) Run(ctx context.Context, c *console) error {
 		e := json.NewEncoder(c.Out)
 		e.SetIndent("", "  ")
 		err = e.Encode(doctorJSON{
-			Database: report.Database, Role: report.Role, Findings: listed(report.Findings), Unseen: listed(report.Unseen),
-			Wall: wallJSON{Stands: report.Stands(), Tables: listed(report.Walled), Open: listed(report.Open)},
+			Database: report.Database, Role: report.Role, Findings: orEmpty(report.Findings), Unseen: orEmpty(report.Unseen),
+			Wall: wallJSON{Stands: report.Stands(), Tables: orEmpty(report.Walled), Open: orEmpty(report.Open)},
 		})
 	default:
 		_, err = fmt.Fprint(c.Out, diagnosis(report))
@@ -78,8 +78,8 @@ func (d *doctorCommand) examine(ctx context.Context) (*doctor.Report, error) {
 	return report, nil
 }
 
-// listed makes an empty list of none: JSON has [] then, not null.
-func listed[T any](list []T) []T {
+// orEmpty makes an empty list of none: JSON has [] then, not null.
+func orEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}
 	}
@@ -93,10 +93,12 @@ func diagnosis(r *doctor.Report) string {
 	for _, f := range r.Findings {
 		counts[f.Severity]++
 		fmt.Fprintf(&b, "%-4s  %s\n", f.Severity, f.Check)
-		for _, part := range []struct{ lead, text string }{{"      ", printable(f.Says)}, {"      → ", printable(f.Instead)}, {"        ", f.SQL}} {
-			if part.text != "" {
-				fmt.Fprintf(&b, "%s%s\n", part.lead, strings.ReplaceAll(part.text, "\n", "\n        "))
-			}
+		fmt.Fprintf(&b, "      %s\n", printable(f.Says))
+		if f.Instead != "" {
+			fmt.Fprintf(&b, "      → %s\n", printable(f.Instead))
+		}
+		for line := range strings.Lines(f.SQL) {
+			fmt.Fprintf(&b, "        %s\n", printable(strings.TrimSuffix(line, "\n")))
 		}
 		b.WriteString("\n")
 	}
@@ -111,6 +113,8 @@ func diagnosis(r *doctor.Report) string {
 // verdict tells whether a service that requires the wall would start.
 func verdict(r *doctor.Report) string {
 	switch {
+	case r.Stands() && len(r.Unseen) > 0:
+		return "as far as could be seen the wall stands for " + printable(strings.Join(r.Walled, ", ")) + ": rls: required would start"
 	case r.Stands():
 		return "the wall stands for " + printable(strings.Join(r.Walled, ", ")) + ": rls: required would start"
 	case len(r.Open) == 0:

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const doctorPolicy = `apiVersion: tenantgate/v1
+kind: Policy
+metadata: {name: shop}
+statement: {kinds: [select, insert, update, delete]}
+tables:
+  orders: {scoped: true}
+`
+
+// TestDoctor takes a database with a table of its own from no wall to one that stands.
+func TestDoctor(t *testing.T) {
+	in := sharedInstance(t)
+	in.admin(t, `CREATE ROLE doctor_statement LOGIN PASSWORD 'hidden'`, `CREATE DATABASE doctored`)
+	owner, err := inDatabase(in.AdminDatabaseURL, "doctored")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := &instance{credentials: credentials{AdminDatabaseURL: owner}}
+	data.admin(t, `CREATE TABLE orders (id int PRIMARY KEY, server_id text NOT NULL)`, `GRANT ALL ON orders TO doctor_statement`)
+	policy := filepath.Join(t.TempDir(), "shop.yaml")
+	if err := os.WriteFile(policy, []byte(doctorPolicy), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"doctor", "--database-url", as(t, owner, "doctor_statement", "hidden"), "--owner-database-url", owner, "--policy", policy}
+
+	code, out, errs := command(t, args...)
+	for _, want := range []string{
+		"leak  wall-missing\n      public.orders has no row-level security", "        CREATE POLICY tenantgate_server ON public.orders TO doctor_statement USING (\"server_id\" = (SELECT tenantgate_wall.server()))",
+		"leak  hidden-unique\n      the unique key orders_pkey on public.orders does not hold server_id", "leak  grants-kind\n", "risk  role-database\n", "note  hidden-index\n", "CREATE SCHEMA IF NOT EXISTS tenantgate_wall;",
+		"database doctored, role doctor_statement: 4 leaks, ", "\nthe wall does not stand for public.orders: rls: required would not start\n",
+	} {
+		if code != 1 || errs != "" || !strings.Contains(out, want) {
+			t.Errorf("exit %d: no %q in\n%s%s", code, want, out, errs)
+		}
+	}
+
+	code, script, errs := command(t, append(args, "--sql")...)
+	if code != 1 || errs != "" || !strings.HasPrefix(script, "-- ") || !strings.HasSuffix(script, "\nCOMMIT;\n") {
+		t.Errorf("exit %d: %s%s", code, script, errs)
+	}
+	data.admin(t, script, script, `INSERT INTO tenantgate_wall.keys VALUES (1, decode(repeat('ab', 64), 'hex'), decode(repeat('cd', 64), 'hex'))`)
+
+	code, out, errs = command(t, append(args, "--json")...)
+	var got doctorJSON
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatalf("%v: %s%s", err, out, errs)
+	}
+	left := 0 // what an old Postgres adds, on whatever machine this runs
+	for _, f := range got.Findings {
+		if !strings.HasPrefix(f.Check, "release-") {
+			t.Errorf("%+v", f)
+		}
+		left = 1
+	}
+	if code != left || !got.Wall.Stands || strings.Join(got.Wall.Tables, " ") != "public.orders" || got.Role != "doctor_statement" || got.Findings == nil || got.Unseen == nil {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+	if code, out, _ := command(t, args...); code != left || !strings.HasSuffix(out, "the wall stands for public.orders: rls: required would start\n") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}
+
+// TestDoctorCouldNotLook has exit code 2 where nothing was looked at, and no secret said.
+func TestDoctorCouldNotLook(t *testing.T) {
+	in := sharedInstance(t)
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"doctor"}, "missing flags: --database-url"}, {[]string{"doctor", "--database-url="}, "--database-url"},
+		{[]string{"doctor", "--database-url", "postgres://u:SECRET@127.0.0.1:1/x"}, "as the statement role"},
+		{[]string{"doctor", "--database-url", "://SECRET"}, "the URL can't be read"},
+		{[]string{"doctor", "--database-url", in.AdminDatabaseURL, "--owner-database-url", "postgres://u:SECRET@127.0.0.1:1/x"}, "as the owner"},
+		{[]string{"doctor", "--database-url", in.AdminDatabaseURL, "--policy", "/none"}, "reading the policy"},
+		{[]string{"doctor", "--database-url", in.AdminDatabaseURL, "--sql", "--json"}, "--sql and --json can't be used together"},
+	} {
+		if code, out, errs := command(t, c.args...); code != 2 || out != "" || !strings.Contains(errs, c.says) || strings.Contains(errs, "SECRET") {
+			t.Errorf("%v: exit %d: %s%s", c.args, code, out, errs)
+		}
+	}
+}
