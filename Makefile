@@ -9,10 +9,15 @@ PG_BINS  ?= $(wildcard /usr/lib/postgresql/*/bin)
 BENCH    ?= .
 FUZZTIME ?= 1m
 
-SOURCES := cmd control doctor metrics policies policy proxy wall
+# Of the proof: statements for each choice of walls, what they are made of, and the choices.
+STATEMENTS ?= 300000
+SEED       ?= $(shell date +%s)
+WALLS      ?= all,engine,database
+
+SOURCES := cmd control doctor metrics policies policy proof proxy wall
 
 .DEFAULT_GOAL := help
-.PHONY: build run test pg-matrix lint bench fuzz clean help
+.PHONY: build run test pg-matrix lint bench fuzz prove clean help
 
 build: ## build bin/tenantgate
 	@.ci/need gcc
@@ -48,6 +53,11 @@ fuzz: ## fuzz the translator, the parser and Decide; FUZZTIME=10m (or 100000x) i
 	$(GO) test -run '^$$' -fuzz '^FuzzTranslate$$' -fuzztime $(FUZZTIME) ./policy/sqltree
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./policy/sqltree
 	$(GO) test -run '^$$' -fuzz '^FuzzDecide$$' -fuzztime $(FUZZTIME) ./policy
+
+prove: ## the long proof of isolation; STATEMENTS=300000 SEED=1 WALLS=all,engine,database
+	@.ci/need gcc postgres
+	@echo "seed $(SEED)"
+	$(GO) test ./proof -run '^TestProve$$' -timeout 0 -v -statements $(STATEMENTS) -seed $(SEED) -mode $(WALLS)
 
 clean: ## remove what was built; the data of `make run` stays
 	rm -rf bin

@@ -25,6 +25,8 @@ var arrows = map[string][]string{
 	"policies":                {"policy"},
 	"policies/gen":            {"policies/internal/builtin", "control/embedded"},
 	"proxy/rest/resttest":     {"proxy", "proxy/rest"},
+	"proof":                   {"proof/statement", "control", "policies", "policy", "proxy/upstream", "wall"},
+	"proof/statement":         {"policy"},
 }
 
 // owners are the libraries that only some packages may import.

@@ -1,0 +1,70 @@
+package proof
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tenantgate/tenantgate/proof/statement"
+)
+
+// Fault is how a statement broke the promise.
+type Fault string
+
+// The faults.
+const (
+	Leak     Fault = "leak"     // a canary came back, or an error that only others' rows can raise
+	Foreign  Fault = "foreign"  // a row of another server was changed, made or removed
+	Mismatch Fault = "mismatch" // the answers differ
+	Rows     Fault = "rows"     // the server's rows differ afterwards
+	Defect   Fault = "internal" // the engine refused what it could not prove
+)
+
+// cancelled is the SQLSTATE of a statement that took too long; that says nothing.
+const cancelled = "57014"
+
+// judge compares what the shared database answered with what the server's own did. baseline
+// is what the others' rows are told as while nothing has been written.
+func judge(st statement.Statement, d, own answer, baseline []string) Fault {
+	if needle(d) != "" && !strings.Contains(everything(own), needle(d)) {
+		return Leak
+	}
+	if len(d.others) > 0 && !slices.Equal(d.others, baseline) {
+		return Foreign
+	}
+	if st.Loose || d.state == cancelled || own.state == cancelled {
+		return ""
+	}
+	if fault := compare(st, d, own); fault != "" {
+		return fault
+	}
+	return ""
+}
+
+func compare(st statement.Statement, d, own answer) Fault {
+	dRows, ownRows := d.rows, own.rows
+	if !st.Sorted || st.Damage {
+		dRows, ownRows = slices.Sorted(slices.Values(dRows)), slices.Sorted(slices.Values(ownRows))
+	}
+	switch {
+	case d.state != own.state, d.state == "" && (d.tag != own.tag || !slices.Equal(d.columns, own.columns) || !slices.Equal(dRows, ownRows)):
+		return Mismatch
+	case d.state == "" && !slices.Equal(d.own, own.own):
+		return Rows
+	}
+	return ""
+}
+
+// needle gives the mark of a canary that an answer bears; "" for none.
+func needle(a answer) string {
+	all := everything(a)
+	for _, n := range statement.Needles {
+		if strings.Contains(all, n) {
+			return n
+		}
+	}
+	return ""
+}
+
+func everything(a answer) string {
+	return strings.ToLower(strings.Join(a.columns, "\n") + "\n" + strings.Join(a.rows, "\n") + "\n" + a.message)
+}

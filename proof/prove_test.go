@@ -1,0 +1,153 @@
+package proof
+
+import (
+	"context"
+	"flag"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
+)
+
+var (
+	statements = flag.Int("statements", 1200, "statements of each run")
+	seed       = flag.Uint64("seed", 1, "what the statements are made of")
+	mode       = flag.String("mode", "all,database", "the walls: all, engine or database; several with commas")
+	workers    = flag.Int("workers", 2, "sessions that run statements")
+	findings   = flag.Int("findings", 3, "failing statements of each kind that are reduced and shown")
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+
+// world is the databases that all tests share; they go with the test binary's Postgres.
+var world struct {
+	once sync.Once
+	*World
+	err error
+}
+
+func build(t *testing.T) *World {
+	t.Helper()
+	world.once.Do(func() {
+		world.World, world.err = Build(context.Background(), pgtest.Cluster(t).AdminURL("postgres"), pgtest.Name("proof"))
+	})
+	if world.err != nil {
+		t.Fatal(world.err)
+	}
+	return world.World
+}
+
+// least is the share of admitted statements below which a run proves too little, in percent.
+const least = 60
+
+// coverage is the number of statements from which on each construct must have been admitted.
+const coverage = 20000
+
+// TestProve is the proof: statements of a seed, on each choice of walls.
+func TestProve(t *testing.T) {
+	w := build(t)
+	for _, walls := range strings.Split(*mode, ",") {
+		t.Run(walls, func(t *testing.T) {
+			report := run(t, w, Config{Walls: Walls(walls), Statements: *statements, Seed: *seed, Workers: *workers, Findings: *findings})
+			t.Logf("\n%s%s", report, report.Table())
+			for _, f := range report.Findings {
+				if !known(f) {
+					t.Errorf("%s", f)
+				}
+			}
+			if report.Faults[Leak]+report.Faults[Foreign] > 0 && len(report.Findings) == 0 {
+				t.Errorf("%d leaks, %d changes of others' rows", report.Faults[Leak], report.Faults[Foreign])
+			}
+			if report.Share() < least {
+				t.Errorf("only %.1f %% of the statements were admitted", report.Share())
+			}
+			if missing := report.Missing(); len(missing) > 0 && *statements >= coverage {
+				t.Errorf("never admitted: %s", strings.Join(missing, "; "))
+			}
+		})
+	}
+}
+
+func run(t *testing.T, w *World, cfg Config) *Report {
+	t.Helper()
+	report, err := w.Run(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// defects are shortcomings that were reported and are no leaks: each a pattern of the
+// statement as it is told.
+var defects = []*regexp.Regexp{
+	regexp.MustCompile(`could not be proved safe: DEFAULT VALUES leaves out the scope column`),
+}
+
+func known(f Finding) bool {
+	for _, d := range defects {
+		if d.MatchString(f.String()) {
+			return true
+		}
+	}
+	return false
+}
+
+// Without any wall the proof must fail, in each of the ways in which it can.
+func TestNothing(t *testing.T) {
+	report := run(t, build(t), Config{Walls: Nothing, Statements: 300, Seed: *seed, Workers: *workers})
+	t.Logf("\n%s", report)
+	for _, fault := range []Fault{Leak, Foreign, Mismatch} {
+		if report.Faults[fault] == 0 {
+			t.Errorf("no %s was found", fault)
+		}
+	}
+}
+
+// Where the restriction is no barrier, predicates that fail on others' rows tell of them.
+func TestFailingPredicates(t *testing.T) {
+	report := run(t, build(t), Config{Walls: Engine, Statements: 300, Seed: *seed, Workers: *workers, tamper: unguarded})
+	t.Logf("\n%s", report)
+	if report.Errors["2201B"]+report.Errors["22P02"]+report.Errors["22003"]+report.Errors["22012"] == 0 || report.Faults[Mismatch]+report.Faults[Leak] == 0 {
+		t.Error("no failing predicate told of another server's rows")
+	}
+}
+
+// unguarded takes the barriers away that keep a predicate from others' rows.
+func unguarded(sql string) string {
+	return regexp.MustCompile(`(?i) OFFSET 0\)`).ReplaceAllString(sql, ")")
+}
+
+// A broken rewrite must make the proof fail.
+func TestBroken(t *testing.T) {
+	w := build(t)
+	const condition = `("[^"]*"\."[^"]*" = \$\d+::"[^"]*"\."[^"]*")`
+	join, write := regexp.MustCompile(`("_tg\w*" ON )`+condition), regexp.MustCompile(`(AND|WHERE) `+condition)
+	for name, tamper := range map[string]func(string) string{
+		"no restriction in FROM":           func(sql string) string { return join.ReplaceAllString(sql, "${1}($2 OR true)") },
+		"no restriction of the last table": func(sql string) string { return lastOnly(join, sql, "${1}($2 OR true)") },
+		"no restriction of writes":         func(sql string) string { return write.ReplaceAllString(sql, "$1 ($2 OR true)") },
+		"the restriction is an OR": func(sql string) string {
+			return write.ReplaceAllStringFunc(sql, func(s string) string { return strings.Replace(s, " AND ", " OR ", 1) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			report := run(t, w, Config{Walls: Engine, Statements: 250, Seed: *seed, Workers: *workers, tamper: tamper})
+			if report.Faults[Leak]+report.Faults[Foreign] == 0 {
+				t.Errorf("it was not noticed:\n%s", report)
+			}
+		})
+	}
+}
+
+// lastOnly replaces the last match.
+func lastOnly(pattern *regexp.Regexp, text, by string) string {
+	all := pattern.FindAllStringIndex(text, -1)
+	if len(all) == 0 {
+		return text
+	}
+	last := all[len(all)-1]
+	return text[:last[0]] + pattern.ReplaceAllString(text[last[0]:last[1]], by) + text[last[1]:]
+}

@@ -1,0 +1,147 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/tenantgate/tenantgate/policies"
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proof/statement"
+	"github.com/tenantgate/tenantgate/proxy/upstream"
+)
+
+// Walls says which of the walls stand.
+type Walls string
+
+// The walls that are tried together.
+const (
+	All      Walls = "all"      // the policy engine, its rewrite, and the database
+	Engine   Walls = "engine"   // the policy engine and its rewrite, as a role that may do everything
+	Database Walls = "database" // the database alone: statements pass through unread
+	Nothing  Walls = "nothing"  // none, to see the proof fail
+)
+
+// The search paths of the two sides. The engine qualifies every name that it admits.
+const (
+	gatePath  = "pg_catalog, pg_temp"
+	plainPath = "public, shop"
+)
+
+// modes are the scope modes in which statements are made.
+func (w Walls) modes() []policy.ScopeMode {
+	if w == Database || w == Nothing {
+		return []policy.ScopeMode{statement.None}
+	}
+	return []policy.ScopeMode{policy.Require, policy.Once, policy.Inject}
+}
+
+// policyFile is the proof's policy: the tables of package statement, in a scope mode.
+func policyFile(mode policy.ScopeMode) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `apiVersion: tenantgate/v1
+kind: Policy
+metadata: {name: proof}
+statement: {kinds: [select, insert, update, delete]}
+scope: {column: server_id, mode: %s}
+functions: {allow: ["@builtin-safe"]}
+tables:
+`, mode)
+	for _, t := range statement.Tables() {
+		if t.ScopeType == "" {
+			fmt.Fprintf(&b, "  %q: {scoped: false, access: [select]}\n", t.Schema+"."+t.Name)
+			continue
+		}
+		var columns []string
+		for _, c := range t.Columns {
+			if c.Hidden {
+				columns = append(columns, fmt.Sprintf("%q: {read: false}", c.Name))
+			}
+			if c.Fixed {
+				columns = append(columns, fmt.Sprintf("%q: {write: false}", c.Name))
+			}
+		}
+		fmt.Fprintf(&b, "  %q: {scoped: true, column: %q, columns: {%s}}\n", t.Schema+"."+t.Name, t.Scope(), strings.Join(columns, ", "))
+	}
+	return b.String()
+}
+
+// compile gives the policies for a shared database, by their scope mode.
+func compile(ctx context.Context, url string, walls Walls) (map[policy.ScopeMode]*policy.Policy, error) {
+	pool, err := upstream.Open(ctx, upstream.Config{URL: url, MaxConns: 1})
+	if err != nil {
+		return nil, fmt.Errorf("opening a pool: %w", err)
+	}
+	defer pool.Close()
+	compiled := map[policy.ScopeMode]*policy.Policy{}
+	for _, mode := range walls.modes() {
+		if mode == statement.None {
+			continue
+		}
+		file, err := policy.Parse([]byte(policyFile(mode)))
+		if err != nil {
+			return nil, fmt.Errorf("parsing the proof's policy: %w", err)
+		}
+		schema, err := pool.Schema(ctx, file.TableNames())
+		if err != nil {
+			return nil, fmt.Errorf("reading the schema: %w", err)
+		}
+		for i := range schema.Tables {
+			schema.Tables[i].Walled = walls == All
+		}
+		if compiled[mode], err = policy.Compile(file, schema, policy.Sets{Functions: policies.Sets(), Types: policies.Types()}); err != nil {
+			return nil, fmt.Errorf("compiling the proof's policy: %w", err)
+		}
+	}
+	return compiled, nil
+}
+
+// refusal is why a statement was not admitted; "" for one that was.
+type refusal = policy.Code
+
+// gate gives what is sent to the shared database for a statement, the way the walls have it.
+func (w *worker) gate(st statement.Statement) (r request, code refusal, why string) {
+	r = request{role: w.role, setting: w.setting, path: gatePath}
+	if p := w.policies[st.Mode]; p != nil {
+		text, args := st.Text(w.server)
+		decision := p.Decide(text)
+		if decision.Verdict != policy.Allow {
+			return r, decision.Reason.Code, decision.Reason.Message
+		}
+		bound, reason := decision.Approved.Bind(w.server, args)
+		if reason != nil {
+			return r, reason.Code, reason.Message
+		}
+		r.sql = bound.SQL()
+		for _, p := range bound.Params() {
+			r.params = append(r.params, wire(p.Value))
+		}
+		return r, "", ""
+	}
+	r.path = ""
+	text, args := st.PlainText(w.server)
+	r.sql, r.params = text, wires(args)
+	return r, "", ""
+}
+
+// plain gives what a plain driver sends to the server's own database.
+func (w *worker) plain(st statement.Statement) request {
+	text, args := st.PlainText(w.server)
+	return request{sql: text, params: wires(args)}
+}
+
+func wires(args []policy.Arg) [][]byte {
+	out := make([][]byte, len(args))
+	for i, a := range args {
+		out[i] = wire(a)
+	}
+	return out
+}
+
+// wire is an argument in Postgres' text format.
+func wire(a policy.Arg) []byte {
+	if a.Kind == policy.Null {
+		return nil
+	}
+	return []byte(a.Text)
+}

@@ -1,0 +1,251 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proof/statement"
+)
+
+// worker runs statements of one server, on databases of its own.
+type worker struct {
+	databases []string
+	server    string
+	role      string
+	setting   string
+	policies  map[policy.ScopeMode]*policy.Policy
+	shared    *session
+	own       *session
+	shuffled  *session
+	tamper    func(sql string) string
+	baseline  map[int]string // what the check of each table says of the others' rows, untouched
+}
+
+// newWorker gives a worker with copies of a server's databases.
+func (w *World) newWorker(ctx context.Context, walls Walls, server int) (_ *worker, err error) {
+	k := &worker{server: Servers[server], role: w.role(), setting: w.key.Sign(Servers[server]), baseline: map[int]string{}}
+	if walls == Engine || walls == Nothing {
+		k.role, k.setting = w.freeRole(), ""
+	}
+	defer func() {
+		if err != nil {
+			w.dismiss(context.WithoutCancel(ctx), k)
+		}
+	}()
+	for _, open := range []struct {
+		kind database
+		into **session
+	}{{shared, &k.shared}, {own, &k.own}, {shuffled, &k.shuffled}} {
+		url, err := w.create(ctx, fmt.Sprintf("%s_copy%d", open.kind.of(server), len(w.made)), w.name+"_"+open.kind.of(server))
+		if err != nil {
+			return nil, err
+		}
+		whose := ""
+		if open.kind == shared {
+			whose = k.server
+			if k.policies, err = compile(ctx, url, walls); err != nil {
+				return nil, err
+			}
+		}
+		k.databases = append(k.databases, w.made[len(w.made)-1])
+		if *open.into, err = openSession(ctx, url, whose); err != nil {
+			return nil, err
+		}
+	}
+	return k, k.measure(ctx)
+}
+
+// measure notes what the others' rows are told as before anything is written.
+func (k *worker) measure(ctx context.Context) error {
+	all := make([]int, len(statement.Tables()))
+	for i := range all {
+		all[i] = i
+	}
+	a, err := k.shared.run(ctx, request{sql: "SELECT", checks: all})
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		k.baseline[i] = a.others[i]
+	}
+	return nil
+}
+
+// dismiss ends a worker's sessions and drops its databases. What it can't drop, Close will.
+func (w *World) dismiss(ctx context.Context, k *worker) {
+	for _, s := range []*session{k.shared, k.own, k.shuffled} {
+		if s != nil {
+			s.close(ctx)
+		}
+	}
+	for _, name := range k.databases {
+		_ = w.exec(ctx, w.admin, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+	}
+}
+
+// tidy removes what rolled-back transactions left.
+func (k *worker) tidy(ctx context.Context) error {
+	for _, s := range []*session{k.shared, k.own, k.shuffled} {
+		if _, err := s.conn.Exec(ctx, "VACUUM ANALYZE").ReadAll(); err != nil {
+			return fmt.Errorf("tidying up: %w", err)
+		}
+	}
+	return nil
+}
+
+// outcome is what one statement came to.
+type outcome struct {
+	refused   refusal
+	why       string // the engine's words
+	fault     Fault
+	wrote     bool
+	compared  bool
+	unsettled bool // the own database itself answers in different ways
+	slow      bool
+	state     string
+	gate      request
+	shared    answer
+	own       answer
+}
+
+// try runs a statement on both sides. chance chooses the plan in the shared database.
+func (k *worker) try(ctx context.Context, st statement.Statement, chance *rand.Rand) (outcome, error) {
+	var o outcome
+	o.gate, o.refused, o.why = k.gate(st)
+	if o.refused == policy.Internal {
+		o.fault = Defect
+	}
+	if o.refused != "" {
+		return o, nil
+	}
+	o.gate.settings = chosen(chance)
+	if k.tamper != nil {
+		o.gate.sql = k.tamper(o.gate.sql)
+	}
+	plain := k.plain(st)
+	if o.wrote = writes(plain.sql); o.wrote {
+		o.gate.checks = touched(plain.sql)
+		plain.checks = o.gate.checks
+	}
+	var err error
+	if o.shared, o.own, err = k.both(ctx, o.gate, plain); err != nil {
+		return o, fmt.Errorf("running %q: %w", plain.sql, err)
+	}
+	if k.policies == nil || k.policies[st.Mode] == nil {
+		o.refused = unfit(o.own.state)
+	}
+	var baseline []string
+	for _, i := range o.gate.checks {
+		baseline = append(baseline, k.baseline[i])
+	}
+	o.fault, o.compared, o.state = judge(st, o.shared, o.own, baseline), !st.Loose, o.shared.state
+	o.slow = o.shared.state == cancelled || o.own.state == cancelled
+	if o.fault == Mismatch || o.fault == Rows {
+		o.unsettled, err = k.settle(ctx, st, plain, o.shared)
+		if o.unsettled {
+			o.fault, o.compared = "", false
+		}
+	}
+	return o, err
+}
+
+// unfit is the refusal of a text that is no statement, where no engine says so.
+func unfit(state string) refusal {
+	if strings.HasPrefix(state, "42") {
+		return refusal(state)
+	}
+	return ""
+}
+
+// both runs the two sides at the same time.
+func (k *worker) both(ctx context.Context, gate, plain request) (d, own answer, err error) {
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		own, err = k.own.run(ctx, plain)
+		done <- err
+	}()
+	d, err = k.shared.run(ctx, gate)
+	if ownErr := <-done; err == nil {
+		err = ownErr
+	}
+	return d, own, err
+}
+
+// settle tells whether the server's own database, with its rows in another order and with
+// other plans, gives the answer too: then the statement does not determine it.
+func (k *worker) settle(ctx context.Context, st statement.Statement, plain request, d answer) (bool, error) {
+	for i := -1; i < len(planner); i++ {
+		for _, s := range []*session{k.shuffled, k.own} {
+			plain.settings = variant(i)
+			a, err := s.run(ctx, plain)
+			if err != nil {
+				return false, err
+			}
+			if compare(st, d, a) == "" {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// variant is the default settings with the i-th one turned.
+func variant(i int) settings {
+	s := defaultSettings()
+	if i >= 0 {
+		s[i] = planner[i].values[1]
+	}
+	return s
+}
+
+// chosen turns some of the planner's settings.
+func chosen(r *rand.Rand) settings {
+	s := defaultSettings()
+	if r.IntN(100) < 30 {
+		return s
+	}
+	for i, p := range planner {
+		if r.IntN(100) < 30 {
+			s[i] = p.values[r.IntN(len(p.values))]
+		}
+	}
+	return s
+}
+
+// writes tells whether a text could change rows.
+func writes(sql string) bool {
+	lower := strings.ToLower(sql)
+	for _, word := range []string{"insert", "update", "delete"} {
+		if strings.Contains(lower, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// cascades are the tables whose rows change with another table's.
+var cascades = map[string][]string{
+	"end_users": {"conversations", "files"}, "conversations": {"messages", "files"}, "items": {"orders"},
+}
+
+// touched gives the tables that a text could change: those that it names, and theirs.
+func touched(sql string) []int {
+	lower := strings.ToLower(sql)
+	var found []int
+	for i, t := range statement.Tables() {
+		hit := strings.Contains(lower, strings.ToLower(t.Name))
+		for parent, children := range cascades {
+			for _, child := range children {
+				hit = hit || child == t.Name && strings.Contains(lower, parent)
+			}
+		}
+		if hit && t.ScopeType != "" {
+			found = append(found, i)
+		}
+	}
+	return found
+}
