@@ -130,7 +130,7 @@ func TestBroken(t *testing.T) {
 		"no restriction of the last table": func(sql string) string { return lastOnly(join, sql, "${1}($2 OR true)") },
 		"no restriction of writes":         func(sql string) string { return write.ReplaceAllString(sql, "$1 ($2 OR true)") },
 		"the restriction is an OR": func(sql string) string {
-			return write.ReplaceAllStringFunc(sql, func(s string) string { return strings.Replace(s, " AND ", " OR ", 1) })
+			return write.ReplaceAllStringFunc(sql, func(s string) string { return strings.Replace(s, "AND ", "OR ", 1) })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
