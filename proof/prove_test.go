@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
+	"github.com/tenantgate/tenantgate/proof/statement"
 )
 
 var (
@@ -49,9 +50,11 @@ const coverage = 20000
 // TestProve is the proof: statements of a seed, on each choice of walls.
 func TestProve(t *testing.T) {
 	w := build(t)
+	corpus := [][]statement.Statement{written(t, Servers[0]), written(t, Servers[1])}
+	t.Logf("%d hand-written statements", len(corpus[0]))
 	for _, walls := range strings.Split(*mode, ",") {
 		t.Run(walls, func(t *testing.T) {
-			report := run(t, w, Config{Walls: Walls(walls), Statements: *statements, Seed: *seed, Workers: *workers, Findings: *findings})
+			report := run(t, w, Config{Walls: Walls(walls), Statements: *statements, Seed: *seed, Workers: *workers, Findings: *findings, Corpus: corpus})
 			t.Logf("\n%s%s", report, report.Table())
 			for _, f := range report.Findings {
 				if !known(f) {

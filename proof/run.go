@@ -16,11 +16,11 @@ type Config struct {
 	Walls      Walls
 	Statements int
 	Seed       uint64
-	Workers    int // at least one for each of Servers
+	Workers    int // sessions at once; rounded up to a multiple of Servers, so that a statement's number tells its server
 	Findings   int // how many failing statements are reduced and kept; the rest are counted
 
-	// Corpus are hand-written statements, tried as they are and mutated.
-	Corpus []statement.Statement
+	// Corpus are hand-written statements of each of Servers, tried as they are and mutated.
+	Corpus [][]statement.Statement
 
 	tamper func(sql string) string // breaks what is sent, to see the proof fail
 }
@@ -33,7 +33,7 @@ const shrinkTries = 3000
 
 // Run tries statements and tells what came of them. An error is one of the proof itself.
 func (w *World) Run(ctx context.Context, cfg Config) (*Report, error) {
-	workers := make([]*worker, max(cfg.Workers, len(Servers)))
+	workers := make([]*worker, (max(cfg.Workers, 1)+len(Servers)-1)/len(Servers)*len(Servers))
 	defer func() {
 		for _, k := range workers {
 			if k != nil {
@@ -62,7 +62,7 @@ func (w *World) Run(ctx context.Context, cfg Config) (*Report, error) {
 
 // work tries every statement whose number leaves the worker's own as its remainder.
 func (k *worker) work(ctx context.Context, cfg Config, first, step int, report *Report) error {
-	source := newSource(cfg, k.server)
+	source := newSource(cfg, first%len(Servers))
 	for number, n := first, 1; number < cfg.Statements; number, n = number+step, n+1 {
 		st := source.statement(number)
 		o, err := k.try(ctx, st, chance(cfg.Seed, number))

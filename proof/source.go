@@ -12,10 +12,15 @@ type source struct {
 	cfg       Config
 	modes     []policy.ScopeMode
 	generator *statement.Generator
+	corpus    []statement.Statement
 }
 
-func newSource(cfg Config, server string) *source {
-	return &source{cfg: cfg, modes: cfg.Walls.modes(), generator: statement.New(server)}
+func newSource(cfg Config, server int) *source {
+	s := &source{cfg: cfg, modes: cfg.Walls.modes(), generator: statement.New(Servers[server])}
+	if len(cfg.Corpus) > 0 {
+		s.corpus = cfg.Corpus[server]
+	}
+	return s
 }
 
 // shares, in percent, of what is tried.
@@ -28,8 +33,8 @@ func (s *source) statement(number int) statement.Statement {
 	r := rand.New(rand.NewPCG(s.cfg.Seed+2, uint64(number))) //nolint:gosec // chance, not secrecy
 	mode := s.modes[r.IntN(len(s.modes))]
 	share := r.IntN(100)
-	if share < writtenShare && len(s.cfg.Corpus) > 0 {
-		st := s.cfg.Corpus[r.IntN(len(s.cfg.Corpus))]
+	if share < writtenShare && len(s.corpus) > 0 {
+		st := s.corpus[r.IntN(len(s.corpus))]
 		st.Mode = mode
 		if share%2 == 0 {
 			return statement.Mutate(st, r)

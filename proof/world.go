@@ -101,25 +101,43 @@ func (w *World) roles(ctx context.Context) error {
 func (w *World) role() string     { return w.name + "_role" }
 func (w *World) freeRole() string { return w.name + "_free" }
 
-// wall raises the third wall in the shared database.
+// wall raises the third wall in the shared database, as far as the migrations did not.
 func (w *World) wall(ctx context.Context, url string) error {
-	in, out := w.key.Pads()
-	var sql strings.Builder
-	sql.WriteString(wallSQL)
-	fmt.Fprintf(&sql, `INSERT INTO %s VALUES (%d, '\x%x', '\x%x');`, wall.Keys, w.key.ID, in, out)
-	fmt.Fprintf(&sql, "GRANT USAGE ON SCHEMA %s, shop TO %s; GRANT USAGE ON SCHEMA shop TO %s;", wall.Schema, w.role(), w.freeRole())
-	for _, t := range statement.Tables() {
-		name := t.Schema + "." + statement.Quote(t.Name)
-		fmt.Fprintf(&sql, "GRANT ALL ON %s TO %s;", name, w.freeRole())
-		sql.WriteString(grants(t, name, w.role()))
-		if t.ScopeType == "" {
-			continue
-		}
-		typ := map[statement.Type]string{statement.Text: "text", statement.Big: "int8", statement.UUID: "uuid"}[t.ScopeType]
-		fmt.Fprintf(&sql, "ALTER TABLE %s ENABLE ROW LEVEL SECURITY; CREATE POLICY %s ON %s USING (%s);",
-			name, wall.Policy, name, wall.Expression(t.Scope(), "pg_catalog", typ))
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
 	}
-	return w.exec(ctx, url, sql.String())
+	defer func() { _ = conn.Close(ctx) }()
+	var there bool
+	if err := conn.QueryRow(ctx, "SELECT to_regproc($1) IS NOT NULL", wall.Server).Scan(&there); err != nil {
+		return err
+	}
+	var sql strings.Builder
+	if !there {
+		sql.WriteString(wallSQL)
+	}
+	in, out := w.key.Pads()
+	fmt.Fprintf(&sql, `INSERT INTO %s VALUES (%d, '\x%x', '\x%x');`, wall.Keys, w.key.ID, in, out)
+	fmt.Fprintf(&sql, "GRANT USAGE ON SCHEMA %s, public, shop TO %s; GRANT EXECUTE ON FUNCTION %s() TO %s;", wall.Schema, w.role(), wall.Server, w.role())
+	fmt.Fprintf(&sql, "GRANT USAGE ON SCHEMA public, shop TO %s;", w.freeRole())
+	for _, t := range statement.Tables() {
+		sql.WriteString(w.guard(t))
+	}
+	_, err = conn.PgConn().Exec(ctx, sql.String()).ReadAll()
+	return err
+}
+
+// guard gives the grants on a table, and its policy where it is scoped.
+func (w *World) guard(t *statement.Table) string {
+	name := qualified(t)
+	sql := fmt.Sprintf("GRANT ALL ON %s TO %s;", name, w.freeRole()) + grants(t, name, w.role())
+	if t.ScopeType == "" {
+		return sql
+	}
+	typ := map[statement.Type]string{statement.Text: "text", statement.Big: "int8", statement.UUID: "uuid"}[t.ScopeType]
+	return sql + fmt.Sprintf(`ALTER TABLE %s ENABLE ROW LEVEL SECURITY;
+		DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_policy WHERE polrelid = '%s'::regclass AND polname = '%s') THEN CREATE POLICY %s ON %s USING (%s); END IF; END $$;`,
+		name, name, wall.Policy, wall.Policy, name, wall.Expression(t.Scope(), "pg_catalog", typ))
 }
 
 // grants gives the role what the policy gives, column by column.

@@ -26,7 +26,7 @@ var constructs = []string{
 	"IN list", "IN list of rows", "IN sub-select", "row IN sub-select", "row comparison", "EXISTS", "scalar sub-select", "sub-select by key", "ARRAY sub-select",
 	"ANY of an array", "ANY of a column", "ANY of a sub-select", "LIKE", "LIKE ESCAPE", "SIMILAR TO", "regular expression", "boolean test", "OVERLAPS",
 	"arithmetic", "text operators", "dates", "EXTRACT", "AT TIME ZONE", "SUBSTRING FROM", "TRIM", "OVERLAY", "POSITION", "arrays", "array subscript", "array slice", "bytea",
-	"jsonb operators", "jsonpath", "the operator ?",
+	"jsonb operators", "jsonpath", "the operator ?", "trap: jsonb_array_elements",
 
 	"INSERT", "INSERT of many rows", "INSERT SELECT", "INSERT of a set operation", "INSERT with an alias", "DEFAULT", "ON CONFLICT DO NOTHING", "ON CONFLICT DO UPDATE",
 	"ON CONFLICT WHERE", "excluded", "UPDATE", "UPDATE FROM", "multi-column SET", "SET from a sub-select", "SET of the scope column", "DELETE", "DELETE USING", "RETURNING", "RETURNING *",
