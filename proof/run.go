@@ -16,8 +16,9 @@ type Config struct {
 	Walls      Walls
 	Statements int
 	Seed       uint64
-	Workers    int // sessions at once; rounded up to a multiple of Servers, so that a statement's number tells its server
-	Findings   int // how many failing statements are reduced and kept; the rest are counted
+	Workers    int           // sessions at once; rounded up to a multiple of Servers, so that a statement's number tells its server
+	Time       time.Duration // after which no further statement is begun; 0 for no limit
+	Findings   int           // how many failing statements are reduced and kept; the rest are counted
 
 	// Corpus are hand-written statements of each of Servers, tried as they are and mutated.
 	Corpus [][]statement.Statement
@@ -32,12 +33,13 @@ const tidyEvery = 4000
 const shrinkTries = 3000
 
 // Run tries statements and tells what came of them. An error is one of the proof itself.
+// A World runs one at a time.
 func (w *World) Run(ctx context.Context, cfg Config) (*Report, error) {
 	workers := make([]*worker, (max(cfg.Workers, 1)+len(Servers)-1)/len(Servers)*len(Servers))
 	defer func() {
 		for _, k := range workers {
 			if k != nil {
-				w.dismiss(context.WithoutCancel(ctx), k)
+				w.idle = append(w.idle, k.place)
 			}
 		}
 	}()
@@ -63,7 +65,8 @@ func (w *World) Run(ctx context.Context, cfg Config) (*Report, error) {
 // work tries every statement whose number leaves the worker's own as its remainder.
 func (k *worker) work(ctx context.Context, cfg Config, first, step int, report *Report) error {
 	source := newSource(cfg, first%len(Servers))
-	for number, n := first, 1; number < cfg.Statements; number, n = number+step, n+1 {
+	began := time.Now()
+	for number, n := first, 1; number < cfg.Statements && (cfg.Time == 0 || time.Since(began) < cfg.Time); number, n = number+step, n+1 {
 		st := source.statement(number)
 		o, err := k.try(ctx, st, chance(cfg.Seed, number))
 		if err != nil {

@@ -4,90 +4,92 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proof/statement"
 )
 
-// worker runs statements of one server, on databases of its own.
-type worker struct {
-	databases []string
-	server    string
-	role      string
-	setting   string
-	policies  map[policy.ScopeMode]*policy.Policy
-	shared    *session
-	own       *session
-	shuffled  *session
-	tamper    func(sql string) string
-	baseline  map[int]string // what the check of each table says of the others' rows, untouched
+// place is a copy of a server's databases, with a session on each. Whatever runs there is
+// rolled back, so one run after the other can use it.
+type place struct {
+	server   string
+	shared   *session
+	own      *session
+	shuffled *session
+	baseline map[int]string // what the check of each table says of the others' rows, untouched
+	url      string         // of the shared database
 }
 
-// newWorker gives a worker with copies of a server's databases.
-func (w *World) newWorker(ctx context.Context, walls Walls, server int) (_ *worker, err error) {
-	k := &worker{server: Servers[server], role: w.role(), setting: w.key.Sign(Servers[server]), baseline: map[int]string{}}
+// worker runs statements of one server.
+type worker struct {
+	*place
+	role     string
+	setting  string
+	policies map[policy.ScopeMode]*policy.Policy
+	tamper   func(sql string) string
+}
+
+func (w *World) newWorker(ctx context.Context, walls Walls, server int) (*worker, error) {
+	p, err := w.place(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	k := &worker{place: p, role: w.role(), setting: w.key.Sign(p.server)}
 	if walls == Engine || walls == Nothing {
 		k.role, k.setting = w.freeRole(), ""
 	}
-	defer func() {
-		if err != nil {
-			w.dismiss(context.WithoutCancel(ctx), k)
+	k.policies, err = compile(ctx, p.url, walls)
+	return k, err
+}
+
+// place gives a place that nobody works at, or a new one.
+func (w *World) place(ctx context.Context, server int) (*place, error) {
+	for i, p := range w.idle {
+		if p.server == Servers[server] {
+			w.idle = slices.Delete(w.idle, i, i+1)
+			return p, nil
 		}
-	}()
+	}
+	p := &place{server: Servers[server], baseline: map[int]string{}}
 	for _, open := range []struct {
 		kind database
 		into **session
-	}{{shared, &k.shared}, {own, &k.own}, {shuffled, &k.shuffled}} {
+	}{{shared, &p.shared}, {own, &p.own}, {shuffled, &p.shuffled}} {
 		url, err := w.create(ctx, fmt.Sprintf("%s_copy%d", open.kind.of(server), len(w.made)), w.name+"_"+open.kind.of(server))
 		if err != nil {
 			return nil, err
 		}
 		whose := ""
 		if open.kind == shared {
-			whose = k.server
-			if k.policies, err = compile(ctx, url, walls); err != nil {
-				return nil, err
-			}
+			whose, p.url = p.server, url
 		}
-		k.databases = append(k.databases, w.made[len(w.made)-1])
 		if *open.into, err = openSession(ctx, url, whose); err != nil {
 			return nil, err
 		}
 	}
-	return k, k.measure(ctx)
+	return p, p.measure(ctx)
 }
 
 // measure notes what the others' rows are told as before anything is written.
-func (k *worker) measure(ctx context.Context) error {
+func (p *place) measure(ctx context.Context) error {
 	all := make([]int, len(statement.Tables()))
 	for i := range all {
 		all[i] = i
 	}
-	a, err := k.shared.run(ctx, request{sql: "SELECT", checks: all})
+	a, err := p.shared.run(ctx, request{sql: "SELECT", checks: all})
 	if err != nil {
 		return err
 	}
 	for i := range all {
-		k.baseline[i] = a.others[i]
+		p.baseline[i] = a.others[i]
 	}
 	return nil
 }
 
-// dismiss ends a worker's sessions and drops its databases. What it can't drop, Close will.
-func (w *World) dismiss(ctx context.Context, k *worker) {
-	for _, s := range []*session{k.shared, k.own, k.shuffled} {
-		if s != nil {
-			s.close(ctx)
-		}
-	}
-	for _, name := range k.databases {
-		_ = w.exec(ctx, w.admin, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
-	}
-}
-
 // tidy removes what rolled-back transactions left.
-func (k *worker) tidy(ctx context.Context) error {
+func (k *place) tidy(ctx context.Context) error {
 	for _, s := range []*session{k.shared, k.own, k.shuffled} {
 		if _, err := s.conn.Exec(ctx, "VACUUM ANALYZE").ReadAll(); err != nil {
 			return fmt.Errorf("tidying up: %w", err)
@@ -135,13 +137,16 @@ func (k *worker) try(ctx context.Context, st statement.Statement, chance *rand.R
 		return o, fmt.Errorf("running %q: %w", plain.sql, err)
 	}
 	if k.policies == nil || k.policies[st.Mode] == nil {
-		o.refused = unfit(o.own.state)
+		o.refused = unfit(o.shared.state, o.own.state)
 	}
 	var baseline []string
 	for _, i := range o.gate.checks {
 		baseline = append(baseline, k.baseline[i])
 	}
 	o.fault, o.compared, o.state = judge(st, o.shared, o.own, baseline), !st.Loose, o.shared.state
+	if o.refused == noRight && o.fault == Mismatch {
+		o.fault = ""
+	}
 	o.slow = o.shared.state == cancelled || o.own.state == cancelled
 	if o.fault == Mismatch || o.fault == Rows {
 		o.unsettled, err = k.settle(ctx, st, plain, o.shared)
@@ -152,13 +157,20 @@ func (k *worker) try(ctx context.Context, st statement.Statement, chance *rand.R
 	return o, err
 }
 
-// unfit is the refusal of a text that is no statement, where no engine says so.
-func unfit(state string) refusal {
-	if strings.HasPrefix(state, "42") {
-		return refusal(state)
+// unfit is the refusal of a text where no engine says so: it is no statement, or the role
+// lacks a right.
+func unfit(shared, own string) refusal {
+	switch {
+	case shared == noRight:
+		return refusal(shared)
+	case strings.HasPrefix(own, "42"):
+		return refusal(own)
 	}
 	return ""
 }
+
+// noRight is the SQLSTATE for what the role must not do.
+const noRight = "42501"
 
 // both runs the two sides at the same time.
 func (k *worker) both(ctx context.Context, gate, plain request) (d, own answer, err error) {

@@ -31,7 +31,8 @@ type World struct {
 	admin string // the superuser's URL
 	name  string // what the names of databases and roles start with
 	key   wall.Key
-	made  []string
+	made  []string // the databases, to be dropped
+	idle  []*place // where nobody works at the moment
 }
 
 // Build makes the databases. admin is the URL of a superuser; name starts the names of the
@@ -190,6 +191,11 @@ func (w *World) exec(ctx context.Context, url, sql string) error {
 // Close drops what Build and the workers made.
 func (w *World) Close(ctx context.Context) error {
 	var all error
+	for _, p := range w.idle {
+		for _, s := range []*session{p.shared, p.own, p.shuffled} {
+			s.close(ctx)
+		}
+	}
 	for _, name := range w.made {
 		all = errors.Join(all, w.exec(ctx, w.admin, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"))
 	}

@@ -19,7 +19,7 @@ func Lex(text string, args []policy.Arg, id, server string) Statement {
 	st.Insert = strings.EqualFold(outermost(st.Tokens), "insert")
 	left := st.fill(args, id, server)
 	st.Extra = left == 1 && !st.Insert
-	st.Loose = st.Insert || undetermined(st) || fleeting(st.Tokens)
+	st.Loose = undetermined(st) || fleeting(st.Tokens) || starred(text)
 	return st
 }
 
@@ -91,15 +91,26 @@ func outermost(tokens []Token) string {
 	return ""
 }
 
-// fleeting tells whether a text has what differs from one moment to the next.
+// fleeting tells whether a text has what differs from one moment to the next, as some
+// defaults do, or from one database to the other.
 func fleeting(tokens []Token) bool {
 	for _, t := range tokens {
 		switch strings.ToLower(t.Text) {
-		case "now", "random", "gen_random_uuid", "current_date", "current_timestamp", "clock_timestamp", "localtimestamp", "current_time", "statement_timestamp", "age":
+		case "insert", "now", "random", "gen_random_uuid", "current_date", "current_timestamp", "clock_timestamp", "localtimestamp", "current_time", "statement_timestamp", "age":
+			return true
+		}
+		if word := strings.ToLower(t.Text); strings.HasPrefix(word, "pg_") || word == "information_schema" {
 			return true
 		}
 	}
 	return false
+}
+
+// starred tells whether a text may have a * that covers a hidden column: on a plain
+// database it shows that one too.
+func starred(text string) bool {
+	lower := strings.ToLower(text)
+	return strings.Contains(lower, "end_users") && (strings.Contains(lower, "*") || strings.Contains(lower, "table"))
 }
 
 // length is the length of the first token of a text that starts with one.

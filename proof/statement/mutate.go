@@ -43,7 +43,9 @@ func undetermined(st Statement) bool {
 			return true
 		}
 	}
-	return slices.Contains(st.Uses, "UPDATE FROM")
+	// The one number of all scope conditions has the type of the first of them, where a
+	// mutation has left a condition that is none any more.
+	return slices.Contains(st.Uses, "UPDATE FROM") || st.Dollar && st.Damage
 }
 
 func damage(tokens []Token, r *rand.Rand) []Token {
