@@ -89,7 +89,7 @@ func compile(ctx context.Context, url string, walls Walls) (map[policy.ScopeMode
 		for i := range schema.Tables {
 			schema.Tables[i].Walled = walls == All
 		}
-		if compiled[mode], err = policy.Compile(file, schema, policy.Sets{Functions: policies.Sets(), Types: policies.Types()}); err != nil {
+		if compiled[mode], err = policy.Compile(file, schema, policy.Sets{Functions: policies.Sets(), Types: policies.Types(), Operators: policies.Operators(), Leakproof: policies.Leakproof()}); err != nil {
 			return nil, fmt.Errorf("compiling the proof's policy: %w", err)
 		}
 	}

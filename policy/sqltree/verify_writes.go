@@ -151,11 +151,25 @@ func (v *verifier) assignments(a, b []*pg.Node, t *Table) error {
 		if err := v.same(x.ProtoReflect(), y.ProtoReflect(), "val"); err != nil {
 			return err
 		}
+		if m, n := x.Val.GetMultiAssignRef(), y.Val.GetMultiAssignRef(); copied(a, i, m) && copied(b, i, n) {
+			continue
+		}
 		if err := v.assignment(a, i, x, y, t); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// copied tells whether an entry of SET (a, b, …) = … is not the first of its group, and
+// its source the same as that one's: the text has it once.
+func copied(list []*pg.Node, i int, m *pg.MultiAssignRef) bool {
+	first := i - int(m.GetColno()) + 1
+	if m.GetColno() < 2 || first < 0 {
+		return false
+	}
+	of := list[first].GetResTarget().GetVal().GetMultiAssignRef()
+	return of.GetColno() == 1 && of.Ncolumns == m.Ncolumns && equal(of.Source, m.Source)
 }
 
 func (v *verifier) assignment(list []*pg.Node, i int, x, y *pg.ResTarget, t *Table) error {
