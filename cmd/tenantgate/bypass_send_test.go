@@ -42,12 +42,13 @@ func (a *attacker) run(t *testing.T, d *datadriven.TestData) (said string, probl
 }
 
 // expand fills in the template of a case: «id» is the attacker's server, «path» its query
-// endpoint, «token» its access token, «project» its project; «repeat TEXT N» and «bytes
+// endpoint, «key» its API key, «token» and «project» the attacker's, «others» the victims'
+// project; «length» is that of a request's body, «open» leaves its head open; «repeat TEXT N» and «bytes
 // TEXT», a Go string with escapes, stand for what can't be written down.
 func (a *attacker) expand(t *testing.T, d *datadriven.TestData) string {
 	fixed := func(s string) func() string { return func() string { return s } }
 	tmpl, err := template.New("").Delims("«", "»").Funcs(template.FuncMap{
-		"id": fixed(a.id), "path": fixed(a.queryPath(a.id)), "token": fixed(a.AccessToken), "project": fixed(a.ProjectID), "others": fixed(a.victimProject), "length": fixed(lengthMark), "open": fixed(openMark),
+		"id": fixed(a.id), "path": fixed(a.queryPath(a.id)), "token": fixed(a.AccessToken), "project": fixed(a.ProjectID), "others": fixed(a.victimProject), "key": fixed(a.key), "length": fixed(lengthMark), "open": fixed(openMark),
 		"repeat": strings.Repeat, "seq": func(n int) []int { return make([]int, n) },
 		"bytes": func(s string) (string, error) { return strconv.Unquote(`"` + s + `"`) },
 	}).Parse(d.Input)

@@ -36,6 +36,7 @@ type bypassWorld struct {
 type attacker struct {
 	*bypassWorld
 	id, policy string
+	key        string // of the e-mail look-up
 	seed       string
 	clean      string // the digest of the rows that seed makes
 	dirty      bool
@@ -78,10 +79,16 @@ func bypassFile(t *testing.T, name string) string {
 
 // enrol makes the servers. The victims are of another project than the attackers.
 func (w *bypassWorld) enrol(t *testing.T) {
+	decode := func(src string, into any) {
+		if err := json.Unmarshal([]byte(src), into); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for policy, id := range map[string]string{"default": "srv-a", "inject": "srv-i", "hasty": "srv-h", "extra": "0a000000-0000-7000-8000-00000000000a"} {
-		w.cli(t, "server", "create", policy, "--id", id, "--project", w.ProjectID)
+		var made struct{ APIKey string }
+		decode(w.cli(t, "server", "create", policy, "--id", id, "--project", w.ProjectID, "--json"), &made)
 		w.cli(t, "server", "set-policy", id, policy)
-		a := &attacker{bypassWorld: w, id: id, policy: policy, seed: bypassFile(t, "own.sql"), dirty: true}
+		a := &attacker{bypassWorld: w, id: id, policy: policy, key: made.APIKey, seed: bypassFile(t, "own.sql"), dirty: true}
 		if policy == "extra" {
 			a.seed += bypassFile(t, "own-extra.sql")
 		}
@@ -90,11 +97,6 @@ func (w *bypassWorld) enrol(t *testing.T) {
 	}
 	var project struct{ ID string }
 	var token struct{ Token string }
-	decode := func(src string, into any) {
-		if err := json.Unmarshal([]byte(src), into); err != nil {
-			t.Fatal(err)
-		}
-	}
 	decode(w.cli(t, "project", "create", "victims", "--json"), &project)
 	decode(w.cli(t, "token", "create", "--project", project.ID, "--json"), &token)
 	for _, id := range []string{"srv-b", "srv-c"} {
