@@ -93,9 +93,9 @@ const (
 	honestRow = `[["2026-01-02 03:04:05+00","1 day 02:00:00",0.30000000000000004,"\\x4142","a\\nb",true,true,"2001-02-03","1,234.5",0,"` + "MARK" + `"]]`
 )
 
-// aftermath looks at what a case left: an honest statement on the same pool must be
-// answered rightly, and nothing but the attacker's own rows may have changed.
-func (a *attacker) aftermath(t *testing.T) (problems []string) {
+// honest asks an honest statement on the pool that the case was sent on: it must be
+// answered rightly.
+func (a *attacker) honest(t *testing.T) (problems []string) {
 	mark := fmt.Sprintf("%s-%d", a.policy, a.cases)
 	body := a.body(honestSQL, []any{mark})
 	r, raw, err := a.post(t, a.id, a.AccessToken, body)
@@ -103,7 +103,12 @@ func (a *attacker) aftermath(t *testing.T) (problems []string) {
 		a.hangs += count(err != nil)
 		problems = append(problems, fmt.Sprintf("an honest statement afterwards: %v %s", err, r.body))
 	}
-	problems = append(problems, a.judge(body, raw, r.status)...)
+	return append(problems, a.judge(body, raw, r.status)...)
+}
+
+// changed looks at what a case left in the database: nothing but the attacker's own rows
+// may be other than before.
+func (a *attacker) changed(t *testing.T) (problems []string) {
 	now := a.digests(t)
 	for _, owner := range slices.Sorted(maps.Keys(now)) {
 		if owner != a.id && now[owner] != a.rows[owner] {

@@ -153,7 +153,11 @@ func (w *bypassWorld) step(t *testing.T, d *datadriven.TestData) (said string, p
 		}
 		var found []string
 		answers[i], found = a.run(t, d)
-		for _, p := range append(found, a.aftermath(t)...) {
+		found = append(found, a.changed(t)...)
+		if i == len(names)-1 {
+			found = append(found, a.honest(t)...)
+		}
+		for _, p := range found {
 			problems = append(problems, name+": "+p)
 		}
 	}
