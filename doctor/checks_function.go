@@ -27,18 +27,11 @@ var functionChecks = []check{
 		says:    `{object} is not the function that the wall is made of ({why}): its answer may be another within one statement, or kept from one statement for the next`,
 		instead: `Run "tenantgate migrate", which makes it again.`,
 	}, {
-		name: "function-owner", severity: Leak, breach: true, stage: stageSchema,
-		sql: `SELECT 'tenantgate_wall.server()' AS object, me.ident AS role, quote_ident(r.rolname) AS owner FROM me, pg_proc p JOIN pg_roles r ON r.oid = p.proowner
-		WHERE p.oid = (SELECT oid FROM judge) AND p.proowner <> me.oid AND NOT me.rolsuper AND pg_has_role(me.oid, p.proowner, 'MEMBER')
-			AND NOT EXISTS (SELECT FROM pg_auth_members m WHERE m.member = me.oid AND m.roleid = p.proowner)`,
-		says: `{role} is, through other roles, a member of {owner}, which owns {object}: a statement that gets past the policy could replace the function`,
-		mend: `ALTER FUNCTION {object} OWNER TO CURRENT_USER;`,
-	}, {
-		name: "function-execute", severity: Note, breach: true, stage: stageSchema,
-		sql: `SELECT 'tenantgate_wall.server()' AS object, me.ident AS role FROM me
-		WHERE (SELECT oid FROM judge) IS NOT NULL AND NOT has_function_privilege(me.oid, (SELECT oid FROM judge), 'EXECUTE')`,
-		says: `{role} may not execute {object}: every statement on a table with the wall fails`,
-		mend: `GRANT EXECUTE ON FUNCTION {object} TO {role};`,
+		name: "function-execute", severity: Risk, breach: true, stage: stageSchema,
+		sql: `SELECT 'tenantgate_wall.server()' AS object, me.ident AS role FROM me, judge
+		WHERE NOT (has_function_privilege(me.oid, judge.oid, 'EXECUTE') AND has_schema_privilege(me.oid, judge.pronamespace, 'USAGE'))`,
+		says: `{role} may not execute {object}: every statement on a table with the wall fails, and the service can't try it`,
+		mend: "GRANT USAGE ON SCHEMA tenantgate_wall TO {role};\nGRANT EXECUTE ON FUNCTION {object} TO {role};",
 	}, {
 		name: "function-public", severity: Note, stage: stageSchema,
 		sql: `SELECT 'tenantgate_wall.server()' AS object, me.ident AS role, string_agg(CASE WHEN e.grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(e.grantee)) END, ', ') AS holders
@@ -61,8 +54,8 @@ var functionChecks = []check{
 		name: "keys-others", severity: Risk, stage: stageSchema,
 		sql: `SELECT 'tenantgate_wall.keys' AS object, string_agg(DISTINCT quote_ident(pg_get_userbyid(e.grantee)), ', ') AS holders
 		FROM me, pg_class c, LATERAL (SELECT x.grantee FROM aclexplode(c.relacl) x UNION SELECT x.grantee FROM pg_attribute a, aclexplode(a.attacl) x WHERE a.attrelid = c.oid) e
-		WHERE c.oid = (SELECT oid FROM keyring) AND e.grantee NOT IN (0, me.oid, c.relowner) HAVING count(*) > 0`,
-		says: `{holders} may use {object}, which only its owner needs: whoever reads it signs for any server`,
+		WHERE c.oid = (SELECT oid FROM keyring) AND e.grantee NOT IN (0, me.oid, c.relowner) AND NOT EXISTS (SELECT FROM judge WHERE judge.proowner = e.grantee) HAVING count(*) > 0`,
+		says: `{holders} may use {object}, which only its owner and the function's need: whoever reads it signs for any server`,
 		mend: `REVOKE ALL ON {object} FROM {holders};`, instead: `Then make new keys with "tenantgate migrate": these are to be taken for known.`,
 	}, {
 		name: "keys-blind", severity: Risk, breach: true, stage: stageSchema,

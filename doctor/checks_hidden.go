@@ -12,7 +12,7 @@ var hiddenChecks = []check{
 				ELSE 'an INSERT or UPDATE that fails tells that a row of another server has the value' END AS why,
 			CASE WHEN k.referenced THEN '' WHEN con.oid IS NOT NULL
 				THEN format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s;', u.ident, con.conname, con.conname, overlay(pg_get_constraintdef(con.oid) PLACING '(' || u.scope || ', ' FROM position('(' IN pg_get_constraintdef(con.oid)) FOR 1))
-				ELSE format(E'DROP INDEX IF EXISTS %I.%I;\n%s%s, %s;', k.nspname, k.relname, k.head, u.scope, substr(k.def, length(k.head) + 1)) END AS mend,
+				ELSE format(E'DROP INDEX IF EXISTS %I.%I;\n%s%s, %s;', k.nspname, k.relname, replace(k.head, ' ON ONLY ' || u.ident, ' ON ' || u.ident), u.scope, substr(k.def, length(k.head) + 1)) END AS mend,
 			CASE WHEN k.referenced THEN 'Foreign keys refer to it: mend those first, then run doctor again. '
 				ELSE 'It takes a lock and builds an index; ON CONFLICT must name the new columns. ' END AS instead
 		FROM units u JOIN LATERAL (
@@ -133,10 +133,10 @@ var hiddenChecks = []check{
 		instead: `Run fix-CVE-2024-4317.sql, which comes with Postgres, as a superuser; or DROP STATISTICS.`,
 	}, {
 		name: "hidden-index", severity: Note, stage: stageRest,
-		sql: `SELECT scoped.ident AS object, scoped.scope FROM scoped WHERE scoped.relkind <> 'f' AND NOT EXISTS (SELECT FROM pg_index i
+		sql: `SELECT scoped.ident AS object, scoped.scope, quote_ident(left(scoped.relname, 30) || '_by_' || left(scoped."column", 29)) AS index FROM scoped WHERE scoped.relkind <> 'f' AND NOT EXISTS (SELECT FROM pg_index i
 			WHERE i.indrelid = scoped.oid AND i.indkey[0] = scoped.attnum AND i.indisvalid AND i.indpred IS NULL)`,
 		says: `{object} has no index that begins with {scope}: every statement reads the rows of all servers to find its own, and its run time tells how many there are`,
-		mend: `CREATE INDEX ON {object} ({scope});`, instead: `On a large table make it by itself, with CREATE INDEX CONCURRENTLY.`,
+		mend: `CREATE INDEX IF NOT EXISTS {index} ON {object} ({scope});`, instead: `On a large table make it by itself, with CREATE INDEX CONCURRENTLY.`,
 	},
 }
 

@@ -53,7 +53,7 @@ func TestAskedByTheOwner(t *testing.T) {
 	c := openClinic(t)
 	url := c.patient(t)
 	c.exec(t, url, `REVOKE USAGE ON SCHEMA tenantgate_wall FROM @role; CREATE OR REPLACE FUNCTION tenantgate_wall.server() RETURNS text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ SELECT current_setting('tenantgate.server', true) $$`)
-	if got := list(c.examine(t, url).Findings); got != "leak function-lies tenantgate_wall.server()" {
+	if got := list(c.examine(t, url).Findings); got != "leak function-lies tenantgate_wall.server()\nrisk function-execute tenantgate_wall.server()" {
 		t.Error(got)
 	}
 	r, err := Examine(t.Context(), Config{URL: pgtest.As(t, url, c.names.Replace("@role"), "secret"), Files: files(t, shop)})

@@ -5,6 +5,10 @@ var hiddenFaults = []fault{
 	{name: "a unique index", sql: `CREATE UNIQUE INDEX "one ( name" ON items (lower(name) DESC) WHERE name <> ''`, want: `leak hidden-unique "one ( name" on public.items`},
 	{name: "a key that ends with the scope column", sql: `CREATE UNIQUE INDEX ends ON items (name, server_id)`},
 	{name: "a key that includes the scope column", sql: `CREATE UNIQUE INDEX includes ON items (name) INCLUDE (server_id)`, want: "leak hidden-unique includes on public.items"},
+	{name: "a child's key", sql: `CREATE TABLE part () INHERITS (items); CREATE UNIQUE INDEX one_name ON part (name)`, want: "leak hidden-unique one_name on public.part"},
+	{name: "a key of partitions", sql: `DROP TABLE items; CREATE TABLE items (server_id text NOT NULL, name text) PARTITION BY LIST (name); CREATE TABLE one PARTITION OF items FOR VALUES IN ('a'); CREATE UNIQUE INDEX one_name ON items (name); CREATE INDEX ON items (server_id);
+		GRANT SELECT, INSERT, UPDATE, DELETE ON items TO @role; ALTER TABLE items ENABLE ROW LEVEL SECURITY; CREATE POLICY tenantgate_server ON items TO @role USING (@expression) WITH CHECK (@expression); GRANT SELECT ON one TO @role`,
+		want: "leak grants-child public.one\nleak hidden-unique one_name on public.items", open: "public.items"},
 	{name: "a primary key", sql: `ALTER TABLE items DROP CONSTRAINT items_pkey, ADD PRIMARY KEY (id)`, want: "risk hidden-unique items_pkey on public.items\nnote hidden-index public.items"},
 	{name: "a key that is referred to", sql: `ALTER TABLE orders ADD CONSTRAINT one_id UNIQUE (id); ALTER TABLE items ADD CONSTRAINT plain FOREIGN KEY (order_id) REFERENCES orders (id)`,
 		want: "leak hidden-foreign-key plain on public.items\nleak hidden-unique one_id on public.orders", left: "hidden-unique"},

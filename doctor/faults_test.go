@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -55,13 +56,15 @@ func (c *clinic) suffer(t *testing.T, f fault) {
 		}
 	}
 	script := r.Script()
-	for range 2 {
-		if err := c.try(url, script); err != nil {
+	after := r
+	if slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.SQL != "" }) {
+		if err := c.try(url, script+script); err != nil {
 			t.Fatalf("%v\n%s", err, script)
 		}
+		after = c.examine(t, url, sources...)
 	}
 	var left []string
-	for _, finding := range c.examine(t, url, sources...).Findings {
+	for _, finding := range after.Findings {
 		left = append(left, finding.Check)
 	}
 	if got := strings.Join(left, "\n"); got != f.left {

@@ -29,8 +29,9 @@ var wallFaults = []fault{
 	{name: "another path", sql: `ALTER FUNCTION tenantgate_wall.server() SET search_path = public, pg_temp`, want: "leak function-path tenantgate_wall.server()", open: "public.orders public.items"},
 	{name: "volatile", sql: `ALTER FUNCTION tenantgate_wall.server() IMMUTABLE`, want: "risk function-shape tenantgate_wall.server()", open: "public.orders public.items", left: "function-shape"},
 	{name: "a member of the owner", sql: `CREATE ROLE @db; ALTER FUNCTION tenantgate_wall.server() OWNER TO @db; GRANT USAGE ON SCHEMA tenantgate_wall TO @db; GRANT SELECT ON tenantgate_wall.keys TO @db; GRANT @db TO @other; GRANT @other TO @role; ALTER POLICY reports ON orders TO pg_monitor; REVOKE SELECT ON orders FROM @other`,
-		undo: `REVOKE @other FROM @role; DROP OWNED BY @db; DROP ROLE @db`, want: "leak function-owner tenantgate_wall.server()\nrisk keys-others tenantgate_wall.keys\nrisk role-member @other", open: "public.orders public.items"},
-	{name: "not executable", sql: `REVOKE EXECUTE ON FUNCTION tenantgate_wall.server() FROM @role`, want: "note function-execute tenantgate_wall.server()", open: "public.orders public.items"},
+		undo: `REVOKE @other FROM @role; DROP OWNED BY @db; DROP ROLE @db`, want: "leak role-member @other", open: "public.orders public.items"},
+	{name: "not executable", sql: `REVOKE EXECUTE ON FUNCTION tenantgate_wall.server() FROM @role`, want: "risk function-execute tenantgate_wall.server()", open: "public.orders public.items"},
+	{name: "out of reach", sql: `REVOKE USAGE ON SCHEMA tenantgate_wall FROM @role`, want: "risk function-execute tenantgate_wall.server()", open: "public.orders public.items"},
 	{name: "executable by everybody", sql: `GRANT EXECUTE ON FUNCTION tenantgate_wall.server() TO PUBLIC`, want: "note function-public tenantgate_wall.server()"},
 	{name: "takes any id", sql: `CREATE OR REPLACE FUNCTION tenantgate_wall.server() RETURNS text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ SELECT current_setting('tenantgate.server', true) $$`,
 		want: "leak function-lies tenantgate_wall.server()", open: "public.orders public.items", left: "function-lies"},
@@ -45,5 +46,5 @@ var wallFaults = []fault{
 	{name: "no keys", sql: `DELETE FROM tenantgate_wall.keys`, want: "risk keys-none tenantgate_wall.keys", open: "public.orders public.items", left: "keys-none"},
 	{name: "keys to read", sql: `GRANT SELECT (id) ON tenantgate_wall.keys TO @role`, want: "leak keys-readable tenantgate_wall.keys", open: "public.orders public.items"},
 	{name: "keys for others", sql: `GRANT SELECT ON tenantgate_wall.keys TO @other`, want: "risk keys-others tenantgate_wall.keys"},
-	{name: "keys out of reach", sql: `ALTER FUNCTION tenantgate_wall.server() OWNER TO @owner`, want: "risk function-fails tenantgate_wall.server()\nrisk keys-blind tenantgate_wall.keys", open: "public.orders public.items", left: "keys-others"},
+	{name: "keys out of reach", sql: `ALTER FUNCTION tenantgate_wall.server() OWNER TO @owner`, want: "risk function-fails tenantgate_wall.server()\nrisk keys-blind tenantgate_wall.keys", open: "public.orders public.items"},
 }

@@ -50,10 +50,6 @@ var relations = []relation{
     AND n.nspname !~ '^pg_(toast|temp)'`},
 	{"shaped", `  SELECT c.oid, c.relkind, c.relowner, c.relrowsecurity, c.relforcerowsecurity, c.relacl, c.relname, n.nspname,
     format('%I.%I', n.nspname, c.relname) AS ident, told.*,
-    (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FROM pg_attribute a
-     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attname <> ALL (told.hidden)) AS readable,
-    (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FROM pg_attribute a
-     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '' AND a.attname <> ALL (told.locked)) AS writable,
     told.access && '{select,update,delete}' AS reads, told.access && '{insert}' AS inserts,
     told.access && '{update}' AS updates, told.access && '{delete}' AS deletes
   FROM told JOIN pg_namespace n ON n.nspname = told.schema JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = told.name
@@ -70,10 +66,14 @@ var relations = []relation{
     CASE WHEN deletes THEN format('GRANT DELETE ON %s TO %s;', shaped.ident, me.ident) END,
     CASE WHEN inserts THEN (SELECT string_agg(format('GRANT USAGE ON SEQUENCE %s TO %s;', serials.ident, me.ident), E'\n' ORDER BY serials.ident)
       FROM serials WHERE serials.rel = shaped.oid AND serials.deptype = 'a') END) AS regrant
-  FROM shaped, me`},
-	{"scoped", `  SELECT named.*, a.attnum, a.atttypid, a.attcollation, a.attnotnull, quote_ident(a.attname) AS scope
-  FROM named JOIN pg_attribute a ON a.attrelid = named.oid AND a.attname = named."column" AND a.attnum > 0 AND NOT a.attisdropped
-  WHERE named.scoped`},
+  FROM me, shaped, LATERAL (
+    SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FILTER (WHERE a.attname <> ALL (shaped.hidden)) AS readable,
+      string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FILTER (WHERE a.attname <> ALL (shaped.locked) AND a.attgenerated = '') AS writable
+    FROM pg_attribute a WHERE a.attrelid = shaped.oid AND a.attnum > 0 AND NOT a.attisdropped
+  ) cols`},
+	{"scoped", `  SELECT shaped.*, me.ident AS role, a.attnum, a.atttypid, a.attcollation, a.attnotnull, quote_ident(a.attname) AS scope
+  FROM me, shaped JOIN pg_attribute a ON a.attrelid = shaped.oid AND a.attname = shaped."column" AND a.attnum > 0 AND NOT a.attisdropped
+  WHERE shaped.scoped`},
 	{"units", `  SELECT oid, oid AS root, ident, ident AS wall, "column", scope, attnum::int FROM scoped
   UNION
   SELECT c.oid, u.root, format('%I.%I', n.nspname, c.relname), u.wall, u."column", u.scope, a.attnum::int

@@ -34,13 +34,13 @@ func probe(ctx context.Context, tx pgx.Tx) (findings []Finding, asked bool, err 
 		return nil, false, nil
 	}
 	for _, value := range unsigned() {
-		gave, failed, err := try(ctx, tx, value)
+		gave, state, err := try(ctx, tx, value)
 		switch {
 		case err != nil:
 			return nil, false, err
-		case failed != nil:
+		case state != "":
 			return []Finding{{Severity: Risk, Check: "function-fails", Object: wall.Server + "()", wall: true, Instead: `Run "tenantgate migrate", which makes it again.`,
-				Says: wall.Server + "() fails with SQLSTATE " + failed.Code + " where nothing was signed, and should give NULL: so may statements"}}, true, nil
+				Says: wall.Server + "() fails with SQLSTATE " + state + " where nothing was signed, and should give NULL: so may statements"}}, true, nil
 		case gave != nil:
 			return []Finding{{Severity: Leak, Check: "function-lies", Object: wall.Server + "()", wall: true, Instead: `Run "tenantgate migrate", which makes it again.`,
 				Says: wall.Server + "() names a server that nobody signed for: a statement that reaches set_config could become any server"}}, true, nil
@@ -49,21 +49,21 @@ func probe(ctx context.Context, tx pgx.Tx) (findings []Finding, asked bool, err 
 	return nil, true, nil
 }
 
-// try has the function judge one value of the setting; failed is its own error.
-func try(ctx context.Context, tx pgx.Tx, value string) (gave *string, failed *pgconn.PgError, err error) {
+// try has the function judge one value of the setting; state is its own error's SQLSTATE.
+func try(ctx context.Context, tx pgx.Tx, value string) (gave *string, state string, err error) {
 	inner, err := tx.Begin(ctx) // a savepoint: its error is not the examination's
 	if err != nil {
-		return nil, nil, fmt.Errorf("asking %s(): %w", wall.Server, err)
+		return nil, "", fmt.Errorf("asking %s(): %w", wall.Server, err)
 	}
 	defer func() { err = errors.Join(err, inner.Rollback(ctx)) }()
 	if _, err := inner.Exec(ctx, "SELECT set_config($1, $2, true)", wall.Setting, value); err != nil {
-		return nil, nil, fmt.Errorf("setting %s: %w", wall.Setting, err)
+		return nil, "", fmt.Errorf("setting %s: %w", wall.Setting, err)
 	}
 	err = inner.QueryRow(ctx, "SELECT "+wall.Server+"()::text").Scan(&gave)
-	if errors.As(err, &failed) {
-		return nil, failed, nil
+	if failed, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return nil, failed.Code, nil
 	}
-	return gave, nil, err
+	return gave, "", err
 }
 
 // countKeys tells whether the wall has a key to verify with, if the session's role may look.
