@@ -1,7 +1,7 @@
 package doctor
 
 var hiddenFaults = []fault{
-	{name: "a unique constraint", sql: `ALTER TABLE orders ADD CONSTRAINT one_total UNIQUE (total)`, want: "leak hidden-unique one_total on public.orders"},
+	{name: "a unique constraint", sql: `ALTER TABLE orders ADD CONSTRAINT one_total UNIQUE (total)`, want: "leak hidden-unique one_total on public.orders", says: "does not hold server_id"},
 	{name: "a unique index", sql: `CREATE UNIQUE INDEX "one ( name" ON items (lower(name) DESC) WHERE name <> ''`, want: `leak hidden-unique "one ( name" on public.items`},
 	{name: "a key that ends with the scope column", sql: `CREATE UNIQUE INDEX ends ON items (name, server_id)`},
 	{name: "a key that includes the scope column", sql: `CREATE UNIQUE INDEX includes ON items (name) INCLUDE (server_id)`, want: "leak hidden-unique includes on public.items"},
@@ -13,7 +13,7 @@ var hiddenFaults = []fault{
 	{name: "a key that is referred to", sql: `ALTER TABLE orders ADD CONSTRAINT one_id UNIQUE (id); ALTER TABLE items ADD CONSTRAINT plain FOREIGN KEY (order_id) REFERENCES orders (id)`,
 		want: "leak hidden-foreign-key plain on public.items\nleak hidden-unique one_id on public.orders", left: "hidden-unique"},
 	{name: "an exclusion", sql: `ALTER TABLE items ADD CONSTRAINT no_two EXCLUDE USING btree (name WITH =)`, want: "leak hidden-exclusion no_two on public.items"},
-	{name: "a reference that cascades", sql: `CREATE UNIQUE INDEX u ON orders (id, server_id); ALTER TABLE orders ADD CONSTRAINT one_id UNIQUE (id); ALTER TABLE items ADD FOREIGN KEY (order_id) REFERENCES orders (id) ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED`,
+	{name: "a reference that cascades", sql: `CREATE UNIQUE INDEX u ON orders (id, server_id); ALTER TABLE orders ADD CONSTRAINT one_id UNIQUE (id); ALTER TABLE items ADD FOREIGN KEY (order_id) REFERENCES orders (id) ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED`, says: "a DELETE of one's own row deletes other servers' rows",
 		want: "leak hidden-foreign-key items_order_id_fkey on public.items\nleak hidden-unique one_id on public.orders", left: "hidden-unique"},
 	{name: "a reference from outside", sql: `CREATE TABLE log (server text, id text, FOREIGN KEY (server, id) REFERENCES orders ON DELETE CASCADE)`, want: "risk hidden-foreign-into log_server_id_fkey on public.log", left: "hidden-foreign-into"},
 	{name: "a serial", sql: `ALTER TABLE items ADD n bigserial; GRANT USAGE ON SEQUENCE items_n_seq TO @role`, want: "risk hidden-sequence public.items.n", left: "hidden-sequence"},

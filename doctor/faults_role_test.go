@@ -10,7 +10,7 @@ var roleFaults = []fault{
 	{name: "createdb", sql: `ALTER ROLE @role CREATEDB`, undo: `ALTER ROLE @role NOCREATEDB`, want: "risk role-createdb @role"},
 	{name: "member of another", sql: `GRANT @other TO @role`, undo: `REVOKE @other FROM @role`, want: "leak role-member @other", open: "public.orders public.items"},
 	{name: "member of the owner", sql: `GRANT @owner TO @role`, undo: `REVOKE @owner FROM @role`, want: "leak role-member @owner", open: "public.orders public.items"},
-	{name: "reads all", sql: `GRANT pg_read_all_data TO @role`, undo: `REVOKE pg_read_all_data FROM @role`, want: "leak role-member pg_read_all_data"},
+	{name: "reads all", sql: `GRANT pg_read_all_data TO @role`, undo: `REVOKE pg_read_all_data FROM @role`, want: "leak role-member pg_read_all_data", says: "read every table"},
 	{name: "writes all", sql: `GRANT pg_write_all_data TO @role`, undo: `REVOKE pg_write_all_data FROM @role`, want: "leak role-member pg_write_all_data"},
 	{name: "reads files", sql: `GRANT pg_read_server_files TO @role`, undo: `REVOKE pg_read_server_files FROM @role`, want: "leak role-member pg_read_server_files", open: "public.orders public.items"},
 	{name: "runs programs", sql: `GRANT pg_execute_server_program TO @role`, undo: `REVOKE pg_execute_server_program FROM @role`, want: "leak role-member pg_execute_server_program", open: "public.orders public.items"},

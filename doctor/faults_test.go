@@ -12,6 +12,7 @@ type fault struct {
 	sql    string
 	undo   string // for what is not in the database: roles are the whole server's
 	want   string // the findings, one on a line: severity, check, object
+	says   string // part of what the first one says, where the object does not tell it all
 	open   string // the tables without a wall, unless all of them stand
 	left   string // what the script can't mend, one check on a line
 	policy string // instead of shop
@@ -46,6 +47,9 @@ func (c *clinic) suffer(t *testing.T, f fault) {
 	r := c.examine(t, url, sources...)
 	if got := list(r.Findings); got != here(f.want) {
 		t.Errorf("found\n%s\nwant\n%s", got, here(f.want))
+	}
+	if len(r.Findings) > 0 && !strings.Contains(r.Findings[0].Says, f.says) {
+		t.Errorf("says %q, want %q", r.Findings[0].Says, f.says)
 	}
 	if got := strings.Join(r.Open, " "); got != f.open {
 		t.Errorf("open: %s, want %s", got, f.open)
