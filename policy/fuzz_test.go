@@ -200,6 +200,7 @@ func TestFuzzSeeds(t *testing.T) {
 	for _, text := range append(texts(t), honest(t)...) {
 		d := p.Decide(text)
 		if d.Verdict != policy.Allow {
+			denied(t, text, d)
 			continue
 		}
 		admitted++
