@@ -1,6 +1,6 @@
 // Package policies ships policy files and the names that they can refer to: the sets of
-// functions of pg_catalog and the types that a statement may name. It is data; package
-// policy gives it its meaning and never imports this one. README.md is for those who
+// functions of pg_catalog, and the types and operators that a statement may name. It is
+// data; package policy gives it its meaning and never imports this one. README.md is for those who
 // write policies, and says how the sets are made.
 package policies
 
