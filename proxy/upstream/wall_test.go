@@ -256,6 +256,7 @@ func TestWhatOpensTheWall(t *testing.T) {
 		{policyWith("server_id = tenantgate_wall.server()", right), policyWith(right, right), false, "no policy"},
 		{"CREATE FUNCTION public.server() RETURNS text LANGUAGE sql AS 'SELECT 1'; " + policyWith("server_id = (SELECT public.server())", right), policyWith(right, right) + "; DROP FUNCTION public.server()", false, "no policy"},
 		{"DROP POLICY tenantgate_server ON " + end + "; CREATE POLICY tenantgate_server ON " + end + " FOR SELECT USING (" + right + ")", policyWith(right, right), false, "no policy"},
+		{"DROP POLICY tenantgate_server ON " + end + "; CREATE POLICY tenantgate_server ON " + end + " FOR UPDATE USING (" + right + ") WITH CHECK (" + right + ")", policyWith(right, right), false, "no policy"},
 		{"DROP POLICY tenantgate_server ON " + end + "; CREATE POLICY tenantgate_server ON " + end + " AS RESTRICTIVE USING (" + right + ") WITH CHECK (" + right + ")", policyWith(right, right), false, "no policy"},
 		{"ALTER TABLE " + end + " OWNER TO ROLE", "ALTER TABLE " + end + " OWNER TO CURRENT_USER", false, "as its owner"},
 		{"ALTER TABLE " + end + " OWNER TO " + group + "; GRANT " + group + " TO ROLE", "ALTER TABLE " + end + " OWNER TO CURRENT_USER; REVOKE " + group + " FROM ROLE", false, "as its owner"},
