@@ -42,9 +42,13 @@ type bypassSetup struct {
 	prepare []string // SQL of the superuser, once the tables are there
 }
 
-// bypassSetups are the arrangements.
-func bypassSetups() []bypassSetup {
-	return []bypassSetup{{name: "without row-level security"}}
+// bypassSetups are the arrangements: the engine alone, as a role that no row-level security
+// binds, and with row-level security on every scoped table.
+func bypassSetups(t *testing.T) []bypassSetup {
+	return []bypassSetup{
+		{name: "without row-level security", flags: []string{"--rls=off"}, prepare: []string{bypassFile(t, "open.sql")}},
+		{name: "with row-level security", flags: []string{"--rls=required"}, prepare: []string{bypassFile(t, "walls.sql")}},
+	}
 }
 
 // leastCases and families are what the corpus must not fall below.
@@ -61,7 +65,7 @@ func TestBypass(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, setup := range bypassSetups() {
+	for _, setup := range bypassSetups(t) {
 		t.Run(setup.name, func(t *testing.T) {
 			w := bypassStart(t, setup)
 			for _, path := range paths {

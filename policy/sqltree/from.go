@@ -213,6 +213,9 @@ func (a *analyzer) merge(j *pg.JoinExpr, left, right item) (item, []column) {
 	var merged []column
 	at := nodeOffset(j.Rarg)
 	for _, name := range names {
+		if left.lacks(name) || right.lacks(name) {
+			a.fail(noColumn(name, at))
+		}
 		merged = append(merged, a.mergedColumn(j, name, left.cols, right.cols, at))
 	}
 	it.cols = append(append(append([]column(nil), merged...), without(left.cols, names)...), without(right.cols, names)...)
@@ -237,6 +240,11 @@ func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []colum
 	}
 	lc.name = name
 	return lc
+}
+
+// lacks tells whether there is certainly no column of a name.
+func (it item) lacks(name string) bool {
+	return it.known && !slices.ContainsFunc(it.cols, func(c column) bool { return c.name == name })
 }
 
 // pick gives the first column of a name.

@@ -86,11 +86,14 @@ func TestEveryFunction(t *testing.T) {
 	r := &trial{t: t, policy: decider(t)}
 	functions := list(t, db, "SELECT DISTINCT pronamespace::regnamespace::text, proname::text FROM pg_proc ORDER BY 1, 2")
 	members := 0
-	for _, f := range functions {
+	for i, f := range functions {
 		in := slices.Contains(safe, f.bare)
 		own := in && f.schema == "pg_catalog"
 		if own {
 			members++
+		}
+		if raceEnabled && i%8 != 0 { // which makes a decision ten times as long
+			continue
 		}
 		r.want(in, "SELECT "+f.name+"()", "SELECT * FROM "+f.name+"(1) AS x (a)", "SELECT "+f.name+"(*) FILTER (WHERE true) OVER ()",
 			"UPDATE messages SET content = "+f.name+"(VARIADIC NULL) WHERE server_id = ?", "SELECT 1 ORDER BY "+f.name+"()")

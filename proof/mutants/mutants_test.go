@@ -1,0 +1,96 @@
+package mutants
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var (
+	run  = flag.Bool("kill", false, "run the proof on every mutant, which takes minutes; without it they are only read and built")
+	only = flag.String("only", "", "run those mutants whose name holds this")
+)
+
+// proofs are the parts of the proof, by the arguments of go test.
+var proofs = map[string][]string{
+	"experiment": {"./proof", "-run", "^TestProve$", "-mode", "engine", "-statements", "1500", "-findings", "1"},
+	"barrier":    {"./proof/barrier", "-run", "^TestLeaks$"},
+	"corpus":     {"./cmd/tenantgate", "-run", "^TestBypass$"},
+	"verifier":   {"./policy/sqltree", "-run", "^TestVerify"},
+}
+
+// TestMutants demands that each mutant is killed: built, and its proof fails. What does not
+// build proves nothing.
+func TestMutants(t *testing.T) {
+	all, err := All()
+	if err != nil || len(all) < 25 {
+		t.Fatalf("%d mutants: %v", len(all), err)
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried, killed := 0, 0
+	for _, m := range all {
+		overlay, err := m.overlay(root, t.TempDir())
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if proofs[m.Proof] == nil {
+			t.Errorf("%s: there is no proof %q", m.Name, m.Proof)
+		}
+		if !*run || !strings.Contains(m.Name, *only) {
+			continue
+		}
+		tried++
+		if kills(t, root, m, overlay) {
+			killed++
+		}
+	}
+	if *run {
+		t.Logf("%d of %d mutants killed", killed, tried)
+	}
+}
+
+func kills(t *testing.T, root string, m Mutant, files map[string]string) bool {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "overlay.json")
+	src, err := json.Marshal(map[string]any{"Replace": files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, src, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := proofs[m.Proof]
+	if out, err := gotest(t, root, path, append([]string{args[0], "-run", "^$"}, args[3:]...)); err != nil {
+		t.Errorf("%s does not build:\n%s", m.Name, out)
+		return false
+	}
+	out, err := gotest(t, root, path, args)
+	if err == nil {
+		t.Errorf("%s lives", m.Name)
+		return false
+	}
+	t.Logf("%s: killed by %s\n%s", m.Name, m.Proof, first(out))
+	return true
+}
+
+func gotest(t *testing.T, root, overlay string, args []string) ([]byte, error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"test", "-count=1", "-overlay", overlay}, args...)...) //nolint:gosec // the arguments are this file's
+	cmd.Dir = root
+	return cmd.CombinedOutput()
+}
+
+// first gives what the proof said first.
+func first(out []byte) []byte {
+	lines := bytes.SplitN(out, []byte("\n"), 9)
+	return bytes.Join(lines[:min(len(lines), 8)], []byte("\n"))
+}
