@@ -73,9 +73,14 @@ func (m *maker) simple(l *level, depth int) {
 
 var comparisons = []string{"=", "=", "=", "<>", "!=", "<", "<=", ">", ">="}
 
-// comparison compares a column with a value, a list of values or an expression.
+// comparison compares a column with a value, a list of values or an expression. A
+// placeholder beside the scope column would be that of a scope condition.
 func (m *maker) comparison(l *level, c column, depth int) {
 	m.ref(l, c)
+	if c.kind == Scope {
+		m.put(m.one("=", "<>", "IS DISTINCT FROM", "IS NOT DISTINCT FROM"), constant(Text, m.one(m.server, foreign(m.server))))
+		return
+	}
 	switch n := m.r.IntN(100); {
 	case n < 30:
 		m.put(m.one(comparisons...))
