@@ -89,10 +89,16 @@ func (p *place) measure(ctx context.Context) error {
 }
 
 // tidy removes what rolled-back transactions left.
-func (k *place) tidy(ctx context.Context) error {
-	for _, s := range []*session{k.shared, k.own, k.shuffled} {
-		if _, err := s.conn.Exec(ctx, "VACUUM ANALYZE").ReadAll(); err != nil {
-			return fmt.Errorf("tidying up: %w", err)
+func (p *place) tidy(ctx context.Context) error {
+	var names []string
+	for _, t := range statement.Tables() {
+		names = append(names, qualified(t))
+	}
+	for _, s := range []*session{p.shared, p.own, p.shuffled} {
+		for _, sql := range []string{"SET statement_timeout = 0", "VACUUM (ANALYZE) " + strings.Join(names, ", "), "RESET statement_timeout"} {
+			if _, err := s.conn.Exec(ctx, sql).ReadAll(); err != nil {
+				return fmt.Errorf("tidying up: %w", err)
+			}
 		}
 	}
 	return nil

@@ -72,8 +72,11 @@ func (m *maker) delete(depth int, nested bool) []column {
 		m.put("USING")
 		m.fromItem(l, 1, false)
 	}
+	joined := len(l.rels) > 1
 	m.where(l, m.needsConditions(m.pending), depth-1)
-	return m.returning(l, r, nested)
+	cols := m.returning(l, r, nested)
+	m.Loose = m.Loose || joined && len(cols) > 0 // which of several rows is returned is not determined
+	return cols
 }
 
 // maybeExtra lets an UPDATE or DELETE bring the server's id as one more argument.
