@@ -16,7 +16,7 @@ import (
 
 var (
 	statements = flag.Int("statements", 4000, "statements of each run")
-	limit      = flag.Duration("limit", 10*time.Second, "time after which a run begins no further statement; none with -statements")
+	limit      = flag.Duration("limit", 6*time.Second, "time after which a run begins no further statement; none with -statements")
 	seed       = flag.Uint64("seed", 1, "what the statements are made of")
 	mode       = flag.String("mode", "all,database", "the walls: all, engine or database; several with commas")
 	workers    = flag.Int("workers", 2, "sessions that run statements")
@@ -112,7 +112,7 @@ func known(f Finding) bool {
 
 // Without any wall the proof must fail, in each of the ways in which it can.
 func TestNothing(t *testing.T) {
-	report := run(t, build(t), Config{Walls: Nothing, Statements: 300, Seed: *seed, Workers: *workers})
+	report := run(t, build(t), Config{Walls: Nothing, Statements: 150, Seed: *seed, Workers: *workers})
 	t.Logf("\n%s", report)
 	for _, fault := range []Fault{Leak, Foreign, Mismatch} {
 		if report.Faults[fault] == 0 {
@@ -123,7 +123,7 @@ func TestNothing(t *testing.T) {
 
 // Where the restriction is no barrier, predicates that fail on others' rows tell of them.
 func TestFailingPredicates(t *testing.T) {
-	report := run(t, build(t), Config{Walls: Engine, Statements: 300, Seed: *seed, Workers: *workers, tamper: unguarded})
+	report := run(t, build(t), Config{Walls: Engine, Statements: 200, Seed: *seed, Workers: *workers, tamper: unguarded})
 	t.Logf("\n%s", report)
 	if report.Errors["2201B"]+report.Errors["22P02"]+report.Errors["22003"]+report.Errors["22012"] == 0 || report.Faults[Mismatch]+report.Faults[Leak] == 0 {
 		t.Error("no failing predicate told of another server's rows")
@@ -152,7 +152,7 @@ func TestBroken(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			report := run(t, w, Config{Walls: Engine, Statements: 250, Seed: *seed, Workers: *workers, tamper: tamper})
+			report := run(t, w, Config{Walls: Engine, Statements: 120, Seed: *seed, Workers: *workers, tamper: tamper})
 			if report.Faults[Leak]+report.Faults[Foreign] == 0 {
 				t.Errorf("it was not noticed:\n%s", report)
 			}

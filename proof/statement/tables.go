@@ -3,7 +3,10 @@ package statement
 // Tables is the proof's schema: the bundled tables and some whose scope columns, keys,
 // types and indexes differ from theirs. proof/schema.sql makes those; the two must agree,
 // which a test of package proof sees to.
-func Tables() []*Table {
+func Tables() []*Table { return append(bundled(), others()...) }
+
+// bundled are the tables that a platform without any of its own gets.
+func bundled() []*Table {
 	return []*Table{
 		{Schema: "public", Name: "end_users", ScopeType: Text, Key: []string{"server_id", "id"}, Primary: true, Rows: 11, Columns: []Column{
 			{Name: "id", Type: Text, Kind: ID, Default: true, Volatile: true}, {Name: "server_id", Type: Text, Kind: Scope},
@@ -30,6 +33,12 @@ func Tables() []*Table {
 			{Name: "size_bytes", Type: Big, Kind: Large, Default: true}, {Name: "storage_key", Type: Text, Kind: Day, Null: true},
 			{Name: "created_at", Type: Time, Kind: Moment, Default: true, Volatile: true},
 		}},
+	}
+}
+
+// others are the tables of proof/schema.sql.
+func others() []*Table {
+	return []*Table{
 		{Schema: "shop", Name: "items", ScopeType: Big, Key: []string{"tenant", "sku"}, Primary: true, Rows: 12, Columns: []Column{
 			{Name: "sku", Type: Text, Kind: ID}, {Name: "n", Type: Int, Kind: Small, Default: true}, {Name: "tenant", Type: Big, Kind: Scope},
 			{Name: "price", Type: Numeric, Kind: Amount, Null: true}, {Name: "tags", Type: Texts, Kind: Words, Null: true}, {Name: "attrs", Type: JSON, Kind: Object, Default: true},
