@@ -76,6 +76,8 @@ type request struct {
 	path     string // the search path; "" for a plain driver's
 	settings settings
 	checks   []int // tables whose rows are looked at afterwards, by their position
+
+	overridden bool // the engine replaced a foreign id that the caller gave
 }
 
 // answer is what came back.

@@ -112,7 +112,7 @@ func (w *worker) gate(st statement.Statement) (r request, code refusal, why stri
 		if reason != nil {
 			return r, reason.Code, reason.Message
 		}
-		r.sql = bound.SQL()
+		r.sql, r.overridden = bound.SQL(), bound.Overridden() > 0
 		for _, p := range bound.Params() {
 			r.params = append(r.params, wire(p.Value))
 		}

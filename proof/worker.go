@@ -129,6 +129,9 @@ func (k *worker) try(ctx context.Context, st statement.Statement, chance *rand.R
 	if o.refused != "" {
 		return o, nil
 	}
+	if o.gate.overridden && (st.Damage || st.Written) {
+		st.Loose = true // a plain database takes the id that was given
+	}
 	o.gate.settings = chosen(chance)
 	if k.tamper != nil {
 		o.gate.sql = k.tamper(o.gate.sql)

@@ -10,7 +10,7 @@ import (
 // is the server that they were written for, in whose place server is put. Nobody vouches
 // for the order of its rows.
 func Lex(text string, args []policy.Arg, id, server string) Statement {
-	st := Statement{Uses: []string{"hand-written"}}
+	st := Statement{Written: true}
 	for rest := strings.TrimSpace(text); rest != ""; rest = strings.TrimLeft(rest, " \t\r\n") {
 		n := length(rest)
 		st.Tokens = append(st.Tokens, lexed(rest[:n], id, server))

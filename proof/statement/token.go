@@ -29,16 +29,17 @@ type Token struct {
 
 // Statement is a text with its arguments, and what is known of its answer.
 type Statement struct {
-	Tokens []Token
-	Mode   policy.ScopeMode
-	Dollar bool // placeholders are $1, $2, …; not ?
-	Tight  bool // no more blanks than needed
-	Insert bool // the outermost statement is an INSERT
-	Extra  bool // the server's id is given as one more argument, the last
-	Loose  bool // the answer is not determined: only leaks and changes of others' rows can be judged
-	Sorted bool // the order of the rows is determined
-	Damage bool // it was mutated
-	Uses   []string
+	Tokens  []Token
+	Mode    policy.ScopeMode
+	Dollar  bool // placeholders are $1, $2, …; not ?
+	Tight   bool // no more blanks than needed
+	Insert  bool // the outermost statement is an INSERT
+	Extra   bool // the server's id is given as one more argument, the last
+	Loose   bool // the answer is not determined: only leaks and changes of others' rows can be judged
+	Sorted  bool // the order of the rows is determined
+	Damage  bool // it was mutated
+	Written bool // it was written by hand
+	Uses    []string
 }
 
 // Text writes the statement for tenantgate, on behalf of a server.
