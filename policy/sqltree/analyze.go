@@ -221,7 +221,7 @@ func (a *analyzer) selectStmt(s *pg.SelectStmt, outer *level, ctes *cte, afterLe
 		a.ordered(l, out, s.DistinctClause)
 		a.grouped(l, out, s.GroupClause)
 		a.expr(l, s.HavingClause)
-		a.protect(l, s.HavingClause, true)
+		a.protect(l, s.HavingClause, inHaving)
 		a.exprs(l, s.WindowClause)
 		a.close(l)
 	}

@@ -41,17 +41,33 @@ type guardTable struct {
 	marker string
 }
 
+// place is where a condition stands.
+type place uint8
+
+const (
+	inWhere place = iota // or in the ON of a join
+	inFull               // in the ON of a FULL JOIN
+	inHaving
+)
+
+// isColumnPair tells a.x = b.y. A FULL JOIN takes nothing but equalities, guarded ones are
+// none to it, and like USING this compares two columns' values as they are.
+func isColumnPair(n *pg.Node) bool {
+	e := n.GetAExpr()
+	return e.GetKind() == pg.A_Expr_Kind_AEXPR_OP && lastName(e.Name) == "=" && e.Lexpr.GetColumnRef() != nil && e.Rexpr.GetColumnRef() != nil
+}
+
 // protect finds the parts of a condition that need a guard, once all names in it are resolved.
-func (a *analyzer) protect(l *level, root *pg.Node, having bool) {
+func (a *analyzer) protect(l *level, root *pg.Node, of place) {
 	if a.fault != nil || root == nil || !l.exposed() {
 		return
 	}
 	c := &clause{root: root, guards: map[*pg.Node]*guard{}}
 	for _, part := range conjuncts(root) {
-		if a.leakproof(part) || having && a.aggregates(part) {
+		if a.leakproof(part) || of == inHaving && a.aggregates(part) || of == inFull && isColumnPair(part) {
 			continue
 		}
-		if g := a.guard(l, part, having); g != nil {
+		if g := a.guard(l, part, of == inHaving); g != nil {
 			c.guards[part] = g
 		}
 	}

@@ -167,7 +167,11 @@ func (a *analyzer) join(l *level, j *pg.JoinExpr) item {
 	right := a.fromItem(l, j.Rarg)
 	on := &level{outer: l.outer, ctes: l.ctes, rels: l.rels[first:], facts: l.facts}
 	a.expr(on, j.Quals)
-	a.protect(on, j.Quals, false)
+	where := inWhere
+	if j.Jointype == pg.JoinType_JOIN_FULL {
+		where = inFull
+	}
+	a.protect(on, j.Quals, where)
 	outerJoin(j.Jointype, l.rels[first:second], l.rels[second:])
 	if j.Jointype == pg.JoinType_JOIN_INNER {
 		a.conditions(on, j.Quals)

@@ -119,12 +119,21 @@ func (r *rewriter) queryEnd(query *pg.SelectStmt) (int, bool) {
 		depth = 0
 		end := t
 		end.group()
-		if next := (tokens{t.tr, t.i + 1}); end.i > last+1 && next.isAny("select", "values", "table", "with", "(") && !end.isAny(goesOn...) {
+		if end.i > last+1 && t.opensQuery(first.i) && !end.isAny(goesOn...) {
 			closing := tokens{t.tr, end.i - 1}
 			return closing.start(), true
 		}
 	}
 	return 0, false
+}
+
+// opensQuery tells whether the bracket at the cursor is one around a query of which the
+// token before is the first that the tree knows the place of.
+func (t tokens) opensQuery(before int) bool {
+	for t.is("(") {
+		t.i++
+	}
+	return t.i <= before && t.isAny("select", "values", "table", "with")
 }
 
 // goesOn are the words by which a query goes on behind one in brackets.

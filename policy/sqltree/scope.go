@@ -9,7 +9,7 @@ import (
 // where analyzes a WHERE and finds its scope conditions.
 func (a *analyzer) where(l *level, n *pg.Node) {
 	a.expr(l, n)
-	a.protect(l, n, false)
+	a.protect(l, n, inWhere)
 	a.conditions(l, n)
 }
 

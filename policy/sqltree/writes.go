@@ -81,10 +81,20 @@ func (a *analyzer) assignScope(t *Table, set *pg.ResTarget) {
 		a.facts.Assigned = append(a.facts.Assigned, scopeValue(t, ref.Source.GetRowExpr().Args[ref.Colno-1], int(set.Location)))
 	case ref.Source.GetSubLink() != nil:
 		s := ref.Source.GetSubLink().Subselect.GetSelectStmt()
+		if !t.Columns[t.index(t.Scope)].NotNull && !alwaysOneRow(s) { // no row would make it NULL, and the row nobody's
+			a.facts.Assigned = append(a.facts.Assigned, ScopeValue{Table: t, Offset: int(set.Location)})
+			return
+		}
 		a.facts.Assigned = append(a.facts.Assigned, a.sourceValues(t, s, int(ref.Colno)-1, int(set.Location))...)
 	default:
 		a.facts.Assigned = append(a.facts.Assigned, ScopeValue{Table: t, Offset: int(set.Location)})
 	}
+}
+
+// alwaysOneRow tells whether a query certainly gives a row.
+func alwaysOneRow(s *pg.SelectStmt) bool {
+	bare := len(s.GetFromClause()) == 0 && s.GetWhereClause() == nil && s.GetHavingClause() == nil && len(s.GetGroupClause()) == 0
+	return bare && s.GetOp() == pg.SetOperation_SETOP_NONE && s.GetLimitCount() == nil && s.GetLimitOffset() == nil
 }
 
 // sourceValues finds what a query gives in one of its columns: one value for each row
@@ -246,7 +256,7 @@ func (a *analyzer) onConflict(l *level, c *pg.OnConflictClause, use *TableUse) {
 	}
 	a.assignments(set, use.Table, c.TargetList)
 	a.expr(set, c.WhereClause)
-	a.protect(set, c.WhereClause, false)
+	a.protect(set, c.WhereClause, inWhere)
 	a.facts.filters = append(a.facts.filters, &filter{use: use, where: c.WhereClause, from: int(c.Location), upsert: true})
 }
 
