@@ -26,11 +26,14 @@ func (s *Server) expect(ctx *fasthttp.RequestCtx) (status int) {
 	return ctx.Response.StatusCode()
 }
 
-// plainExpect spells the expectation as fasthttp knows it, which compares bytes. In HTTP/1.0
-// it is to be ignored.
-func plainExpect(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
+// headReceived spells the expectation as fasthttp knows it, which compares bytes. In HTTP/1.0
+// it is to be ignored. A request that declares too large a body is treated as if it asked
+// whether to send it, since fasthttp would wait for the body's beginning otherwise.
+func (s *Server) headReceived(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	given := h.Peek("Expect")
 	switch {
+	case h.ContentLength() > s.cfg.MaxBodyBytes:
+		h.Set("Expect", "100-continue")
 	case len(given) == 0:
 	case !h.IsHTTP11():
 		h.Del("Expect")

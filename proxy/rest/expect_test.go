@@ -19,6 +19,8 @@ func TestExpectIsRefusedFirst(t *testing.T) {
 	}{
 		"a spelling":   {strings.Replace(ask(queryPath, "Content-Length: 20\r\n"), "100-continue", "100-Continue", 1), 401},
 		"size":         {ask(queryPath, authorized+"Content-Length: 2000000\r\n"), 413},
+		"size alone":   {strings.Replace(ask(queryPath, authorized+"Content-Length: 2000000\r\n"), "Expect: 100-continue\r\n", "", 1), 413},
+		"size of 1.0":  {strings.Replace(strings.Replace(ask(queryPath, authorized+"Content-Length: 2000000\r\n"), "Expect: 100-continue\r\n", "", 1), "1.1", "1.0", 1), 413},
 		"path":         {ask("/nowhere", authorized+"Content-Length: 20\r\n"), 404},
 		"method":       {ask("/docs", authorized+"Content-Length: 20\r\n"), 405},
 		"credentials":  {ask(queryPath, "Content-Length: 20\r\n"), 401},
@@ -42,7 +44,7 @@ func TestExpectIsRefusedFirst(t *testing.T) {
 			}
 		})
 	}
-	if calls := strings.Join(w.counts.all(), ","); strings.Count(calls, ",") != 9 || strings.Contains(calls, " ok") {
+	if calls := strings.Join(w.counts.all(), ","); strings.Count(calls, ",") != 11 || strings.Contains(calls, " ok") {
 		t.Errorf("counted %s", calls)
 	}
 }

@@ -60,7 +60,7 @@ func (s *Server) newHTTP() *fasthttp.Server {
 		Handler:        s.handle,
 		ErrorHandler:   s.malformed,
 		ExpectHandler:  s.expect,
-		HeaderReceived: plainExpect,
+		HeaderReceived: s.headReceived,
 		ConnState:      noteIdle,
 		Logger:         quietLogger{s.cfg.Logger},
 
