@@ -152,7 +152,7 @@ func TestBroken(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			report := run(t, w, Config{Walls: Engine, Statements: 120, Seed: *seed, Workers: *workers, tamper: tamper})
+			report := run(t, w, Config{Walls: Engine, Statements: 500, enough: func(f Fault) bool { return f == Leak || f == Foreign }, Seed: *seed, Workers: *workers, tamper: tamper})
 			if report.Faults[Leak]+report.Faults[Foreign] == 0 {
 				t.Errorf("it was not noticed:\n%s", report)
 			}

@@ -30,6 +30,7 @@ type Report struct {
 
 	mu   sync.Mutex
 	most int // of Findings, of each fault
+	done bool
 	busy map[Fault]int
 }
 
@@ -43,7 +44,7 @@ func newReport(cfg Config) *Report {
 }
 
 // count files what came of a statement, and tells whether it is to be reduced.
-func (r *Report) count(st statement.Statement, o outcome) bool {
+func (r *Report) count(st statement.Statement, o outcome, enough func(Fault) bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.Tried++
@@ -57,8 +58,16 @@ func (r *Report) count(st statement.Statement, o outcome) bool {
 		return false
 	}
 	r.Faults[o.fault]++
+	r.done = r.done || enough != nil && enough(o.fault)
 	r.busy[o.fault]++
 	return r.busy[o.fault] <= r.most
+}
+
+// ended tells whether nothing further is to be tried.
+func (r *Report) ended() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.done
 }
 
 func (r *Report) admitted(o outcome) {

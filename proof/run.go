@@ -24,6 +24,7 @@ type Config struct {
 	Corpus [][]statement.Statement
 
 	tamper func(sql string) string // breaks what is sent, to see the proof fail
+	enough func(Fault) bool        // a fault after which no further statement is begun; nil for none
 }
 
 // tidyEvery is after how many statements a worker's databases are vacuumed.
@@ -66,13 +67,13 @@ func (w *World) Run(ctx context.Context, cfg Config) (*Report, error) {
 func (k *worker) work(ctx context.Context, cfg Config, first, step int, report *Report) error {
 	source := newSource(cfg, first%len(Servers))
 	began := time.Now()
-	for number, n := first, 1; number < cfg.Statements && (cfg.Time == 0 || time.Since(began) < cfg.Time); number, n = number+step, n+1 {
+	for number, n := first, 1; number < cfg.Statements && (cfg.Time == 0 || time.Since(began) < cfg.Time) && !report.ended(); number, n = number+step, n+1 {
 		st := source.statement(number)
 		o, err := k.try(ctx, st, chance(cfg.Seed, number))
 		if err != nil {
 			return err
 		}
-		if report.count(st, o) {
+		if report.count(st, o, cfg.enough) {
 			f := k.reduce(ctx, cfg, number, st, o)
 			report.keep(f)
 		}
