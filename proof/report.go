@@ -17,6 +17,7 @@ type Report struct {
 	Tried      int
 	Admitted   int
 	Compared   int // in full: the answer was determined
+	Limited    int // refused without need, at a known limit
 	Unsettled  int // found undetermined by asking the own database again
 	Slow       int // cut off by the time limit
 	Failed     int // admitted, and answered with an error
@@ -75,7 +76,7 @@ func (r *Report) admitted(o outcome) {
 	for _, c := range []struct {
 		so   bool
 		into *int
-	}{{o.compared, &r.Compared}, {o.unsettled, &r.Unsettled}, {o.slow, &r.Slow}, {o.wrote, &r.Writes}, {o.state != "", &r.Failed}} {
+	}{{o.compared, &r.Compared}, {o.unsettled, &r.Unsettled}, {o.limited, &r.Limited}, {o.slow, &r.Slow}, {o.wrote, &r.Writes}, {o.state != "", &r.Failed}} {
 		if c.so {
 			*c.into++
 		}
@@ -135,8 +136,8 @@ func (r *Report) Missing() []string {
 // String is the report in a few lines.
 func (r *Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "walls %s, seed %d: %d statements, %.1f %% admitted, %d compared in full, %d writes, %d answered with an error, %d found undetermined, %d slow\n",
-		r.Walls, r.Seed, r.Tried, r.Share(), r.Compared, r.Writes, r.Failed, r.Unsettled, r.Slow)
+	fmt.Fprintf(&b, "walls %s, seed %d: %d statements, %.1f %% admitted, %d compared in full, %d writes, %d answered with an error, %d found undetermined, %d at a known limit, %d slow\n",
+		r.Walls, r.Seed, r.Tried, r.Share(), r.Compared, r.Writes, r.Failed, r.Unsettled, r.Limited, r.Slow)
 	fmt.Fprintf(&b, "leaks %d, foreign changes %d, mismatches %d, differing rows %d, internal refusals %d; %.0f statements/s in %s\n",
 		r.Faults[Leak], r.Faults[Foreign], r.Faults[Mismatch], r.Faults[Rows], r.Faults[Defect], float64(r.Tried)/max(r.Elapsed.Seconds(), 0.001), r.Elapsed.Round(time.Millisecond))
 	fmt.Fprintf(&b, "refused: %s\nerrors: %s\n", tally(r.Refusals), tally(r.Errors))
@@ -180,6 +181,9 @@ func (f Finding) String() string {
 		return b.String()
 	}
 	plain, _ := f.Statement.PlainText(f.Server)
+	if f.Original != text {
+		fmt.Fprintf(&b, "  was     %s\n", f.Original)
+	}
 	fmt.Fprintf(&b, "  sent    %s\n  plain   %s\n", f.outcome.gate.sql, plain)
 	fmt.Fprintf(&b, "  shared  %s\n  own     %s\n", f.outcome.shared.brief(), f.outcome.own.brief())
 	var turned []string

@@ -229,6 +229,9 @@ func (w walk) read(p *pgconn.Pipeline) (answer, error) {
 
 // fail notes an error of the statement; what follows one in its transaction is no news.
 func (a *answer) fail(pg *pgconn.PgError, group int) {
+	if group == 1 && pg.Code == cancelled { // a check took too long, so that nothing can be said
+		a.state = cancelled
+	}
 	if group == 0 && a.state == "" {
 		a.state = pg.Code
 		a.message = strings.Join([]string{pg.Message, pg.Detail, pg.Hint, pg.Where, pg.InternalQuery, pg.SchemaName, pg.TableName, pg.ColumnName, pg.ConstraintName}, "\n")

@@ -111,6 +111,7 @@ type outcome struct {
 	fault     Fault
 	wrote     bool
 	compared  bool
+	limited   bool // refused without need, at a known limit
 	unsettled bool // the own database itself answers in different ways
 	slow      bool
 	state     string
@@ -153,6 +154,7 @@ func (k *worker) try(ctx context.Context, st statement.Statement, chance *rand.R
 		baseline = append(baseline, k.baseline[i])
 	}
 	o.fault, o.compared, o.state = judge(st, o.shared, o.own, baseline), !st.Loose, o.shared.state
+	o.limited = limited(o.shared, o.own)
 	if o.refused == noRight && o.fault == Mismatch {
 		o.fault = ""
 	}
