@@ -143,7 +143,10 @@ func (f *File) table(section TableSection, s Schema) (*sqltree.Table, error) {
 	found := s.Tables[i]
 	t := &sqltree.Table{Schema: found.Schema, Name: found.Name, Keys: found.Keys, OID: found.OID, Walled: found.Walled}
 	for _, c := range found.Columns {
-		t.Columns = append(t.Columns, sqltree.Column{Name: c.Name, Type: sqltree.TypeName{Schema: c.TypeSchema, Name: c.TypeName}, NotNull: c.NotNull, NoRead: c.Unreadable})
+		t.Columns = append(t.Columns, sqltree.Column{
+			Name: c.Name, Type: sqltree.TypeName{Schema: c.TypeSchema, Name: c.TypeName},
+			NotNull: c.NotNull, Collated: c.Collated, NoRead: c.Unreadable,
+		})
 		if section.Scoped && c.Name == section.Column {
 			t.Scope, t.ScopeType = c.Name, sqltree.TypeName{Schema: c.TypeSchema, Name: c.TypeName}
 		}

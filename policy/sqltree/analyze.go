@@ -18,7 +18,7 @@ func Analyze(stmt *pg.RawStmt, c *Catalog) (*Facts, *Fault) {
 	}
 	a := &analyzer{
 		catalog: c, facts: &Facts{Operators: g.operators}, seen: map[proto.Message]bool{}, subqueries: map[*pg.SubLink]string{},
-		names: map[*pg.ColumnRef]meaning{}, quiet: map[*pg.Node]bool{}, leaky: map[*pg.Node]bool{}, firsts: map[*pg.Node]int{}, starts: map[*pg.SubLink]int{},
+		names: map[*pg.ColumnRef]meaning{}, quiet: map[*pg.Node]bool{}, leaky: map[*pg.Node]bool{}, firsts: map[*pg.Node]int{}, starts: map[*pg.SubLink]int{}, begins: map[*pg.SelectStmt]int{}, overlooks: map[*pg.Node]bool{}, mixed: map[proto.Message]bool{},
 	}
 	a.root(stmt.Stmt)
 	a.lock()
@@ -45,8 +45,12 @@ type analyzer struct {
 	leaky     map[*pg.Node]bool
 	firsts    map[*pg.Node]int
 	starts    map[*pg.SubLink]int
-	serial    int // of the last relation that came into sight
-	exposures int // references to exposed relations, so far
+	begins    map[*pg.SelectStmt]int
+	overlooks map[*pg.Node]bool
+	mixed     map[proto.Message]bool // set operations and joins that may convert values
+	serial    int                    // of the last relation that came into sight
+	exposures int                    // references to exposed relations, so far
+	unwalled  int                    // and to those of them that are not walled
 }
 
 // see notes that a name of the tree was resolved; unseen demands it of all of them, so
@@ -136,7 +140,7 @@ func (a *analyzer) with(w *pg.WithClause, outer *level, ctes *cte) *cte {
 		e := &cte{name: n.GetCommonTableExpr().GetCtename(), cols: rename(nil, n.GetCommonTableExpr().GetAliascolnames())}
 		entries = append(entries, e)
 		if w.Recursive {
-			e.outer = ctes
+			e.outer, e.ahead = ctes, true
 			ctes = e
 		}
 	}
@@ -156,16 +160,16 @@ func (a *analyzer) cteBody(x *pg.CommonTableExpr, e *cte, outer *level, ctes *ct
 	settle := func(out output) {
 		e.cols, e.known, mixed = rename(out.cols, x.Aliascolnames), out.known, out.mixed
 	}
-	exposures := a.exposures
-	e.open, e.body = true, x.Ctequery.GetSelectStmt()
+	before := a.exposed()
+	e.open, e.ahead, e.body = true, false, x.Ctequery.GetSelectStmt()
 	if s := e.body; s != nil {
 		a.facts.Kinds |= AccessSelect
 		settle(a.selectStmt(s, outer, ctes, settle))
 	} else {
 		settle(a.statement(x.Ctequery, outer, ctes))
 	}
-	e.open, e.exposed, e.reach = false, a.exposures > exposures, a.reach(x.ProtoReflect())
-	if e.exposed && (mixed || a.tells(e.body)) {
+	e.open, e.exposed, e.walled, e.reach = false, a.exposures > before.exposures, a.unwalled == before.unwalled, a.reach(x.ProtoReflect())
+	if e.exposed && (mixed && !e.walled || a.tells(e.body, e.walled)) {
 		a.barrier(e.body)
 	}
 }
@@ -186,6 +190,7 @@ func (o *output) unite(other output) {
 			break
 		}
 		c, d := &o.cols[i], other.cols[i]
+		c.collated = c.collated || d.collated
 		switch {
 		case c.typ == d.typ && (c.typ != TypeName{}), d.untyped:
 		case c.untyped:
@@ -201,7 +206,8 @@ func (o *output) unite(other output) {
 // what a recursive query's own name means.
 func (a *analyzer) selectStmt(s *pg.SelectStmt, outer *level, ctes *cte, afterLeft func(output)) output {
 	ctes = a.with(s.WithClause, outer, ctes)
-	l := &level{outer: outer, ctes: ctes}
+	l := &level{outer: outer, ctes: ctes, start: a.serial + 1}
+	a.begins[s] = l.start
 	var out output
 	switch {
 	case s.Op != pg.SetOperation_SETOP_NONE:
@@ -210,6 +216,7 @@ func (a *analyzer) selectStmt(s *pg.SelectStmt, outer *level, ctes *cte, afterLe
 			afterLeft(out)
 		}
 		out.unite(a.selectStmt(s.Rarg, outer, ctes, nil))
+		a.mixed[s] = out.mixed
 	case len(s.ValuesLists) > 0:
 		a.exprs(l, s.ValuesLists)
 		out = valuesOutput(s.ValuesLists[0])

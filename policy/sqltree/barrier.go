@@ -11,7 +11,8 @@ import (
 // Where no row-level security stands behind a scoped table, Postgres is free to evaluate
 // what the caller wrote on another server's row before it looks at the restriction, and
 // at the planner's statistics, which hold all servers' values. What then fails tells of
-// that row. So, unless it is known to be leakproof,
+// that row. Row-level security is a barrier of Postgres' own, with holes: see overlooked.
+// So, unless it is known to be leakproof, or row-level security sees to it,
 //
 //   - a part of a WHERE or ON that looks at such a table is put into CASE WHEN scope
 //     column = server THEN (…) END, which also keeps it from the statistics;
@@ -59,12 +60,12 @@ func isColumnPair(n *pg.Node) bool {
 
 // protect finds the parts of a condition that need a guard, once all names in it are resolved.
 func (a *analyzer) protect(l *level, root *pg.Node, of place) {
-	if a.fault != nil || root == nil || !l.exposed() {
+	if a.fault != nil || root == nil {
 		return
 	}
 	c := &clause{root: root, guards: map[*pg.Node]*guard{}}
 	for _, part := range conjuncts(root) {
-		if a.leakproof(part) || of == inHaving && a.aggregates(part) || of == inFull && isColumnPair(part) {
+		if a.leakproof(part) || of == inHaving && a.aggregates(part, l.start) || of == inFull && isColumnPair(part) {
 			continue
 		}
 		if g := a.guard(l, part, of == inHaving); g != nil {
@@ -84,7 +85,8 @@ func (a *analyzer) guard(l *level, part *pg.Node, having bool) *guard {
 	g := &guard{having: having}
 	needed := false
 	for _, r := range l.rels {
-		if !r.isExposed() || len(mentioned) > 0 && !r.among(mentioned) {
+		exposed, walled := r.exposedAs()
+		if !exposed || a.safe(part, walled) || len(mentioned) > 0 && !r.among(mentioned) {
 			continue
 		}
 		needed = true
@@ -145,26 +147,43 @@ func (a *analyzer) barrier(s *pg.SelectStmt) {
 
 // tells tells whether an entry of a query's select list is not leakproof, so that no
 // condition on it may be moved into the query. On aggregates Postgres moves none.
-func (a *analyzer) tells(s *pg.SelectStmt) bool {
+func (a *analyzer) tells(s *pg.SelectStmt, walled bool) bool {
 	if s == nil || a.fault != nil {
 		return false
 	}
 	if s.Op != pg.SetOperation_SETOP_NONE {
-		return a.tells(s.Larg) || a.tells(s.Rarg)
+		return a.tells(s.Larg, walled) || a.tells(s.Rarg, walled)
 	}
 	for _, n := range s.TargetList {
-		if v := n.GetResTarget().GetVal(); !a.leakproof(v) && !a.aggregates(v) {
+		if v := n.GetResTarget().GetVal(); !a.safe(v, walled) && !a.aggregates(v, a.begins[s]) {
 			return true
 		}
 	}
-	return !a.allLeakproof(s.ValuesLists)
+	return slices.ContainsFunc(s.ValuesLists, func(row *pg.Node) bool { return !a.safe(row, walled) })
+}
+
+// tellsWithin tells whether anything in a query is not leakproof.
+func (a *analyzer) tellsWithin(query *pg.Node, walled bool) bool {
+	if walled {
+		return a.fault == nil && a.overlooked(query.ProtoReflect())
+	}
+	return a.leaks(query.ProtoReflect())
 }
 
 // aggregates tells whether an expression holds an aggregate or a window function of its own
-// query level.
-func (a *analyzer) aggregates(n *pg.Node) bool {
+// query level, whose relations count from start. An aggregate of nothing but columns of the
+// query around is that query's.
+func (a *analyzer) aggregates(n *pg.Node, start int) bool {
 	found := false
-	within(n.ProtoReflect(), func(f *pg.FuncCall) { found = found || a.isAggregate(f) })
+	within(n.ProtoReflect(), func(f *pg.FuncCall) {
+		mentioned := map[*relation]bool{}
+		a.mentions(f.ProtoReflect(), mentioned)
+		own := len(mentioned) == 0
+		for r := range mentioned {
+			own = own || r.serial >= start
+		}
+		found = found || own && a.isAggregate(f)
+	})
 	return found
 }
 
@@ -215,11 +234,19 @@ func (a *analyzer) reach(m protoreflect.Message) int {
 }
 
 // expose counts a reference to an exposed relation.
-func (a *analyzer) expose(exposed bool) {
-	if exposed {
+func (a *analyzer) expose(e exposure) {
+	if e.exposed {
 		a.exposures++
 	}
+	if e.exposed && !e.walled {
+		a.unwalled++
+	}
 }
+
+// counts are how many references to exposed relations there were at some point.
+type counts struct{ exposures, unwalled int }
+
+func (a *analyzer) exposed() counts { return counts{a.exposures, a.unwalled} }
 
 // exposedBy is what a reference to a WITH query exposes. One to itself sees only rows
 // that the query gave already, and forbids OFFSET in it.
@@ -228,7 +255,7 @@ func (a *analyzer) exposedBy(c *cte) exposure {
 		c.body = nil
 		return exposure{}
 	}
-	a.expose(c.exposed)
+	a.expose(c.exposure)
 	return c.exposure
 }
 
@@ -242,24 +269,18 @@ func outerJoin(kind pg.JoinType, left, right []*relation) {
 	}
 }
 
-func (l *level) exposed() bool {
-	for _, r := range l.rels {
-		if r.isExposed() {
-			return true
-		}
-	}
-	return false
-}
-
-// isExposed looks at the parts of a join that cannot be named any more; others stand
+// exposedAs looks at the parts of a join that cannot be named any more; others stand
 // beside their common name.
-func (r *relation) isExposed() bool {
-	for _, p := range r.parts {
-		if r.masked && p.isExposed() {
-			return true
-		}
+func (r *relation) exposedAs() (exposed, walled bool) {
+	if !r.masked {
+		return r.exposed, r.walled
 	}
-	return r.exposed
+	walled = true
+	for _, p := range r.parts {
+		e, w := p.exposedAs()
+		exposed, walled = exposed || e, walled && (w || !e)
+	}
+	return exposed, walled
 }
 
 // among tells whether the relation, or a name for it and others, is in the set.

@@ -77,6 +77,11 @@ func (a *analyzer) rangeVar(l *level, v *pg.RangeVar) *relation {
 	if v.Schemaname == "" {
 		if c := l.ctes.find(v.Relname); c != nil {
 			a.see(v)
+			if c.ahead { // what it exposes is not known yet
+				f := construct(int(v.Location), "the WITH query "+c.name+" is used before it stands")
+				f.Hint = "put the queries of WITH RECURSIVE in the order in which they use each other"
+				a.fail(f)
+			}
 			return aliased(&relation{name: v.Relname, cols: c.cols, known: c.known, exposure: a.exposedBy(c)}, v.Alias)
 		}
 	}
@@ -84,7 +89,7 @@ func (a *analyzer) rangeVar(l *level, v *pg.RangeVar) *relation {
 	r := tableRelation(use)
 	r = aliased(r, v.Alias)
 	use.column = scopeRef(use.Table, r)
-	a.expose(r.exposed)
+	a.expose(r.exposure)
 	if use.Table != nil && use.Table.Scope != "" {
 		l.facts.Scoped = append(l.facts.Scoped, use)
 	}
@@ -111,9 +116,9 @@ func tableRelation(use *TableUse) *relation {
 	}
 	cols := make([]column, len(t.Columns))
 	for i := range t.Columns {
-		cols[i] = column{name: t.Columns[i].Name, table: t, own: &t.Columns[i], typ: t.Columns[i].Type}
+		cols[i] = column{name: t.Columns[i].Name, table: t, own: &t.Columns[i], typ: t.Columns[i].Type, collated: t.Columns[i].Collated}
 	}
-	ours := exposure{use: use, exposed: t.Scope != "" && !t.Walled}
+	ours := exposure{use: use, exposed: t.Scope != "", walled: t.Walled}
 	return &relation{name: t.Name, schema: t.Schema, cols: cols, known: true, table: true, exposure: ours}
 }
 
@@ -142,12 +147,14 @@ func (a *analyzer) rangeSubselect(l *level, s *pg.RangeSubselect) *relation {
 	if s.Lateral {
 		outer = l.sofar()
 	}
-	start, exposures := a.serial, a.exposures
+	start, before := a.serial, a.exposed()
 	out := a.statement(s.Subquery, outer, l.ctes)
-	ours := exposure{exposed: a.exposures > exposures, body: s.Subquery.GetSelectStmt(), reach: a.reach(s.Subquery.ProtoReflect())}
+	ours := exposure{exposed: a.exposures > before.exposures, walled: a.unwalled == before.unwalled, body: s.Subquery.GetSelectStmt(), reach: a.reach(s.Subquery.ProtoReflect())}
 	around := ours.reach > 0 && ours.reach <= start // it looks at what stands around
-	ours.exposed = ours.exposed || around
-	if ours.exposed && (out.mixed || a.tells(ours.body) || around && a.leaks(s.Subquery.ProtoReflect())) {
+	if around {
+		ours.exposed, ours.walled = true, a.unwalled == 0
+	}
+	if ours.exposed && (out.mixed && !ours.walled || a.tells(ours.body, ours.walled) || around && a.tellsWithin(s.Subquery, ours.walled)) {
 		a.barrier(ours.body)
 	}
 	return aliased(&relation{cols: out.cols, known: out.known, exposure: ours}, s.Alias)
@@ -216,6 +223,9 @@ func (a *analyzer) merge(j *pg.JoinExpr, left, right item) (item, []column) {
 	}
 	var merged []column
 	at := nodeOffset(j.Rarg)
+	defer func() {
+		a.mixed[j] = slices.ContainsFunc(merged, func(c column) bool { return c.converted })
+	}()
 	for _, name := range names {
 		if left.lacks(name) || right.lacks(name) {
 			a.fail(noColumn(name, at))
@@ -233,6 +243,10 @@ func (a *analyzer) merge(j *pg.JoinExpr, left, right item) (item, []column) {
 // mergedColumn is what USING (name) makes of the two sides' columns; comparing them reads both.
 func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []column, at int) column {
 	lc, rc := pick(left, name), pick(right, name)
+	lc.converted = lc.typ != rc.typ || lc.typ == TypeName{} || lc.converted || rc.converted
+	rc.converted = lc.converted
+	lc.collated = lc.collated || rc.collated
+	rc.collated = lc.collated
 	a.read(lc, at)
 	a.read(rc, at)
 	switch j.Jointype {
@@ -240,7 +254,7 @@ func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []colum
 		rc.name = name
 		return rc
 	case pg.JoinType_JOIN_FULL:
-		return column{name: name, ref: quote(name)} // neither side's
+		return column{name: name, ref: quote(name), converted: lc.converted} // neither side's
 	}
 	lc.name = name
 	return lc

@@ -2,6 +2,7 @@ package sqltree
 
 import (
 	"math"
+	"regexp"
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -9,7 +10,7 @@ import (
 
 // closed are the types of pg_catalog whose comparisons with whatever they can be compared
 // with are all leakproof: none is converted to another type for it.
-var closed = map[string]bool{"text": true, "uuid": true, "bool": true, "bytea": true, "timestamptz": true}
+var closed = map[string]bool{"text": true, "uuid": true, "bool": true, "bytea": true}
 
 // typeOf gives the type of an expression as far as that shows: the name of a type of
 // pg_catalog, "" for a placeholder or literal that takes its type from where it stands;
@@ -24,8 +25,6 @@ func (a *analyzer) typeOf(n *pg.Node) (string, bool) {
 		return plainType(a.names[x.ColumnRef].typ)
 	case *pg.Node_TypeCast:
 		return a.castType(x.TypeCast.TypeName)
-	case *pg.Node_CollateClause:
-		return a.typeOf(x.CollateClause.Arg)
 	case *pg.Node_SqlvalueFunction:
 		return valueType(x.SqlvalueFunction.Op)
 	case *pg.Node_FuncCall:
@@ -166,22 +165,51 @@ func (a *analyzer) steadyCall(f *pg.FuncCall) bool {
 }
 
 // steadyCast admits casts of placeholders and literals, which Postgres reads as that type
-// at once, and of what holds no column to a wider type of time.
+// at once, and to a wider integer.
 func (a *analyzer) steadyCast(c *pg.TypeCast) bool {
-	if c.Arg.GetParamRef() != nil || c.Arg.GetAConst() != nil {
-		return len(c.TypeName.Typmods) == 0 || c.Arg.GetAConst().GetSval() != nil
+	if c.Arg.GetParamRef() != nil && len(c.TypeName.Typmods) == 0 {
+		return true
+	}
+	if len(c.TypeName.ArrayBounds) > 0 { // of a type of pg_catalog: one of a domain would be checked
+		to, ok := a.elementOf(&pg.Node{Node: &pg.Node_TypeCast{TypeCast: c}})
+		return ok && to != "" && isUntyped(c.Arg)
 	}
 	from, ok1 := a.typeOf(c.Arg)
 	to, ok2 := a.castType(c.TypeName)
-	return ok1 && ok2 && len(c.TypeName.Typmods) == 0 && (from == to || from == "int2" && to == "int4" || (from == "int2" || from == "int4") && to == "int8")
+	switch {
+	case !ok1 || !ok2:
+		return false
+	case from == "":
+		return len(c.TypeName.Typmods) == 0 || c.Arg.GetAConst() != nil
+	}
+	return len(c.TypeName.Typmods) == 0 && (from == to || from == "int2" && to == "int4" || (from == "int2" || from == "int4") && to == "int8")
 }
 
-// steadyOperator admits what moves a moment, without columns: it fails at the ends of the
-// calendar only. Without it `created_at > now() - interval '7 days'`
-// could not use an index.
+// steadyOperator admits what moves the present by a little: further off it would fail, at
+// the ends of the calendar. Without it `created_at > now() - interval '7 days'` could not
+// use an index.
 func (a *analyzer) steadyOperator(e *pg.A_Expr) bool {
 	_, moved := a.movedType(e)
-	return moved && a.steady(e.Lexpr) && a.steady(e.Rexpr)
+	return moved && a.isPresent(e.Lexpr) && isLittle(e.Rexpr)
+}
+
+// isPresent tells now() and its like.
+func (a *analyzer) isPresent(n *pg.Node) bool {
+	return n.GetSqlvalueFunction() != nil || n.GetFuncCall() != nil && slices.Contains(moments, a.catalogCall(n.GetFuncCall()))
+}
+
+var moments = []string{"now", "transaction_timestamp", "statement_timestamp"}
+
+// littleInterval is an interval of less than a thousand years.
+var littleInterval = regexp.MustCompile(`^[+-]?(\d{1,4} ?(second|minute|hour|day|week|month)s?|\d{1,3} ?years?)$`)
+
+// isLittle tells interval '7 days', and a number of days.
+func isLittle(n *pg.Node) bool {
+	if days := n.GetAConst().GetIval(); days != nil {
+		return days.Ival > -1_000_000 && days.Ival < 1_000_000
+	}
+	cast := n.GetTypeCast()
+	return len(cast.GetTypeName().GetTypmods()) == 0 && littleInterval.MatchString(cast.GetArg().GetAConst().GetSval().GetSval())
 }
 
 // movedType gives the type of a moment plus or minus an interval, or of a date and days.

@@ -10,6 +10,7 @@ type cte struct {
 	known bool // cols are the query's columns
 	exposure
 	open  bool // its query is being analyzed: a reference is to itself
+	ahead bool // its query stands further on
 	outer *cte
 }
 
@@ -32,6 +33,10 @@ type column struct {
 	typ   TypeName // zero where it isn't known
 	// untyped: it is a placeholder or literal, which takes its type from where it stands.
 	untyped bool
+	// collated: it may have another collation than its type.
+	collated bool
+	// converted: USING made it of two columns that may differ in type.
+	converted bool
 	// guessed: nobody wrote the name, it is what Postgres makes of an expression.
 	guessed bool
 }
@@ -55,7 +60,8 @@ type relation struct {
 
 // exposure is what the barrier must know of a relation.
 type exposure struct {
-	exposed  bool           // its rows come from a scoped table with no row-level security behind it
+	exposed  bool           // its rows come from a scoped table
+	walled   bool           // and from none with no row-level security behind it
 	use      *TableUse      // the table that it is
 	nullable bool           // an outer join can make a row of NULLs of it
 	body     *pg.SelectStmt // the sub-query or WITH query that it is, where a barrier can stand
@@ -110,6 +116,7 @@ type level struct {
 	outer *level
 	ctes  *cte
 	rels  []*relation
+	start int    // the first serial number that a relation of it can have
 	facts *Level // nil for the pseudo-level of a set operation or VALUES
 }
 

@@ -21,7 +21,7 @@ func (a *analyzer) targets(l *level, items []item, list []*pg.Node) output {
 			continue
 		}
 		a.expr(l, t.GetVal())
-		c := column{name: t.GetName(), typ: a.outputType(t.GetVal()), untyped: isUntyped(t.GetVal())}
+		c := column{name: t.GetName(), typ: a.outputType(t.GetVal()), untyped: isUntyped(t.GetVal()), collated: a.collated(t.GetVal())}
 		if c.name == "" {
 			c.guessed = true
 			c.name = a.figureName(t.GetVal())
@@ -44,6 +44,7 @@ func starRef(n *pg.Node) *pg.ColumnRef {
 // star adds what * or r.* stands for. Where that covers a column that must not be
 // read, the star is noted to be spelled out without it.
 func (a *analyzer) star(l *level, items []item, ref *pg.ColumnRef, out *output) {
+	a.resolveStar(l, items, ref)
 	if len(ref.Fields) > 1 {
 		names, ok := stringsOf(ref.Fields[:len(ref.Fields)-1])
 		if !ok || len(names) > 2 {
@@ -71,7 +72,7 @@ func (a *analyzer) star(l *level, items []item, ref *pg.ColumnRef, out *output) 
 		}
 		for _, c := range it.cols {
 			if !c.noRead() {
-				out.cols = append(out.cols, column{name: c.name, guessed: c.guessed, typ: c.typ, untyped: c.untyped})
+				out.cols = append(out.cols, column{name: c.name, guessed: c.guessed, typ: c.typ, untyped: c.untyped, collated: c.collated})
 			}
 		}
 		out.known = out.known && it.known
@@ -101,6 +102,32 @@ func (it item) ambiguous(other item) bool {
 		}
 	}
 	return false
+}
+
+// resolveStar notes that * and r.* mean relations of this level, or for r.* of one around.
+func (a *analyzer) resolveStar(l *level, items []item, ref *pg.ColumnRef) {
+	if len(ref.Fields) == 1 {
+		for _, r := range l.rels {
+			a.resolve(ref, r, nil)
+		}
+		for _, it := range items {
+			a.convert(ref, it.cols)
+		}
+		return
+	}
+	names, _ := stringsOf(ref.Fields[:len(ref.Fields)-1])
+	if r := a.qualifier(l, names, int(ref.Location)); r != nil {
+		a.resolve(ref, r, nil)
+		a.convert(ref, r.cols)
+	}
+}
+
+// convert notes whether a star covers a column that USING may have converted.
+func (a *analyzer) convert(ref *pg.ColumnRef, cols []column) {
+	n := a.names[ref]
+	n.converted = n.converted || slices.ContainsFunc(cols, func(c column) bool { return c.converted })
+	n.collated = n.collated || slices.ContainsFunc(cols, func(c column) bool { return c.collated })
+	a.names[ref] = n
 }
 
 func valuesOutput(row *pg.Node) output {

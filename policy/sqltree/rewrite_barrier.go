@@ -61,7 +61,7 @@ func (g *guard) add(other *guard) {
 // clauseStart finds the first token of a condition, behind its keyword.
 func (r *rewriter) clauseStart(root *pg.Node) (tokens, bool) {
 	t, ok := r.at(leftmost(root.ProtoReflect()))
-	for ok && t.before("(") {
+	for ok && (t.before("(") || t.before("row")) {
 		t.i--
 	}
 	back := tokens{t.tr, t.i - 1}

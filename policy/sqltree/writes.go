@@ -31,7 +31,7 @@ func (a *analyzer) target(v *pg.RangeVar, access Access, w *pg.WithClause, outer
 	use := a.tableUse(v, access, true)
 	r := aliased(tableRelation(use), v.Alias)
 	use.column = scopeRef(use.Table, r)
-	a.expose(r.exposed)
+	a.expose(r.exposure)
 	items := []item{a.add(l, r, use.Offset)}
 	if use.Table != nil && use.Table.Scope != "" && access != AccessInsert {
 		l.facts.Scoped = append(l.facts.Scoped, use)

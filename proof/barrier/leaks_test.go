@@ -2,6 +2,8 @@ package barrier
 
 import (
 	"errors"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -34,24 +36,36 @@ var planners = []string{
 // leaking are statements whose predicates fail on a row of server b, and with no barrier do:
 // the error tells server a of it. Each needs another part of the barrier.
 var leaking = map[string]string{
-	"WHERE":                  "SELECT id FROM messages WHERE 'x' ~ content",
-	"statistics":             "SELECT id FROM messages WHERE role LIKE '%zz\\'",
-	"OR":                     "SELECT id FROM messages WHERE id = 'a' OR 'x' ~ content",
-	"no column":              "SELECT id FROM end_users WHERE 1 / (random() * 0)::int > 0",
-	"UPDATE":                 "UPDATE messages SET role = 'x' WHERE 'x' ~ content",
-	"DELETE":                 "DELETE FROM messages WHERE 'x' ~ content",
-	"UPDATE FROM":            "UPDATE files SET name = 'x' FROM messages m WHERE 'x' ~ m.content",
-	"JOIN ON":                "SELECT 1 FROM files JOIN messages m ON 'x' ~ m.content",
-	"LEFT JOIN ON":           "SELECT 1 FROM files LEFT JOIN messages m ON 'x' ~ m.content",
-	"outer join, reduced":    "SELECT 1 FROM files f LEFT JOIN messages m ON true WHERE 'x' ~ m.content AND m.role = 'user'",
-	"sub-query's column":     "SELECT 1 FROM (SELECT content FROM messages) s WHERE 'x' ~ s.content",
-	"sub-query's entry":      "SELECT 1 FROM (SELECT 'x' ~ content AS y FROM messages) s WHERE s.y",
-	"sub-query's statistics": "SELECT 1 FROM (SELECT role FROM messages) s WHERE s.role LIKE '%zz\\'",
-	"WITH":                   "WITH w AS (SELECT content FROM messages) SELECT 1 FROM w WHERE 'x' ~ w.content",
-	"WITH's entry":           "WITH w AS (SELECT 'x' ~ content AS y FROM messages) SELECT 1 FROM w WHERE w.y",
-	"set operation":          "SELECT 1 FROM (SELECT content FROM messages UNION ALL SELECT name FROM files) s WHERE 'x' ~ s.content",
-	"EXISTS":                 "SELECT 1 FROM messages m WHERE EXISTS (SELECT FROM files WHERE 'x' ~ m.content)",
-	"HAVING":                 "SELECT content FROM messages GROUP BY content HAVING 'x' ~ content",
+	"WHERE":                     "SELECT id FROM messages WHERE 'x' ~ content",
+	"statistics":                "SELECT id FROM messages WHERE role LIKE '%zz\\'",
+	"OR":                        "SELECT id FROM messages WHERE id = 'a' OR 'x' ~ content",
+	"no column":                 "SELECT id FROM end_users WHERE 1 / (random() * 0)::int > 0",
+	"UPDATE":                    "UPDATE messages SET role = 'x' WHERE 'x' ~ content",
+	"DELETE":                    "DELETE FROM messages WHERE 'x' ~ content",
+	"UPDATE FROM":               "UPDATE files SET name = 'x' FROM messages m WHERE 'x' ~ m.content",
+	"JOIN ON":                   "SELECT 1 FROM files JOIN messages m ON 'x' ~ m.content",
+	"LEFT JOIN ON":              "SELECT 1 FROM files LEFT JOIN messages m ON 'x' ~ m.content",
+	"outer join, reduced":       "SELECT 1 FROM files f LEFT JOIN messages m ON true WHERE 'x' ~ m.content AND m.role = 'user'",
+	"sub-query's column":        "SELECT 1 FROM (SELECT content FROM messages) s WHERE 'x' ~ s.content",
+	"sub-query's entry":         "SELECT 1 FROM (SELECT 'x' ~ content AS y FROM messages) s WHERE s.y",
+	"sub-query's statistics":    "SELECT 1 FROM (SELECT role FROM messages) s WHERE s.role LIKE '%zz\\'",
+	"WITH":                      "WITH w AS (SELECT content FROM messages) SELECT 1 FROM w WHERE 'x' ~ w.content",
+	"WITH's entry":              "WITH w AS (SELECT 'x' ~ content AS y FROM messages) SELECT 1 FROM w WHERE w.y",
+	"set operation":             "SELECT 1 FROM (SELECT content FROM messages UNION ALL SELECT name FROM files) s WHERE 'x' ~ s.content",
+	"EXISTS":                    "SELECT 1 FROM messages m WHERE EXISTS (SELECT FROM files WHERE 'x' ~ m.content)",
+	"HAVING":                    "SELECT content FROM messages GROUP BY content HAVING 'x' ~ content",
+	"a star of the row around":  "SELECT 1 FROM messages m, LATERAL (SELECT m.*) s WHERE 'x' ~ s.content",
+	"lazily, EXISTS":            "SELECT id FROM messages WHERE content = 'ok' OR EXISTS (SELECT FROM generate_series(1, 1) AS g (i) WHERE 1 / (i - 1) > 0)",
+	"lazily, IN":                "SELECT id FROM messages WHERE content = 'ok' OR id IN (SELECT f.id FROM files f WHERE 1 / (f.size_bytes * 0) > 0)",
+	"lazily, OFFSET":            "SELECT id FROM messages WHERE content = 'ok' OR id = (SELECT id FROM files LIMIT 1 OFFSET -1)",
+	"lazily, LIMIT":             "SELECT id FROM messages WHERE content = 'ok' OR 0 = (SELECT count(*) FROM (SELECT id FROM files LIMIT -1) s)",
+	"lazily, a moment":          "SELECT id FROM messages WHERE content = 'ok' OR (current_date + 2147483647) IS NULL",
+	"lazily, money":             "SELECT 1 FROM messages WHERE content = 'ok' OR 9223372036854775807::money IS NULL",
+	"arrays of arrays":          "SELECT 1 FROM messages m WHERE content = 'ok' OR ARRAY[ARRAY[id], ARRAY[id, role]] IS NULL",
+	"rows in rows":              "SELECT id FROM messages WHERE content = 'ok' OR ((created_at, id), role) = (('2020-01-01', 'x'), 'y')",
+	"collations that meet":      "SELECT 1 FROM (SELECT content, content COLLATE \"C\" AS c, content COLLATE \"POSIX\" AS p FROM messages) s WHERE s.content = 'ok' OR s.c < s.p",
+	"an aggregate from around":  "SELECT (SELECT 1 FROM messages m2 GROUP BY m2.content HAVING 'x' ~ m2.content OR max(f.id) IS NULL LIMIT 1) FROM files f",
+	"such an aggregate in WITH": "SELECT (WITH w AS (SELECT 'x' ~ content OR max(f.id) IS NULL AS y FROM messages) SELECT 1 FROM w WHERE w.y LIMIT 1) FROM files f",
 }
 
 // quiet are statements of the same kind for which no plan was found that tells.
@@ -69,26 +83,57 @@ var quiet = map[string]string{
 
 func TestLeaks(t *testing.T) {
 	conn := database(t, others)
-	open, closed := compiled(t, true), compiled(t, false)
+	closed := compiled(t, false)
 	for name, text := range leaking {
 		t.Run(name, func(t *testing.T) {
-			if fails(t, conn, open, text) == "" {
+			if fails(t, conn, closed, text, open) == "" {
 				t.Errorf("%s\ntells nothing even without a barrier", text)
 			}
-			if state := fails(t, conn, closed, text); state != "" {
+			if state := fails(t, conn, closed, text, asItIs); state != "" {
 				t.Errorf("%s\ntells of another server's row: SQLSTATE %s", text, state)
 			}
 		})
 	}
 	for name, text := range quiet {
-		if state := fails(t, conn, closed, text); state != "" {
+		if state := fails(t, conn, closed, text, asItIs); state != "" {
 			t.Errorf("%s: %s\ntells of another server's row: SQLSTATE %s", name, text, state)
 		}
 	}
 }
 
+// TestLeaksWithWall asks the same of row-level security, which overlooks some of them.
+func TestLeaksWithWall(t *testing.T) {
+	conn := walled(t, others)
+	p := compiled(t, true)
+	overlooked := 0
+	for _, list := range []map[string]string{leaking, quiet} {
+		for name, text := range list {
+			if state := fails(t, conn, p, text, asItIs); state != "" {
+				t.Errorf("%s: %s\ntells of another server's row: SQLSTATE %s", name, text, state)
+			}
+			if fails(t, conn, p, text, open) != "" {
+				overlooked++
+			}
+		}
+	}
+	if overlooked == 0 {
+		t.Error("row-level security overlooks nothing any more")
+	}
+	t.Logf("without the barrier row-level security would tell in %d cases", overlooked)
+}
+
+func asItIs(sql string) string { return sql }
+
+var guards = regexp.MustCompile(`CASE WHEN .*? THEN \(`)
+
+// open takes the barrier away.
+func open(sql string) string {
+	sql = guards.ReplaceAllString(sql, "((")
+	return strings.NewReplacer(") END", "))", " OFFSET 0)", ")").Replace(sql)
+}
+
 // fails runs a statement as each planner would and gives an error's SQLSTATE; "" for none.
-func fails(t *testing.T, conn *pgx.Conn, p *policy.Policy, text string) (state string) {
+func fails(t *testing.T, conn *pgx.Conn, p *policy.Policy, text string, change func(sql string) string) (state string) {
 	t.Helper()
 	sql, params := statement(t, p, text)
 	for _, settings := range planners {
@@ -97,11 +142,10 @@ func fails(t *testing.T, conn *pgx.Conn, p *policy.Policy, text string) (state s
 			t.Fatal(err)
 		}
 		execute(t, conn, settings)
-		_, err = conn.Exec(t.Context(), sql, params...)
+		_, err = conn.Exec(t.Context(), change(sql), params...)
 		if err := tx.Rollback(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		execute(t, conn, "RESET ALL")
 		var pg *pgconn.PgError
 		if err != nil && !errors.As(err, &pg) {
 			t.Fatal(err)

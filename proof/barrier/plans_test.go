@@ -65,7 +65,7 @@ func TestPlans(t *testing.T) {
 
 // TestPlansWithWall asks the same of the statement role under row-level security.
 func TestPlansWithWall(t *testing.T) {
-	conn := walled(t)
+	conn := walled(t, many)
 	p := compiled(t, true)
 	for _, c := range plans {
 		sql, params := statement(t, p, c.text)
@@ -85,9 +85,9 @@ func TestPlansWithWall(t *testing.T) {
 
 // walled is database with the statement role bound by row-level security and signed in as
 // server a for the whole session.
-func walled(t *testing.T) *pgx.Conn {
+func walled(t *testing.T, fill string) *pgx.Conn {
 	t.Helper()
-	owner := database(t, many)
+	owner := database(t, fill)
 	role := pgtest.Name("statement")
 	lookup := pgtest.Name("lookup")
 	execute(t, owner, "CREATE ROLE "+role+" LOGIN PASSWORD 'secret'; CREATE ROLE "+lookup)

@@ -29,6 +29,7 @@ const schemaSQL = `SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_obj
   'columns', (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       'name', a.attname, 'type_schema', tn.nspname, 'type', t.typname,
       'element_schema', en.nspname, 'element', e.typname, 'not_null', a.attnotnull,
+      'collated', a.attcollation <> t.typcollation,
       'unreadable', NOT pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT'),
       'loose', EXISTS (SELECT FROM pg_catalog.pg_collation AS co WHERE co.oid = a.attcollation AND NOT co.collisdeterministic)) ORDER BY a.attnum), '[]')
     FROM pg_catalog.pg_attribute AS a
@@ -70,6 +71,7 @@ type catalogColumn struct {
 	Element       string `json:"element"`
 	NotNull       bool   `json:"not_null"`
 	Unreadable    bool   `json:"unreadable"`
+	Collated      bool   `json:"collated"`
 	Loose         bool   `json:"loose"`
 }
 
@@ -146,7 +148,7 @@ func asSchema(rows []catalogTable) policy.Schema {
 	for _, r := range rows {
 		t := policy.Table{Schema: r.Schema, Name: r.Name, OID: r.OID, Keys: r.Keys}
 		for _, c := range r.Columns {
-			t.Columns = append(t.Columns, policy.Column{Name: c.Name, TypeSchema: c.TypeSchema, TypeName: c.Type, NotNull: c.NotNull, Unreadable: c.Unreadable, Loose: c.Loose})
+			t.Columns = append(t.Columns, policy.Column{Name: c.Name, TypeSchema: c.TypeSchema, TypeName: c.Type, NotNull: c.NotNull, Unreadable: c.Unreadable, Collated: c.Collated, Loose: c.Loose})
 			s.Types = addType(s.Types, c.TypeSchema, c.Type)
 			s.Types = addType(s.Types, c.ElementSchema, c.Element)
 		}

@@ -1,0 +1,112 @@
+package sqltree
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// leakproofSubLink tells whether evaluating a sub-query can't fail: nothing in it can, and
+// one that gives a value gives no two. That it does not look at the rows around is not
+// enough, since whether it is evaluated may depend on them.
+func (a *analyzer) leakproofSubLink(s *pg.SubLink) bool {
+	query := s.Subselect.GetSelectStmt()
+	if query == nil || a.leaks(s.Subselect.ProtoReflect()) {
+		return false
+	}
+	switch s.SubLinkType {
+	case pg.SubLinkType_EXISTS_SUBLINK:
+		return true
+	case pg.SubLinkType_EXPR_SUBLINK:
+		return singleRow(query)
+	case pg.SubLinkType_ANY_SUBLINK, pg.SubLinkType_ALL_SUBLINK:
+		return a.leakproofColumn(s, query)
+	}
+	return false
+}
+
+// isCount tells a number of rows that LIMIT and OFFSET take, or none at all.
+func isCount(n *pg.Node) bool {
+	return n == nil || n.GetAConst().GetIval() != nil && n.GetAConst().GetIval().Ival >= 0
+}
+
+// leakproofColumn judges x IN (SELECT y …): y is a plain column or the like.
+func (a *analyzer) leakproofColumn(s *pg.SubLink, query *pg.SelectStmt) bool {
+	op := "="
+	if len(s.OperName) > 0 {
+		op = lastName(s.OperName)
+	}
+	if list := query.GetTargetList(); len(list) == 1 && query.Op == pg.SetOperation_SETOP_NONE {
+		y := list[0].GetResTarget().GetVal()
+		return a.leakproof(s.Testexpr) && a.leakproof(y) && a.leakproofPair(op, s.Testexpr, y)
+	}
+	return false
+}
+
+// singleRow tells whether a query gives one row at most: LIMIT 1, or one plain aggregate.
+func singleRow(s *pg.SelectStmt) bool {
+	if s.GetLimitCount().GetAConst().GetIval().GetIval() == 1 {
+		return s.LimitOption == pg.LimitOption_LIMIT_OPTION_COUNT
+	}
+	list := s.GetTargetList()
+	return s.GetOp() == pg.SetOperation_SETOP_NONE && len(list) == 1 && len(s.GroupClause) == 0 && isPick(list[0].GetResTarget().GetVal())
+}
+
+// isPick tells a call of count, min or max, which can't fail where their argument can't.
+func isPick(n *pg.Node) bool {
+	f := n.GetFuncCall()
+	names, ok := stringsOf(f.GetFuncname())
+	return ok && len(names) == 1 && slices.Contains([]string{"count", "min", "max"}, names[0]) && f.Over == nil
+}
+
+// leaks tells whether something beneath m is not leakproof.
+func (a *analyzer) leaks(m protoreflect.Message) bool {
+	n, isNode := m.Interface().(*pg.Node)
+	if found, done := a.leaky[n]; isNode && done {
+		return found
+	}
+	found := isNode && isExpression(n) && !isPick(n) && !a.leakproof(n)
+	switch s := m.Interface().(type) {
+	case *pg.SelectStmt: // itself, and as the arm of a set operation
+		found = found || a.mixed[s] || !isCount(s.LimitCount) || !isCount(s.LimitOffset) || !a.oneTypeEach(s.ValuesLists)
+	case *pg.JoinExpr:
+		found = found || a.mixed[s]
+	case *pg.LockingClause, *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt:
+		found = true
+	}
+	if !found {
+		children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+			found = a.leaks(c)
+			return !found
+		})
+	}
+	if isNode {
+		a.leaky[n] = found
+	}
+	return found
+}
+
+// oneTypeEach tells whether no column of VALUES is converted.
+func (a *analyzer) oneTypeEach(rows []*pg.Node) bool {
+	for i := range rows {
+		for k, n := range rows[i].GetList().GetItems() {
+			if i > 0 && k < len(rows[0].GetList().GetItems()) && !a.oneType([]*pg.Node{rows[0].GetList().Items[k], n}) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isExpression tells the nodes that are judged; the rest only holds such.
+func isExpression(n *pg.Node) bool {
+	switch n.Node.(type) {
+	case *pg.Node_SelectStmt, *pg.Node_InsertStmt, *pg.Node_UpdateStmt, *pg.Node_DeleteStmt, *pg.Node_ResTarget, *pg.Node_SortBy,
+		*pg.Node_RangeVar, *pg.Node_RangeSubselect, *pg.Node_RangeFunction, *pg.Node_JoinExpr, *pg.Node_CommonTableExpr,
+		*pg.Node_List, *pg.Node_LockingClause, *pg.Node_WindowDef, *pg.Node_GroupingSet, *pg.Node_ColumnDef, *pg.Node_String_,
+		*pg.Node_Integer, *pg.Node_AStar, *pg.Node_SetToDefault:
+		return false
+	}
+	return true
+}

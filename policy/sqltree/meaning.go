@@ -1,0 +1,79 @@
+package sqltree
+
+import (
+	"math"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// looks tells whether a name in an expression means a relation that came into sight
+// before start.
+func (a *analyzer) looks(n *pg.Node, start int) bool {
+	return n != nil && a.earliest(n.ProtoReflect()) < start
+}
+
+// earliest gives the serial number of the first relation that is named beneath m.
+func (a *analyzer) earliest(m protoreflect.Message) int {
+	n, isNode := m.Interface().(*pg.Node)
+	if first, done := a.firsts[n]; isNode && done {
+		return first
+	}
+	first := math.MaxInt
+	if ref, ok := m.Interface().(*pg.ColumnRef); ok {
+		for _, r := range a.names[ref].relations {
+			first = min(first, r.serial)
+		}
+	}
+	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+		first = min(first, a.earliest(c))
+		return true
+	})
+	if isNode {
+		a.firsts[n] = first
+	}
+	return first
+}
+
+// mentions adds the relations whose columns are named beneath m.
+func (a *analyzer) mentions(m protoreflect.Message, all map[*relation]bool) {
+	if ref, ok := m.Interface().(*pg.ColumnRef); ok {
+		for _, r := range a.names[ref].relations {
+			all[r] = true
+		}
+	}
+	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+		a.mentions(c, all)
+		return true
+	})
+}
+
+// meaning is what a column reference was resolved to.
+type meaning struct {
+	relations []*relation
+	typ       TypeName // of the column; zero where it isn't known
+	collated  bool     // it may have another collation than its type
+	converted bool     // it may be of two columns that differ in type
+}
+
+// resolve notes what a reference means; a name that may mean one of several means all.
+func (a *analyzer) resolve(ref *pg.ColumnRef, r *relation, cols []column) {
+	if ref == nil {
+		return
+	}
+	n, seen := a.names[ref]
+	n.relations = append(n.relations, r)
+	for i, c := range cols {
+		n.collated = n.collated || c.collated
+		n.converted = n.converted || c.converted || seen && n.typ != c.typ || seen && c.typ == TypeName{}
+		if !seen && i == 0 {
+			n.typ = c.typ
+		} else if n.typ != c.typ {
+			n.typ = TypeName{}
+		}
+	}
+	if len(cols) == 0 {
+		n.typ = TypeName{}
+	}
+	a.names[ref] = n
+}

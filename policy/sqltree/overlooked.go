@@ -1,0 +1,128 @@
+package sqltree
+
+import (
+	"math"
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// safe tells whether an expression may stand as it is where it looks at rows of scoped
+// tables, behind all of which row-level security stands if walled is true.
+func (a *analyzer) safe(n *pg.Node, walled bool) bool {
+	return a.leakproof(n) || walled && !a.overlooked(n.ProtoReflect())
+}
+
+// overlooked tells whether something beneath m can fail that row-level security does not
+// keep from other servers' rows. Postgres evaluates what it takes for leakproof before it
+// looks at the policy, and takes for it all but functions that are given a column, and
+// sub-queries that look at the rows around (contain_leaked_vars, 15 to 18). So in
+// `title = 'x' OR (SELECT …)` an error of the sub-query tells of the title. What it overlooks:
+//
+//   - what holds no column, an uncorrelated sub-query among it;
+//   - ARRAY[…], which fails on elements of different lengths;
+//   - two columns of different collations.
+func (a *analyzer) overlooked(m protoreflect.Message) bool {
+	n, isNode := m.Interface().(*pg.Node)
+	if isNode && isExpression(n) {
+		if found, done := a.overlooks[n]; done {
+			return found
+		}
+		found := !a.leakproof(n) && (a.overlookedHere(n) || a.overlookedBeneath(m))
+		a.overlooks[n] = found
+		return found
+	}
+	return a.overlookedBeneath(m)
+}
+
+func (a *analyzer) overlookedBeneath(m protoreflect.Message) bool {
+	found := false
+	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+		found = a.overlooked(c)
+		return !found
+	})
+	return found
+}
+
+// overlookedHere judges an expression that is not leakproof, apart from what is in it.
+func (a *analyzer) overlookedHere(n *pg.Node) bool {
+	switch x := n.Node.(type) {
+	case *pg.Node_FuncCall:
+		if a.isAggregate(x.FuncCall) { // it runs on rows that passed
+			return false
+		}
+	case *pg.Node_SubLink:
+		return !a.looks(n, a.starts[x.SubLink])
+	case *pg.Node_AArrayExpr:
+		return true
+	case *pg.Node_CaseExpr:
+		return !a.oneType(results(x.CaseExpr))
+	case *pg.Node_CoalesceExpr:
+		return !a.oneType(x.CoalesceExpr.Args)
+	case *pg.Node_AExpr:
+		if a.conflict(x.AExpr.Lexpr, x.AExpr.Rexpr) || a.converts(x.AExpr) {
+			return true
+		}
+	}
+	return !a.looks(n, math.MaxInt)
+}
+
+// converts tells whether an operand without a column may be converted for an operator.
+func (a *analyzer) converts(e *pg.A_Expr) bool {
+	if t := a.namedType(e.Rexpr); (t != TypeName{}) && t == a.namedType(e.Lexpr) {
+		return false
+	}
+	operands := []*pg.Node{e.Lexpr, e.Rexpr}
+	if list := e.Rexpr.GetList(); list != nil {
+		operands = append(slices.Clone(list.Items), e.Lexpr)
+	}
+	for _, n := range operands {
+		if n != nil && !isUntyped(n) && n.GetAArrayExpr() == nil && !a.looks(n, math.MaxInt) && !a.oneType(operands) {
+			return true
+		}
+	}
+	return false
+}
+
+// namedType gives the type of a column, or the one that a cast names.
+func (a *analyzer) namedType(n *pg.Node) TypeName {
+	if ref := n.GetColumnRef(); ref != nil {
+		return a.names[ref].typ
+	}
+	t := n.GetTypeCast().GetTypeName()
+	names, ok := stringsOf(t.GetNames())
+	switch {
+	case !ok || len(t.GetArrayBounds()) > 0:
+	case len(names) == 2:
+		return TypeName{names[0], names[1]}
+	case len(names) == 1 && a.catalog.types[names[0]] != "":
+		return TypeName{a.catalog.types[names[0]], names[0]}
+	}
+	return TypeName{}
+}
+
+// conflict tells whether two columns that are compared may differ in collation, with no
+// COLLATE to decide.
+func (a *analyzer) conflict(left, right *pg.Node) bool {
+	decided := left.GetCollateClause() != nil || right.GetCollateClause() != nil
+	return !decided && a.looks(left, math.MaxInt) && a.looks(right, math.MaxInt) && (a.collated(left) || a.collated(right))
+}
+
+// collated tells whether something in an expression may have another collation than its type.
+func (a *analyzer) collated(n *pg.Node) bool { return n != nil && a.collatedBeneath(n.ProtoReflect()) }
+
+func (a *analyzer) collatedBeneath(m protoreflect.Message) bool {
+	switch x := m.Interface().(type) {
+	case *pg.CollateClause:
+		return true
+	case *pg.ColumnRef:
+		return a.names[x].collated
+	}
+	found := false
+	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+		found = a.collatedBeneath(c)
+		return !found
+	})
+	return found
+}
