@@ -61,10 +61,11 @@ func (g *guard) add(other *guard) {
 // clauseStart finds the first token of a condition, behind its keyword.
 func (r *rewriter) clauseStart(root *pg.Node) (tokens, bool) {
 	t, ok := r.at(leftmost(root.ProtoReflect()))
-	for ok && (t.before("(") || t.before("row")) {
-		t.i--
-	}
 	back := tokens{t.tr, t.i - 1}
+	for ok && (back.is("(") || back.is("row")) { // ROW(…) OVERLAPS ROW(…) has no place of its own
+		t.i--
+		back.i--
+	}
 	if ok && !back.is("where") && !back.is("on") && !back.is("having") {
 		r.fail(unplaced())
 		return t, false

@@ -28,7 +28,8 @@ const schemaSQL = `SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_obj
   'schema', n.nspname, 'name', c.relname, 'oid', c.oid::int8,
   'columns', (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       'name', a.attname, 'type_schema', tn.nspname, 'type', t.typname,
-      'element_schema', en.nspname, 'element', e.typname, 'not_null', a.attnotnull,
+      'element_schema', en.nspname, 'element', e.typname, 'not_null', a.attnotnull AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint AS k
+        WHERE k.conrelid = c.oid AND k.contype = 'n' AND NOT k.convalidated AND a.attnum = ANY (k.conkey)),
       'collated', a.attcollation <> t.typcollation,
       'unreadable', NOT pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT'),
       'loose', EXISTS (SELECT FROM pg_catalog.pg_collation AS co WHERE co.oid = a.attcollation AND NOT co.collisdeterministic)) ORDER BY a.attnum), '[]')

@@ -50,8 +50,9 @@ const roleRLS = `SELECT pg_catalog.json_build_object(
   'bypasses', EXISTS (SELECT FROM pg_catalog.pg_roles AS r, ` + members + `
     WHERE (r.rolsuper OR r.rolbypassrls) AND pg_catalog.pg_has_role(me.oid, r.oid, 'MEMBER')),
   'keys_open', EXISTS (SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-    WHERE n.nspname || '.' || c.relname = '` + wall.Keys + `'
-    AND (pg_catalog.has_any_column_privilege(c.oid, 'SELECT, INSERT, UPDATE, REFERENCES') OR pg_catalog.has_table_privilege(c.oid, 'DELETE, TRUNCATE, TRIGGER'))),
+    CROSS JOIN pg_catalog.pg_roles AS r
+    WHERE n.nspname || '.' || c.relname IN ('` + wall.Keys + `', '` + wall.Secrets + `') AND EXISTS (SELECT FROM ` + members + ` WHERE pg_catalog.pg_has_role(me.oid, r.oid, 'MEMBER'))
+    AND (pg_catalog.has_any_column_privilege(r.oid, c.oid, 'SELECT, INSERT, UPDATE, REFERENCES') OR pg_catalog.has_table_privilege(r.oid, c.oid, 'DELETE, TRUNCATE, TRIGGER'))),
   'function', (SELECT pg_catalog.json_build_object(
       'definer', p.prosecdef AND NOT p.proretset AND p.prorettype = 'pg_catalog.text'::pg_catalog.regtype,
       'owned', EXISTS (SELECT FROM ` + members + ` WHERE pg_catalog.pg_has_role(me.oid, p.proowner, 'MEMBER') OR pg_catalog.pg_has_role(me.oid, n.nspowner, 'MEMBER')),
@@ -72,7 +73,7 @@ const tableRLS = `(SELECT pg_catalog.json_build_object(
   CROSS JOIN LATERAL (SELECT p.polname = '` + wall.Policy + `') AS named(own)
   LEFT JOIN LATERAL (` + printedSQL + `) AS e(printed) ON true
   WHERE p.polrelid = c.oid AND p.polpermissive
-  AND (0 = ANY (p.polroles) OR EXISTS (SELECT FROM pg_catalog.unnest(p.polroles) AS r WHERE pg_catalog.pg_has_role(r, 'USAGE'))))`
+  AND (0 = ANY (p.polroles) OR EXISTS (SELECT FROM pg_catalog.unnest(p.polroles) AS r, ` + members + ` WHERE pg_catalog.pg_has_role(me.oid, r, 'MEMBER'))))`
 
 // printedSQL is wall.Expression on the scope column as Postgres 15 to 18 print it.
 const printedSQL = `SELECT CASE
@@ -123,7 +124,7 @@ func (r rlsOfRole) lacks() string {
 	case !r.Function.Callable:
 		return "the role that runs statements may not call " + wall.Server + "(); tenantgate migrate grants that"
 	case r.KeysOpen:
-		return "the role that runs statements can reach " + wall.Keys
+		return "the role that runs statements can reach " + wall.Keys + " or " + wall.Secrets
 	}
 	return ""
 }
