@@ -8,6 +8,7 @@ PKG      ?= ./...
 PG_BINS  ?= $(wildcard /usr/lib/postgresql/*/bin)
 BENCH    ?= .
 FUZZTIME ?= 1m
+ROUNDS   ?= 200
 
 # Of the proof: statements for each choice of walls, what they are made of, and the choices.
 STATEMENTS ?= 300000
@@ -17,7 +18,7 @@ WALLS      ?= all,engine,database
 SOURCES := cmd control doctor metrics policies policy proof proxy wall
 
 .DEFAULT_GOAL := help
-.PHONY: build run test pg-matrix lint bench fuzz prove clean help
+.PHONY: build run test pg-matrix lint bench bench-walls fuzz prove clean help
 
 build: ## build bin/tenantgate
 	@.ci/need gcc
@@ -47,6 +48,10 @@ lint: ## gofmt, go vet and golangci-lint
 bench: ## run the benchmarks; BENCH=Decide chooses, PKG=./policy/... too
 	@.ci/need gcc postgres
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
+
+bench-walls: ## measure what walls 2 and 3 add to a statement, side by side; ROUNDS=1000 is steadier
+	@.ci/need gcc postgres
+	$(GO) test ./proof/cost -run '^TestCost$$' -count=1 -v -rounds $(ROUNDS)
 
 fuzz: ## fuzz the translator, the parser and Decide; FUZZTIME=10m (or 100000x) is for each of them
 	@.ci/need gcc
