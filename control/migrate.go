@@ -28,7 +28,8 @@ const (
 )
 
 // set is a directory of migrations and where their versions are noted: the control store's
-// and the wall's in their own schemas; the bundled tables' in public, where they are.
+// in its own schema; the bundled tables' in public, where they are. The wall has none: what
+// makes it can be run again.
 type set struct {
 	dir, versions string
 	before, after func(ctx context.Context, db *sql.DB) error // run under the lock too
@@ -122,6 +123,16 @@ func (s set) run(ctx context.Context, db *sql.DB) error {
 	if err := s.before(ctx, db); err != nil {
 		return err
 	}
+	if s.dir != "" {
+		if err := s.up(ctx, db); err != nil {
+			return err
+		}
+	}
+	return s.after(ctx, db)
+}
+
+// up runs those migrations that were not run yet.
+func (s set) up(ctx context.Context, db *sql.DB) error {
 	files, err := fs.Sub(migrations, s.dir)
 	if err != nil {
 		return fmt.Errorf("reading the migrations: %w", err)
@@ -134,5 +145,5 @@ func (s set) run(ctx context.Context, db *sql.DB) error {
 	if _, err := provider.Up(ctx); err != nil {
 		return fmt.Errorf("migrating: %w", err)
 	}
-	return s.after(ctx, db)
+	return nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/tenantgate/tenantgate/wall"
 )
 
-// MigrateWall makes or updates what row-level security tells servers apart by (package
-// wall), in the database that statements run in, and grants its use to the statement role.
+// MigrateWall makes or updates what row-level security tells servers apart by (wall.Objects,
+// whether or not doctor's script made them before), in the database that statements run in, and grants its use to the statement role.
 // The role of url becomes its owner and needs CREATE on the database the first time. It
 // gives the roles that it granted to and touches no table: which have the policy is up to
 // their owner. It is as safe to repeat and to run at once as MigrateControl.
@@ -20,15 +20,18 @@ func MigrateWall(ctx context.Context, url string, roles Roles) (granted Roles, e
 		return Roles{}, err
 	}
 	err = migrate(ctx, url, set{
-		dir:      "migrations/wall",
-		versions: wall.Schema + ".migrations",
 		before: func(ctx context.Context, db *sql.DB) error {
 			if err := roles.look(ctx, db, &roles.Statement); err != nil {
 				return err
 			}
 			return makeSchema(ctx, db, wall.Schema)
 		},
-		after: roles.grantWall,
+		after: func(ctx context.Context, db *sql.DB) error {
+			if _, err := db.ExecContext(ctx, wall.Objects); err != nil { // one transaction
+				return fmt.Errorf("making the wall: %w", err)
+			}
+			return roles.grantWall(ctx, db)
+		},
 	})
 	return roles, err
 }

@@ -119,7 +119,7 @@ func TestTheWallIsClosed(t *testing.T) {
 		"SELECT * FROM tenantgate_wall.keys", "SELECT count(*) FROM tenantgate_wall.keys", "INSERT INTO tenantgate_wall.keys VALUES (9, '', '')", "DELETE FROM tenantgate_wall.keys",
 		"CREATE FUNCTION tenantgate_wall.evil() RETURNS int LANGUAGE sql AS 'SELECT 1'", "CREATE OR REPLACE FUNCTION tenantgate_wall.server() RETURNS text LANGUAGE sql AS 'SELECT 1'",
 		"ALTER TABLE end_users DISABLE ROW LEVEL SECURITY", "DROP POLICY tenantgate_server ON end_users", "CREATE POLICY mine ON end_users USING (true)",
-		"SELECT * FROM tenantgate_wall.migrations", "SELECT * FROM tenantgate.wall_keys", "SET session_replication_role = replica",
+		"SELECT * FROM tenantgate.wall_keys", "SET session_replication_role = replica",
 	} {
 		for name, conn := range map[string]*pgx.Conn{"statement": statement, "lookup": lookup} {
 			if _, err := conn.Exec(t.Context(), sql); sqlState(err) != "42501" {
@@ -145,4 +145,55 @@ func TestTheBundledPolicies(t *testing.T) {
 	if n != 4 {
 		t.Errorf("%d of the four tables have the policy", n)
 	}
+}
+
+// Ensure nothing that a session's search path or its temporary schema holds stands in for
+// what the function means: neither functions, operators and types nor tables.
+func TestTheWallIgnoresThePath(t *testing.T) {
+	url, roles, _ := walledDB(t)
+	key := secretOf(t, url, 1)
+	exec(t, url, `CREATE SCHEMA evil; GRANT USAGE ON SCHEMA evil TO PUBLIC; GRANT TEMPORARY ON DATABASE `+query[string](t, url, "SELECT current_database()")+` TO PUBLIC;
+		CREATE FUNCTION evil.current_setting(text, boolean) RETURNS text LANGUAGE sql AS $$ SELECT 'b' $$;
+		CREATE FUNCTION evil.substr(text, integer) RETURNS text LANGUAGE sql AS $$ SELECT 'b' $$;
+		CREATE FUNCTION evil.strpos(text, text) RETURNS integer LANGUAGE sql AS $$ SELECT -65 $$;
+		CREATE FUNCTION evil.concat_ws(text, integer, text, text) RETURNS text LANGUAGE sql AS $$ SELECT pg_catalog.current_setting('tenantgate.server') $$;
+		CREATE FUNCTION evil.encode(bytea, text) RETURNS text LANGUAGE sql AS $$ SELECT pg_catalog.split_part(pg_catalog.current_setting('tenantgate.server'), '.', 2) $$;
+		CREATE FUNCTION evil.sha256(bytea) RETURNS bytea LANGUAGE sql AS $$ SELECT '\x00'::bytea $$;
+		CREATE FUNCTION evil.convert_to(text, text) RETURNS bytea LANGUAGE sql AS $$ SELECT 'a'::bytea $$;
+		CREATE FUNCTION evil.equal(text, text) RETURNS boolean LANGUAGE sql AS $$ SELECT true $$;
+		CREATE FUNCTION evil.joined(bytea, bytea) RETURNS bytea LANGUAGE sql AS $$ SELECT '\x00'::bytea $$;
+		CREATE FUNCTION evil.sum(integer, integer) RETURNS integer LANGUAGE sql AS $$ SELECT 1 $$;
+		CREATE OPERATOR evil.= (LEFTARG = text, RIGHTARG = text, FUNCTION = evil.equal);
+		CREATE OPERATOR evil.|| (LEFTARG = bytea, RIGHTARG = bytea, FUNCTION = evil.joined);
+		CREATE OPERATOR evil.+ (LEFTARG = integer, RIGHTARG = integer, FUNCTION = evil.sum);
+		CREATE DOMAIN evil.text AS pg_catalog.text DEFAULT 'b';
+		CREATE DOMAIN evil.boolean AS pg_catalog.bool`)
+	for _, path := range []string{"evil, pg_catalog, public", "pg_temp, evil, pg_catalog, public", "public, pg_catalog"} {
+		conn := connect(t, pgtest.As(t, url, roles.Statement, "secret"))
+		_, err := conn.Exec(t.Context(), `CREATE TEMP TABLE keys (id integer, "inner" bytea, "outer" bytea); CREATE TYPE pg_temp.text AS (a pg_catalog.int4); SET search_path = `+path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		forged := strings.TrimSuffix(key.Sign("a"), ".a") + ".b"
+		if seen(t, conn, key.Sign("a")) != 1 || seen(t, conn, key.Sign("b")) != 2 || seen(t, conn, forged) != 0 || seen(t, conn, "") != 0 || seen(t, conn, "b") != 0 {
+			t.Errorf("with search_path %s a signature does not show its server's rows and no others", path)
+		}
+	}
+}
+
+// Ensure what doctor's script made is no hindrance, that the keys stay when the wall is made
+// again, and that the function is then as package wall has it.
+func TestTheWallIsMadeAgain(t *testing.T) {
+	roles := testRoles(t)
+	url := pgtest.Database(t)
+	exec(t, url, "CREATE SCHEMA tenantgate_wall; "+wall.Objects)
+	exec(t, url, `INSERT INTO tenantgate_wall.keys (id, "inner", "outer") VALUES (7, decode(repeat('00', 64), 'hex'), decode(repeat('00', 64), 'hex'));
+		CREATE OR REPLACE FUNCTION tenantgate_wall.server() RETURNS text LANGUAGE sql AS $$ SELECT 'any' $$`)
+	for range 2 {
+		if _, err := MigrateWall(t.Context(), url, roles); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want(t, url, "7 plpgsql t t", `SELECT concat_ws(' ', (SELECT max(id) FROM tenantgate_wall.keys), l.lanname, p.prosecdef, p.prosrc = $$`+wall.Body+`$$)
+		FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.oid = 'tenantgate_wall.server()'::regprocedure`)
 }

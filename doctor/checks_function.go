@@ -1,5 +1,7 @@
 package doctor
 
+import "github.com/tenantgate/tenantgate/wall"
+
 // functionChecks are about the function that says which server is signed for, and about
 // the keys it verifies with. What it does when asked is in probe.go.
 var functionChecks = []check{
@@ -15,9 +17,9 @@ var functionChecks = []check{
 		mend: `ALTER FUNCTION {object} SECURITY DEFINER;`,
 	}, {
 		name: "function-path", severity: Leak, breach: true, stage: stageSchema,
-		sql: `SELECT 'tenantgate_wall.server()' AS object FROM pg_proc WHERE oid = (SELECT oid FROM judge)
+		sql: `SELECT 'tenantgate_wall.server()' AS object FROM pg_proc WHERE oid = (SELECT oid FROM judge) AND prosrc <> $body$` + wall.Body + `$body$
 			AND NOT EXISTS (SELECT FROM unnest(proconfig) AS c(setting) WHERE replace(setting, ' ', '') IN ('search_path=pg_catalog,pg_temp', 'search_path="pg_catalog","pg_temp"', 'search_path=pg_catalog,"pg_temp"'))`,
-		says: `{object} does not pin its search_path to pg_catalog, pg_temp: a function or table that somebody puts before the one it means runs with the rights of its owner, who reads the keys`,
+		says: `{object} is not the function that the wall is made of, whose text names every schema, and does not pin its search_path to pg_catalog, pg_temp either: a function or table that somebody puts before the one it means runs with the rights of its owner, who reads the keys`,
 		mend: `ALTER FUNCTION {object} SET search_path = pg_catalog, pg_temp;`,
 	}, {
 		name: "function-shape", severity: Risk, breach: true, stage: stageSchema,

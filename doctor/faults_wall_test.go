@@ -1,6 +1,9 @@
 package doctor
 
-const again = `CREATE POLICY tenantgate_server ON orders `
+const (
+	again  = `CREATE POLICY tenantgate_server ON orders `
+	remade = `CREATE OR REPLACE FUNCTION tenantgate_wall.server() RETURNS text LANGUAGE plpgsql STABLE SECURITY DEFINER `
+)
 
 var wallFaults = []fault{
 	{name: "no wall", sql: `DROP POLICY tenantgate_server ON orders; ALTER TABLE orders DISABLE ROW LEVEL SECURITY`, want: "leak wall-missing public.orders", open: "public.orders"},
@@ -25,8 +28,8 @@ var wallFaults = []fault{
 	{name: "others without a policy", sql: `DROP POLICY reports ON orders`, want: "note wall-others public.orders"},
 	{name: "forced", sql: `ALTER TABLE orders FORCE ROW LEVEL SECURITY`, want: "note wall-forced public.orders"},
 	{name: "invoker", sql: `ALTER FUNCTION tenantgate_wall.server() SECURITY INVOKER`, want: "risk function-fails tenantgate_wall.server()\nrisk function-invoker tenantgate_wall.server()", open: "public.orders public.items"},
-	{name: "no path", sql: `ALTER FUNCTION tenantgate_wall.server() RESET search_path`, want: "leak function-path tenantgate_wall.server()", open: "public.orders public.items"},
-	{name: "another path", sql: `ALTER FUNCTION tenantgate_wall.server() SET search_path = public, pg_temp`, want: "leak function-path tenantgate_wall.server()", open: "public.orders public.items"},
+	{name: "no path", sql: remade + `AS 'BEGIN RETURN current_setting(''tenantgate.none'', true); END'`, want: "leak function-path tenantgate_wall.server()", open: "public.orders public.items"},
+	{name: "another path", sql: remade + `SET search_path = public, pg_temp AS 'BEGIN RETURN current_setting(''tenantgate.none'', true); END'`, want: "leak function-path tenantgate_wall.server()", open: "public.orders public.items"},
 	{name: "volatile", sql: `ALTER FUNCTION tenantgate_wall.server() IMMUTABLE`, want: "risk function-shape tenantgate_wall.server()", open: "public.orders public.items", left: "function-shape"},
 	{name: "a member of the owner", sql: `CREATE ROLE @db; ALTER FUNCTION tenantgate_wall.server() OWNER TO @db; GRANT USAGE ON SCHEMA tenantgate_wall TO @db; GRANT SELECT ON tenantgate_wall.keys TO @db; GRANT @db TO @other; GRANT @other TO @role; ALTER POLICY reports ON orders TO pg_monitor; REVOKE SELECT ON orders FROM @other`,
 		undo: `REVOKE @other FROM @role; DROP OWNED BY @db; DROP ROLE @db`, want: "leak role-member @other", open: "public.orders public.items"},

@@ -18,9 +18,6 @@ import (
 //go:embed schema.sql
 var schemaSQL string
 
-//go:embed wall.sql
-var wallSQL string
-
 // Servers are those on whose behalf statements run. The form of an id decides which scope
 // columns it fits.
 var Servers = []string{"7", "00000000-0000-4000-8000-000000000007"}
@@ -109,14 +106,8 @@ func (w *World) wall(ctx context.Context, url string) error {
 		return err
 	}
 	defer func() { _ = conn.Close(ctx) }()
-	var there bool
-	if err := conn.QueryRow(ctx, "SELECT to_regproc($1) IS NOT NULL", wall.Server).Scan(&there); err != nil {
-		return err
-	}
 	var sql strings.Builder
-	if !there {
-		sql.WriteString(wallSQL)
-	}
+	fmt.Fprintf(&sql, "CREATE SCHEMA IF NOT EXISTS %s; %s", wall.Schema, wall.Objects)
 	in, out := w.key.Pads()
 	fmt.Fprintf(&sql, `INSERT INTO %s VALUES (%d, '\x%x', '\x%x');`, wall.Keys, w.key.ID, in, out)
 	fmt.Fprintf(&sql, "GRANT USAGE ON SCHEMA %s, public, shop TO %s; GRANT EXECUTE ON FUNCTION %s() TO %s;", wall.Schema, w.role(), wall.Server, w.role())

@@ -44,8 +44,11 @@ type Key struct {
 
 // Sign gives the value of Setting for a server: the key's id, the signature in hex and
 // the server's id, with dots between. The signature is HMAC-SHA256 (RFC 2104) of the
-// server's id.
+// server's id. No server, "", has no signature: nothing that the database would accept.
 func (k Key) Sign(server string) string {
+	if server == "" {
+		return ""
+	}
 	mac := hmac.New(sha256.New, k.Secret)
 	mac.Write([]byte(server))
 	return strconv.Itoa(int(k.ID)) + "." + hex.EncodeToString(mac.Sum(nil)) + "." + server

@@ -16,6 +16,7 @@ import (
 
 // bench is the bundled tables with their wall, and two roles on them.
 type bench struct {
+	url          string
 	admin        *pgx.Conn
 	key          wall.Key
 	free, walled side // a role that row-level security does not bind, and the statement role
@@ -49,8 +50,7 @@ func open(t *testing.T) *bench {
 	for _, sql := range rowsSQL {
 		b.exec(t, sql)
 	}
-	b.free = b.side(t, free, url, nil)
-	b.walled = b.side(t, walled, url, func() (wall.Key, bool) { return b.key, true })
+	b.url, b.free.role, b.walled.role = url, free, walled
 	return b
 }
 
@@ -63,7 +63,7 @@ func (b *bench) exec(t *testing.T, sql string) {
 
 // side opens a pool and has the policy decide with what the pool reads of the tables. With
 // a key every table must be one that row-level security protects, without one none.
-func (b *bench) side(t *testing.T, role, url string, key func() (wall.Key, bool)) side {
+func (b *bench) side(t *testing.T, role string, key func() (wall.Key, bool)) side {
 	t.Helper()
 	src, _ := policies.Named("inject")
 	file, err := policy.Parse(src)
@@ -74,7 +74,7 @@ func (b *bench) side(t *testing.T, role, url string, key func() (wall.Key, bool)
 	for _, name := range file.TableNames() {
 		scopes[name] = "server_id"
 	}
-	s := side{role: role, url: pgtest.As(t, url, role, "secret"), approved: map[string]*policy.Approved{}}
+	s := side{role: role, url: pgtest.As(t, b.url, role, "secret"), approved: map[string]*policy.Approved{}}
 	cfg := upstream.Config{URL: s.url, MaxConns: 1, MaxConnLifetime: 24 * time.Hour, Wall: upstream.Wall{Key: key, Scopes: scopes}}
 	if s.pool, err = upstream.Open(t.Context(), cfg); err != nil {
 		t.Fatal(err)

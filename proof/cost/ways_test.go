@@ -22,20 +22,37 @@ type way struct {
 	run  func(ctx context.Context, s sample) (rows int, err error)
 }
 
-// ways are what is compared; the first is the measure.
+// names are those of the ways; the first is the measure.
+var names = []string{
+	"by hand, bare",
+	"by hand, with the time limit",
+	"wall 2: rewritten with the barrier",
+	"wall 3: by hand, signed",
+	"walls 2 and 3: rewritten, signed",
+	"the service's pool, rls off",
+	"the service's pool, walls 2 and 3",
+}
+
+// ways are what is compared, in the order of names, on new connections.
 func (b *bench) ways(t *testing.T) []way {
+	b.free = b.side(t, b.free.role, nil)
+	b.walled = b.side(t, b.walled.role, func() (wall.Key, bool) { return b.key, true })
 	byHand := func(s sample) (string, [][]byte) { return s.hand, s.params }
 	free := func(s sample) (string, [][]byte) { return text(s.free) }
 	walled := func(s sample) (string, [][]byte) { return text(s.walled) }
-	return []way{
-		b.wire(t, "by hand, bare", b.free, "", byHand),
-		b.wire(t, "by hand, with the time limit", b.free, limitSQL, byHand),
-		b.wire(t, "wall 2: rewritten with the barrier", b.free, limitSQL, free),
-		b.wire(t, "wall 3: by hand, signed", b.walled, limitSQL+signedSQL, byHand),
-		b.wire(t, "walls 2 and 3: rewritten, signed", b.walled, limitSQL+signedSQL, walled),
-		b.pooled(t, "the service's pool, rls off", b.free, func(s sample) policy.Bound { return s.free }),
-		b.pooled(t, "the service's pool, walls 2 and 3", b.walled, func(s sample) policy.Bound { return s.walled }),
+	list := []way{
+		b.wire(t, b.free, "", byHand),
+		b.wire(t, b.free, limitSQL, byHand),
+		b.wire(t, b.free, limitSQL, free),
+		b.wire(t, b.walled, limitSQL+signedSQL, byHand),
+		b.wire(t, b.walled, limitSQL+signedSQL, walled),
+		b.pooled(t, b.free, func(s sample) policy.Bound { return s.free }),
+		b.pooled(t, b.walled, func(s sample) policy.Bound { return s.walled }),
 	}
+	for i := range list {
+		list[i].name = names[i]
+	}
+	return list
 }
 
 // What package upstream opens each transaction with.
@@ -59,7 +76,7 @@ func (w way) cpu(t *testing.T) time.Duration {
 }
 
 // pooled runs statements as the service does.
-func (b *bench) pooled(t *testing.T, name string, s side, bound func(sample) policy.Bound) way {
+func (b *bench) pooled(t *testing.T, s side, bound func(sample) policy.Bound) way {
 	t.Helper()
 	var buf []byte
 	run := func(ctx context.Context, x sample) (int, error) {
@@ -75,12 +92,12 @@ func (b *bench) pooled(t *testing.T, name string, s side, bound func(sample) pol
 	if err := b.admin.QueryRow(t.Context(), sql+"'"+s.role+"'").Scan(&pid); err != nil {
 		t.Fatal(err)
 	}
-	return way{name, pid, run}
+	return way{pid: pid, run: run}
 }
 
 // wire runs statements in one round trip each, prepared, with no more than pgconn between.
 // opening, if there is one, runs before each.
-func (b *bench) wire(t *testing.T, name string, s side, opening string, statement func(sample) (string, [][]byte)) way {
+func (b *bench) wire(t *testing.T, s side, opening string, statement func(sample) (string, [][]byte)) way {
 	t.Helper()
 	config, err := pgconn.ParseConfig(s.url)
 	if err != nil {
@@ -115,7 +132,7 @@ func (b *bench) wire(t *testing.T, name string, s side, opening string, statemen
 		}
 		return roundTrip(ctx, conn, open, settings, desc, params)
 	}
-	return way{name, strconv.Itoa(int(conn.PID())), run}
+	return way{pid: strconv.Itoa(int(conn.PID())), run: run}
 }
 
 func (b *bench) settings(opening, server string) [][]byte {
