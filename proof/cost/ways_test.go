@@ -89,7 +89,7 @@ func (b *bench) pooled(t *testing.T, s side, bound func(sample) policy.Bound) wa
 	}
 	const sql = "SELECT pid::text FROM pg_stat_activity WHERE application_name = 'tenantgate' AND datname = current_database() AND usename = "
 	var pid string
-	if err := b.admin.QueryRow(t.Context(), sql+"'"+s.role+"'").Scan(&pid); err != nil {
+	if err := b.admin.QueryRow(t.Context(), sql+"'"+s.role+"' ORDER BY backend_start DESC LIMIT 1").Scan(&pid); err != nil {
 		t.Fatal(err)
 	}
 	return way{pid: pid, run: run}
