@@ -1,6 +1,7 @@
 package barrier
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -79,6 +80,27 @@ func TestPlansWithWall(t *testing.T) {
 		}
 		if c.walled != "" && strings.Contains(plan, "Index Cond: ((") {
 			t.Errorf("%s\nuses more of an index than was believed; mend the docs\n%s", sql, plan)
+		}
+	}
+}
+
+// Ensure the signature is verified once for each scoped table of a statement, however many
+// rows it reads: that is what row-level security costs.
+func TestVerifiedOncePerTable(t *testing.T) {
+	conn := walled(t)
+	p := compiled(t, true)
+	for text, calls := range map[string]int{
+		"SELECT count(*) FROM messages": 1,
+		"SELECT id FROM messages WHERE conversation_id = 'c7' ORDER BY created_at DESC LIMIT 20":                                                               1,
+		"SELECT count(*) FROM messages m JOIN conversations c ON c.id = m.conversation_id JOIN end_users u ON u.id = c.end_user_id":                            3,
+		"SELECT m.id FROM messages m JOIN conversations c ON c.id = m.conversation_id JOIN end_users u ON u.id = c.end_user_id WHERE m.conversation_id = 'c3'": 3,
+		"SELECT id FROM conversations c WHERE EXISTS (SELECT FROM messages m WHERE m.conversation_id = c.id)":                                                  2,
+	} {
+		sql, params := statement(t, p, text)
+		plan, err := lines(conn.Query(t.Context(), "EXPLAIN (ANALYZE, COSTS off, TIMING off) "+sql, params...))
+		once := regexp.MustCompile(`InitPlan.*\n *->  Result \(actual rows=[0-9.]+ loops=1\)`).FindAllString(plan, -1)
+		if err != nil || len(once) != calls || strings.Count(plan, "InitPlan") != calls || strings.Contains(plan, wall.Server) {
+			t.Errorf("%s\nverifies %d times, want %d\n%s %v", sql, len(once), calls, plan, err)
 		}
 	}
 }
