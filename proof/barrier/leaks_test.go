@@ -122,6 +122,19 @@ func TestLeaksWithWall(t *testing.T) {
 	t.Logf("without the barrier row-level security would tell in %d cases", overlooked)
 }
 
+// TestUpsertLeavesOthers has a unique key that several servers share: that an INSERT meets
+// another server's row can't be hidden, but the row must stay as it is.
+func TestUpsertLeavesOthers(t *testing.T) {
+	conn := database(t, "CREATE UNIQUE INDEX shared_name ON files (name); INSERT INTO files (server_id, id, name, content_type) VALUES ('b', 'f1', 'x', 'theirs')")
+	sql, params := statement(t, compiled(t, false), "INSERT INTO files (id, name) VALUES ('f2', 'x') ON CONFLICT (name) DO UPDATE SET content_type = 'ours'")
+	if _, err := conn.Exec(t.Context(), sql, params...); err != nil {
+		t.Fatal(err)
+	}
+	if rows, err := lines(conn.Query(t.Context(), "SELECT server_id || ' ' || content_type FROM files")); err != nil || rows != "b theirs" {
+		t.Errorf("%s %v", rows, err)
+	}
+}
+
 func asItIs(sql string) string { return sql }
 
 var guards = regexp.MustCompile(`CASE WHEN .*? THEN \(`)

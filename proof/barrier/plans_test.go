@@ -87,7 +87,7 @@ func TestPlansWithWall(t *testing.T) {
 // Ensure the signature is verified once for each scoped table of a statement, however many
 // rows it reads: that is what row-level security costs.
 func TestVerifiedOncePerTable(t *testing.T) {
-	conn := walled(t)
+	conn := walled(t, many)
 	p := compiled(t, true)
 	for text, calls := range map[string]int{
 		"SELECT count(*) FROM messages": 1,
