@@ -8,6 +8,33 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
+// output is what a query gives: its columns, as far as they are known.
+type output struct {
+	cols  []column
+	known bool
+	mixed bool // the arms of a set operation may differ in type, so that values are converted
+}
+
+// unite takes in the other arm of a set operation.
+func (o *output) unite(other output) {
+	o.mixed = o.mixed || other.mixed || len(o.cols) != len(other.cols)
+	o.cols = slices.Clone(o.cols)
+	for i := range o.cols {
+		if i >= len(other.cols) {
+			break
+		}
+		c, d := &o.cols[i], other.cols[i]
+		c.collated = c.collated || d.collated
+		switch {
+		case c.typ == d.typ && (c.typ != TypeName{}), d.untyped:
+		case c.untyped:
+			c.typ, c.untyped = d.typ, false
+		default:
+			c.typ, o.mixed = TypeName{}, true
+		}
+	}
+}
+
 // targets analyzes a select list or RETURNING list and gives the columns it makes.
 func (a *analyzer) targets(l *level, items []item, list []*pg.Node) output {
 	out := output{known: true}

@@ -1,0 +1,48 @@
+package sqltree
+
+import pg "github.com/pganalyze/pg_query_go/v6"
+
+// with analyzes a WITH clause and gives the list with its names added. In a plain WITH
+// a query sees only the names before it; with RECURSIVE all of them, its own included.
+func (a *analyzer) with(w *pg.WithClause, outer *level, ctes *cte) *cte {
+	if w == nil {
+		return ctes
+	}
+	var entries []*cte
+	for _, n := range w.Ctes {
+		e := &cte{name: n.GetCommonTableExpr().GetCtename(), cols: rename(nil, n.GetCommonTableExpr().GetAliascolnames())}
+		entries = append(entries, e)
+		if w.Recursive {
+			e.outer, e.ahead = ctes, true
+			ctes = e
+		}
+	}
+	for i, n := range w.Ctes {
+		e := entries[i]
+		a.cteBody(n.GetCommonTableExpr(), e, outer, ctes)
+		if !w.Recursive {
+			e.outer = ctes
+			ctes = e
+		}
+	}
+	return ctes
+}
+
+func (a *analyzer) cteBody(x *pg.CommonTableExpr, e *cte, outer *level, ctes *cte) {
+	mixed := false
+	settle := func(out output) {
+		e.cols, e.known, mixed = rename(out.cols, x.Aliascolnames), out.known, out.mixed
+	}
+	before := a.exposed()
+	e.open, e.ahead, e.body = true, false, x.Ctequery.GetSelectStmt()
+	if s := e.body; s != nil {
+		a.facts.Kinds |= AccessSelect
+		settle(a.selectStmt(s, outer, ctes, settle))
+	} else {
+		settle(a.statement(x.Ctequery, outer, ctes))
+	}
+	e.open, e.exposed, e.walled, e.reach = false, a.exposures > before.exposures, a.unwalled == before.unwalled, a.reach(x.ProtoReflect())
+	if e.exposed && (mixed && !e.walled || a.tells(e.body, e.walled)) {
+		a.barrier(e.body)
+	}
+}
