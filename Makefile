@@ -33,10 +33,12 @@ test: ## go vet and all tests with the race detector, on a real Postgres; PKG=./
 	$(GO) vet $(PKG)
 	PATH="$$PATH:$$(.ci/need --tools)" $(GO) test -race -timeout 15m $(PKG)
 
-pg-matrix: ## check the sets against each Postgres of PG_BINS="/…/16/bin /…/17/bin", the folders of initdb and postgres
+pg-matrix: ## check sets, barrier, walls and doctor on each Postgres of PG_BINS="/…/16/bin /…/17/bin", the folders of initdb and postgres
 	@.ci/need gcc postgres
 	@for bin in $(PG_BINS); do \
 		echo "$$bin"; TENANTGATE_PG_BIN="$$bin" $(GO) test -count=1 -v ./policies/internal/builtin || exit 1; \
+		TENANTGATE_PG_BIN="$$bin" $(GO) test -count=1 ./proof/barrier ./control ./proxy/upstream || exit 1; \
+		TENANTGATE_PG_BIN="$$bin" $(GO) test -count=1 ./doctor -mend || exit 1; \
 	done
 
 lint: ## gofmt, go vet and golangci-lint
