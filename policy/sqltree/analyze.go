@@ -18,7 +18,7 @@ func Analyze(stmt *pg.RawStmt, c *Catalog) (*Facts, *Fault) {
 	}
 	a := &analyzer{
 		catalog: c, facts: &Facts{Operators: g.operators}, seen: map[proto.Message]bool{}, subqueries: map[*pg.SubLink]string{},
-		names: map[*pg.ColumnRef]meaning{}, quiet: map[*pg.Node]bool{}, leaky: map[*pg.Node]bool{}, firsts: map[*pg.Node]int{}, starts: map[*pg.SubLink]int{}, begins: map[*pg.SelectStmt]int{}, overlooks: map[*pg.Node]bool{}, mixed: map[proto.Message]bool{},
+		names: map[*pg.ColumnRef]meaning{}, quiet: map[*pg.Node]bool{}, leaky: map[*pg.Node]bool{}, firsts: map[*pg.Node]int{}, starts: map[*pg.SubLink]int{}, begins: map[*pg.SelectStmt]int{}, overlooks: map[*pg.Node]bool{}, mixed: map[proto.Message]bool{}, withs: map[*pg.RangeVar]*cte{},
 	}
 	a.root(stmt.Stmt)
 	a.lock()
@@ -47,6 +47,7 @@ type analyzer struct {
 	starts    map[*pg.SubLink]int
 	begins    map[*pg.SelectStmt]int
 	overlooks map[*pg.Node]bool
+	withs     map[*pg.RangeVar]*cte
 	mixed     map[proto.Message]bool // set operations and joins that may convert values
 	serial    int                    // of the last relation that came into sight
 	exposures int                    // references to exposed relations, so far

@@ -86,7 +86,7 @@ func (a *analyzer) guard(l *level, part *pg.Node, having bool) *guard {
 	needed := false
 	for _, r := range l.rels {
 		exposed, walled := r.exposedAs()
-		if !exposed || a.safe(part, walled) || len(mentioned) > 0 && !r.among(mentioned) {
+		if !exposed || a.safe(part, walled, l.start) || len(mentioned) > 0 && !r.among(mentioned) {
 			continue
 		}
 		needed = true
@@ -155,17 +155,17 @@ func (a *analyzer) tells(s *pg.SelectStmt, walled bool) bool {
 		return a.tells(s.Larg, walled) || a.tells(s.Rarg, walled)
 	}
 	for _, n := range s.TargetList {
-		if v := n.GetResTarget().GetVal(); !a.safe(v, walled) && !a.aggregates(v, a.begins[s]) {
+		if v := n.GetResTarget().GetVal(); !a.safe(v, walled, a.begins[s]) && !a.aggregates(v, a.begins[s]) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(s.ValuesLists, func(row *pg.Node) bool { return !a.safe(row, walled) })
+	return slices.ContainsFunc(s.ValuesLists, func(row *pg.Node) bool { return !a.safe(row, walled, a.begins[s]) })
 }
 
 // tellsWithin tells whether anything in a query is not leakproof.
 func (a *analyzer) tellsWithin(query *pg.Node, walled bool) bool {
 	if walled {
-		return a.fault == nil && a.overlooked(query.ProtoReflect())
+		return a.fault == nil && a.overlooked(query.ProtoReflect(), math.MaxInt)
 	}
 	return a.leaks(query.ProtoReflect())
 }

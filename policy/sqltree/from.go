@@ -73,6 +73,7 @@ func (a *analyzer) rangeVar(l *level, v *pg.RangeVar) *relation {
 	if v.Schemaname == "" {
 		if c := l.ctes.find(v.Relname); c != nil {
 			a.see(v)
+			a.withs[v] = c
 			if c.ahead { // what it exposes is not known yet
 				f := construct(int(v.Location), "the WITH query "+c.name+" is used before it stands")
 				f.Hint = "put the queries of WITH RECURSIVE in the order in which they use each other"
@@ -112,7 +113,7 @@ func tableRelation(use *TableUse) *relation {
 	}
 	cols := make([]column, len(t.Columns))
 	for i := range t.Columns {
-		cols[i] = column{name: t.Columns[i].Name, table: t, own: &t.Columns[i], typ: t.Columns[i].Type, collated: t.Columns[i].Collated}
+		cols[i] = column{name: t.Columns[i].Name, table: t, own: &t.Columns[i], typ: t.Columns[i].Type, collated: t.Columns[i].Collated, plain: true}
 	}
 	ours := exposure{use: use, exposed: t.Scope != "", walled: t.Walled}
 	return &relation{name: t.Name, schema: t.Schema, cols: cols, known: true, table: true, exposure: ours}
@@ -150,7 +151,9 @@ func (a *analyzer) rangeSubselect(l *level, s *pg.RangeSubselect) *relation {
 	if around {
 		ours.exposed, ours.walled = true, a.unwalled == 0
 	}
-	if ours.exposed && (out.mixed && !ours.walled || a.tells(ours.body, ours.walled) || around && a.tellsWithin(s.Subquery, ours.walled)) {
+	// One that reads nothing of the kind ends up in conditions on what does.
+	walled := ours.exposed && ours.walled
+	if out.mixed && !walled || a.tells(ours.body, walled) || around && a.tellsWithin(s.Subquery, walled) {
 		a.barrier(ours.body)
 	}
 	return aliased(&relation{cols: out.cols, known: out.known, exposure: ours}, s.Alias)
@@ -158,5 +161,5 @@ func (a *analyzer) rangeSubselect(l *level, s *pg.RangeSubselect) *relation {
 
 // sofar is the level as it is now: what a LATERAL item sees.
 func (l *level) sofar() *level {
-	return &level{outer: l.outer, ctes: l.ctes, rels: append([]*relation(nil), l.rels...)}
+	return &level{outer: l.outer, ctes: l.ctes, rels: append([]*relation(nil), l.rels...), start: l.start}
 }

@@ -13,7 +13,7 @@ func (a *analyzer) join(l *level, j *pg.JoinExpr) item {
 	left := a.fromItem(l, j.Larg)
 	second := len(l.rels)
 	right := a.fromItem(l, j.Rarg)
-	on := &level{outer: l.outer, ctes: l.ctes, rels: l.rels[first:], facts: l.facts}
+	on := &level{outer: l.outer, ctes: l.ctes, rels: l.rels[first:], facts: l.facts, start: l.start}
 	a.expr(on, j.Quals)
 	where := inWhere
 	if j.Jointype == pg.JoinType_JOIN_FULL {
@@ -86,6 +86,7 @@ func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []colum
 	lc, rc := pick(left, name), pick(right, name)
 	lc.converted = lc.typ != rc.typ || lc.typ == TypeName{} || lc.converted || rc.converted
 	rc.converted = lc.converted
+	lc.plain, rc.plain = lc.plain && rc.plain && !lc.converted, lc.plain && rc.plain && !lc.converted
 	lc.collated = lc.collated || rc.collated
 	rc.collated = lc.collated
 	a.read(lc, at)

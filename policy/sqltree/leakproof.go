@@ -51,11 +51,9 @@ func (a *analyzer) judge(n *pg.Node) bool {
 	case *pg.Node_BoolExpr:
 		return a.allLeakproof(x.BoolExpr.Args)
 	case *pg.Node_NullTest:
-		return a.leakproof(x.NullTest.Arg)
+		return a.leakproofOperand(x.NullTest.Arg)
 	case *pg.Node_BooleanTest:
 		return a.leakproof(x.BooleanTest.Arg)
-	case *pg.Node_RowExpr:
-		return a.allLeakproof(x.RowExpr.Args)
 	case *pg.Node_AArrayExpr:
 		return a.allLeakproof(x.AArrayExpr.Elements) && a.oneType(x.AArrayExpr.Elements)
 	case *pg.Node_List:
@@ -79,12 +77,12 @@ func (a *analyzer) judge(n *pg.Node) bool {
 }
 
 // oneType tells whether expressions are of one type, so that none of them is converted but
-// literals.
+// literals, and of one collation.
 func (a *analyzer) oneType(list []*pg.Node) bool {
 	common := ""
 	for _, n := range list {
 		t, ok := a.typeOf(n)
-		if !ok || common != "" && t != "" && t != common {
+		if !ok || a.collated(n) || common != "" && t != "" && t != common {
 			return false
 		}
 		if t != "" {
@@ -109,7 +107,7 @@ func results(c *pg.CaseExpr) []*pg.Node {
 // leakproofOperator judges an operator, and what is short for several.
 func (a *analyzer) leakproofOperator(e *pg.A_Expr) bool {
 	op := lastName(e.Name)
-	if !a.leakproof(uncollated(e.Lexpr)) || !a.leakproof(uncollated(e.Rexpr)) {
+	if !a.leakproofOperand(e.Lexpr) || !a.leakproofOperand(e.Rexpr) {
 		return false
 	}
 	switch e.Kind {
@@ -125,6 +123,23 @@ func (a *analyzer) leakproofOperator(e *pg.A_Expr) bool {
 		return a.leakproofArray(op, e.Lexpr, e.Rexpr)
 	}
 	return false
+}
+
+// leakproofOperand judges an operand: rows are compared part by part, and lists hold rows;
+// elsewhere a row is a record, whose comparison can fail.
+func (a *analyzer) leakproofOperand(n *pg.Node) bool {
+	switch n = uncollated(n); {
+	case n.GetRowExpr() != nil:
+		return a.allLeakproof(n.GetRowExpr().Args)
+	case n.GetList() != nil:
+		for _, item := range n.GetList().Items {
+			if !a.leakproofOperand(item) {
+				return false
+			}
+		}
+		return true
+	}
+	return a.leakproof(n)
 }
 
 func (a *analyzer) pairs(ops []string, left *pg.Node, rights []*pg.Node) bool {

@@ -19,7 +19,7 @@ func (a *analyzer) leakproofSubLink(s *pg.SubLink) bool {
 	case pg.SubLinkType_EXISTS_SUBLINK:
 		return true
 	case pg.SubLinkType_EXPR_SUBLINK:
-		return singleRow(query)
+		return a.singleRow(query)
 	case pg.SubLinkType_ANY_SUBLINK, pg.SubLinkType_ALL_SUBLINK:
 		return a.leakproofColumn(s, query)
 	}
@@ -45,19 +45,48 @@ func (a *analyzer) leakproofColumn(s *pg.SubLink, query *pg.SelectStmt) bool {
 }
 
 // singleRow tells whether a query gives one row at most: LIMIT 1, or one plain aggregate.
-func singleRow(s *pg.SelectStmt) bool {
+func (a *analyzer) singleRow(s *pg.SelectStmt) bool {
 	if s.GetLimitCount().GetAConst().GetIval().GetIval() == 1 {
 		return s.LimitOption == pg.LimitOption_LIMIT_OPTION_COUNT
 	}
 	list := s.GetTargetList()
-	return s.GetOp() == pg.SetOperation_SETOP_NONE && len(list) == 1 && len(s.GroupClause) == 0 && isPick(list[0].GetResTarget().GetVal())
+	return s.GetOp() == pg.SetOperation_SETOP_NONE && len(list) == 1 && len(s.GroupClause) == 0 && a.isPick(list[0].GetResTarget().GetVal())
 }
 
-// isPick tells a call of count, min or max, which can't fail where their argument can't.
-func isPick(n *pg.Node) bool {
+// isPick tells a plain call of count, min or max, which can't fail where their argument can't.
+func (a *analyzer) isPick(n *pg.Node) bool {
 	f := n.GetFuncCall()
-	names, ok := stringsOf(f.GetFuncname())
-	return ok && len(names) == 1 && slices.Contains([]string{"count", "min", "max"}, names[0]) && f.Over == nil
+	if f == nil || f.Over != nil || f.AggDistinct || f.AggFilter != nil || len(f.AggOrder) > 0 || f.FuncVariadic {
+		return false
+	}
+	switch a.catalogCall(f) {
+	case "count":
+		return true
+	case "min", "max":
+		return len(f.Args) == 1 && a.sortable(f.Args[0]) && !a.collated(f.Args[0])
+	}
+	return false
+}
+
+// compares tells whether a query sorts and groups by nothing but what can be compared
+// without failing: a row of whatever types can fail.
+func (a *analyzer) compares(s *pg.SelectStmt) bool {
+	list := slices.Clone(s.GroupClause)
+	for _, n := range s.SortClause {
+		list = append(list, n.GetSortBy().GetNode())
+	}
+	for _, n := range list {
+		if n.GetAConst() != nil || !a.sortable(n) { // 1 is a place in the select list
+			return false
+		}
+	}
+	return len(s.DistinctClause) == 0 && (s.Op == pg.SetOperation_SETOP_NONE || s.All)
+}
+
+// sortable tells whether values of an expression's type can be compared without failing.
+func (a *analyzer) sortable(n *pg.Node) bool {
+	t, ok := a.typeOf(n)
+	return ok && (t == "numeric" || a.catalog.leakproof[OperatorName{"<", t, t}])
 }
 
 // leaks tells whether something beneath m is not leakproof.
@@ -66,12 +95,15 @@ func (a *analyzer) leaks(m protoreflect.Message) bool {
 	if found, done := a.leaky[n]; isNode && done {
 		return found
 	}
-	found := isNode && isExpression(n) && !isPick(n) && !a.leakproof(n)
+	found := isNode && isExpression(n) && !a.isPick(n) && !a.leakproof(n)
 	switch s := m.Interface().(type) {
 	case *pg.SelectStmt: // itself, and as the arm of a set operation
-		found = found || a.mixed[s] || !isCount(s.LimitCount) || !isCount(s.LimitOffset) || !a.oneTypeEach(s.ValuesLists)
+		found = found || a.mixed[s] || !isCount(s.LimitCount) || !isCount(s.LimitOffset) || !a.oneTypeEach(s.ValuesLists) || !a.compares(s)
 	case *pg.JoinExpr:
 		found = found || a.mixed[s]
+	case *pg.RangeVar: // of a WITH query, which runs when it is first read
+		c := a.withs[s]
+		found = c != nil && (c.open || a.leaks(c.query.ProtoReflect()))
 	case *pg.LockingClause, *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt:
 		found = true
 	}

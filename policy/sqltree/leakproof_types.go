@@ -33,7 +33,7 @@ func (a *analyzer) typeOf(n *pg.Node) (string, bool) {
 		return a.movedType(x.AExpr)
 	case *pg.Node_SubLink:
 		if list := x.SubLink.Subselect.GetSelectStmt().GetTargetList(); x.SubLink.SubLinkType == pg.SubLinkType_EXPR_SUBLINK && len(list) == 1 {
-			return a.typeOf(list[0].GetResTarget().GetVal())
+			return a.typed(list[0].GetResTarget().GetVal())
 		}
 	case *pg.Node_CoalesceExpr:
 		for _, arg := range x.CoalesceExpr.Args {
@@ -114,10 +114,16 @@ var resultTypes = map[string]string{
 	"gen_random_uuid": "uuid",
 }
 
+// typed is typeOf where a literal has become text already.
+func (a *analyzer) typed(n *pg.Node) (string, bool) {
+	t, ok := a.typeOf(n)
+	return t, ok && t != ""
+}
+
 func (a *analyzer) resultType(f *pg.FuncCall) (string, bool) {
 	name := a.catalogCall(f)
 	if (name == "min" || name == "max") && len(f.Args) == 1 {
-		return a.typeOf(f.Args[0])
+		return a.typed(f.Args[0])
 	}
 	t, ok := resultTypes[name]
 	return t, ok
@@ -180,7 +186,7 @@ func (a *analyzer) steadyCast(c *pg.TypeCast) bool {
 	case !ok1 || !ok2:
 		return false
 	case from == "":
-		return len(c.TypeName.Typmods) == 0 || c.Arg.GetAConst() != nil
+		return isUntyped(c.Arg) && len(c.TypeName.Typmods) == 0 || c.Arg.GetAConst() != nil
 	}
 	return len(c.TypeName.Typmods) == 0 && (from == to || from == "int2" && to == "int4" || (from == "int2" || from == "int4") && to == "int8")
 }

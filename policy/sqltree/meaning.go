@@ -52,6 +52,7 @@ func (a *analyzer) mentions(m protoreflect.Message, all map[*relation]bool) {
 type meaning struct {
 	relations []*relation
 	typ       TypeName // of the column; zero where it isn't known
+	varying   bool     // it is not known to be an unchanged column of a table
 	collated  bool     // it may have another collation than its type
 	converted bool     // it may be of two columns that differ in type
 }
@@ -65,6 +66,7 @@ func (a *analyzer) resolve(ref *pg.ColumnRef, r *relation, cols []column) {
 	n.relations = append(n.relations, r)
 	for i, c := range cols {
 		n.collated = n.collated || c.collated
+		n.varying = n.varying || !c.plain
 		n.converted = n.converted || c.converted || seen && n.typ != c.typ || seen && c.typ == TypeName{}
 		if !seen && i == 0 {
 			n.typ = c.typ
@@ -76,4 +78,10 @@ func (a *analyzer) resolve(ref *pg.ColumnRef, r *relation, cols []column) {
 		n.typ = TypeName{}
 	}
 	a.names[ref] = n
+}
+
+// isPlain tells whether an expression is certainly an unchanged column of a table.
+func (a *analyzer) isPlain(n *pg.Node) bool {
+	meant, ok := a.names[n.GetColumnRef()]
+	return ok && len(meant.relations) == 1 && !meant.varying
 }

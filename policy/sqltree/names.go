@@ -11,6 +11,7 @@ type cte struct {
 	exposure
 	open  bool // its query is being analyzed: a reference is to itself
 	ahead bool // its query stands further on
+	query *pg.Node
 	outer *cte
 }
 
@@ -33,6 +34,8 @@ type column struct {
 	typ   TypeName // zero where it isn't known
 	// untyped: it is a placeholder or literal, which takes its type from where it stands.
 	untyped bool
+	// plain: it is an unchanged column of a table.
+	plain bool
 	// collated: it may have another collation than its type.
 	collated bool
 	// converted: USING made it of two columns that may differ in type.

@@ -25,6 +25,7 @@ func (o *output) unite(other output) {
 		}
 		c, d := &o.cols[i], other.cols[i]
 		c.collated = c.collated || d.collated
+		c.plain = c.plain && d.plain
 		switch {
 		case c.typ == d.typ && (c.typ != TypeName{}), d.untyped:
 		case c.untyped:
@@ -48,7 +49,7 @@ func (a *analyzer) targets(l *level, items []item, list []*pg.Node) output {
 			continue
 		}
 		a.expr(l, t.GetVal())
-		c := column{name: t.GetName(), typ: a.outputType(t.GetVal()), untyped: isUntyped(t.GetVal()), collated: a.collated(t.GetVal())}
+		c := column{name: t.GetName(), typ: a.outputType(t.GetVal()), untyped: isUntyped(t.GetVal()), collated: a.collated(t.GetVal()), plain: a.isPlain(t.GetVal())}
 		if c.name == "" {
 			c.guessed = true
 			c.name = a.figureName(t.GetVal())
@@ -99,7 +100,7 @@ func (a *analyzer) star(l *level, items []item, ref *pg.ColumnRef, out *output) 
 		}
 		for _, c := range it.cols {
 			if !c.noRead() {
-				out.cols = append(out.cols, column{name: c.name, guessed: c.guessed, typ: c.typ, untyped: c.untyped, collated: c.collated})
+				out.cols = append(out.cols, column{name: c.name, guessed: c.guessed, typ: c.typ, untyped: c.untyped, collated: c.collated, plain: c.plain})
 			}
 		}
 		out.known = out.known && it.known

@@ -8,10 +8,11 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// safe tells whether an expression may stand as it is where it looks at rows of scoped
-// tables, behind all of which row-level security stands if walled is true.
-func (a *analyzer) safe(n *pg.Node, walled bool) bool {
-	return a.leakproof(n) || walled && !a.overlooked(n.ProtoReflect())
+// safe tells whether an expression of a query level, whose relations count from start, may
+// stand as it is where it looks at rows of scoped tables, behind all of which row-level
+// security stands if walled is true.
+func (a *analyzer) safe(n *pg.Node, walled bool, start int) bool {
+	return a.leakproof(n) || walled && !a.overlooked(n.ProtoReflect(), start)
 }
 
 // overlooked tells whether something beneath m can fail that row-level security does not
@@ -20,33 +21,36 @@ func (a *analyzer) safe(n *pg.Node, walled bool) bool {
 // sub-queries that look at the rows around (contain_leaked_vars, 15 to 18). So in
 // `title = 'x' OR (SELECT …)` an error of the sub-query tells of the title. What it overlooks:
 //
-//   - what holds no column, an uncorrelated sub-query among it;
+//   - what holds no column of the query's own tables, an uncorrelated sub-query among it;
 //   - ARRAY[…], which fails on elements of different lengths;
 //   - two columns of different collations.
-func (a *analyzer) overlooked(m protoreflect.Message) bool {
-	n, isNode := m.Interface().(*pg.Node)
-	if isNode && isExpression(n) {
-		if found, done := a.overlooks[n]; done {
-			return found
-		}
-		found := !a.leakproof(n) && (a.overlookedHere(n) || a.overlookedBeneath(m))
-		a.overlooks[n] = found
-		return found
+func (a *analyzer) overlooked(m protoreflect.Message, start int) bool {
+	if query, ok := m.Interface().(*pg.SelectStmt); ok {
+		start = a.begins[query]
 	}
-	return a.overlookedBeneath(m)
+	n, isNode := m.Interface().(*pg.Node)
+	if !isNode || !isExpression(n) {
+		return a.overlookedBeneath(m, start)
+	}
+	found, done := a.overlooks[n]
+	if !done {
+		found = !a.leakproof(n) && (a.overlookedHere(n, start) || a.overlookedBeneath(m, start))
+		a.overlooks[n] = found
+	}
+	return found
 }
 
-func (a *analyzer) overlookedBeneath(m protoreflect.Message) bool {
+func (a *analyzer) overlookedBeneath(m protoreflect.Message, start int) bool {
 	found := false
 	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
-		found = a.overlooked(c)
+		found = a.overlooked(c, start)
 		return !found
 	})
 	return found
 }
 
 // overlookedHere judges an expression that is not leakproof, apart from what is in it.
-func (a *analyzer) overlookedHere(n *pg.Node) bool {
+func (a *analyzer) overlookedHere(n *pg.Node, start int) bool {
 	switch x := n.Node.(type) {
 	case *pg.Node_FuncCall:
 		if a.isAggregate(x.FuncCall) { // it runs on rows that passed
@@ -65,7 +69,26 @@ func (a *analyzer) overlookedHere(n *pg.Node) bool {
 			return true
 		}
 	}
-	return !a.looks(n, math.MaxInt)
+	return !a.holdsColumn(n.ProtoReflect(), start)
+}
+
+// holdsColumn tells whether Postgres certainly sees a column of the query level whose
+// relations count from start beneath m: not one of the query around, which is a parameter
+// by then, and not one of a sub-query that may be an expression without columns.
+func (a *analyzer) holdsColumn(m protoreflect.Message, start int) bool {
+	switch x := m.Interface().(type) {
+	case *pg.SubLink:
+		return false
+	case *pg.ColumnRef:
+		meant := a.names[x]
+		return len(meant.relations) == 1 && !meant.varying && meant.relations[0].serial >= start
+	}
+	found := false
+	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+		found = a.holdsColumn(c, start)
+		return !found
+	})
+	return found
 }
 
 // converts tells whether an operand without a column may be converted for an operator.

@@ -33,7 +33,7 @@ func TestVerifyBarrier(t *testing.T) {
 		{"a part lost", one, `id = 'a' AND `, ``},
 		{"a part more", one, `id = 'a' AND `, `id = 'a' AND id = 'a' AND `},
 		{"a guard where none is needed", "SELECT id FROM logs WHERE id = 'a'", `id = 'a'`, guard + `id = 'a') END`},
-		{"no guard in ON", "SELECT 1 FROM logs JOIN notes ON body ~ 'x'", `CASE WHEN ` + scope + ` THEN (body ~ 'x') END`, `body ~ 'x'`},
+		{"no guard in ON", "SELECT 1 FROM logs JOIN notes ON logs.body ~ 'x'", `CASE WHEN ` + scope + ` THEN (logs.body ~ 'x') END`, `logs.body ~ 'x'`},
 		{"no guard in UPDATE", "UPDATE logs SET id = 'a' WHERE body ~ 'x'", guard + `body ~ 'x') END`, `body ~ 'x'`},
 		{"no guard in DELETE", "DELETE FROM logs WHERE body ~ 'x'", guard + `body ~ 'x') END`, `body ~ 'x'`},
 		{"no guard in ON CONFLICT", "INSERT INTO logs (id) VALUES ('a') ON CONFLICT (id) DO UPDATE SET id = 'b' WHERE logs.body ~ 'x'", guard + `logs.body ~ 'x') END`, `logs.body ~ 'x'`},

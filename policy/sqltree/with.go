@@ -34,6 +34,7 @@ func (a *analyzer) cteBody(x *pg.CommonTableExpr, e *cte, outer *level, ctes *ct
 		e.cols, e.known, mixed = rename(out.cols, x.Aliascolnames), out.known, out.mixed
 	}
 	before := a.exposed()
+	e.query = x.Ctequery
 	e.open, e.ahead, e.body = true, false, x.Ctequery.GetSelectStmt()
 	if s := e.body; s != nil {
 		a.facts.Kinds |= AccessSelect
@@ -42,7 +43,8 @@ func (a *analyzer) cteBody(x *pg.CommonTableExpr, e *cte, outer *level, ctes *ct
 		settle(a.statement(x.Ctequery, outer, ctes))
 	}
 	e.open, e.exposed, e.walled, e.reach = false, a.exposures > before.exposures, a.unwalled == before.unwalled, a.reach(x.ProtoReflect())
-	if e.exposed && (mixed && !e.walled || a.tells(e.body, e.walled)) {
+	walled := e.exposed && e.walled
+	if mixed && !walled || a.tells(e.body, walled) {
 		a.barrier(e.body)
 	}
 }

@@ -27,7 +27,8 @@ func (a *analyzer) deleteStmt(s *pg.DeleteStmt, outer *level, ctes *cte) output 
 
 // target opens the level of a write. Its target is always a table: a WITH name never hides it.
 func (a *analyzer) target(v *pg.RangeVar, access Access, w *pg.WithClause, outer *level, ctes *cte) (*level, *TableUse, []item) {
-	l := &level{outer: outer, ctes: a.with(w, outer, ctes), facts: &Level{}}
+	visible := a.with(w, outer, ctes)
+	l := &level{outer: outer, ctes: visible, facts: &Level{}, start: a.serial + 1}
 	use := a.tableUse(v, access, true)
 	r := aliased(tableRelation(use), v.Alias)
 	use.column = scopeRef(use.Table, r)
@@ -67,6 +68,9 @@ func (a *analyzer) assignments(l *level, t *Table, list []*pg.Node) {
 		}
 		if len(set.Indirection) > 0 {
 			a.fail(construct(int(set.Location), "the scope column can be set as a whole only"))
+		}
+		if slices.ContainsFunc(list[:i], func(n *pg.Node) bool { return n.GetResTarget().Name == t.Scope }) {
+			a.fail(&Fault{Code: QueryFailed, SQLState: "42601", Offset: int(set.Location), Message: "multiple assignments to same column " + t.Scope})
 		}
 		a.assignScope(t, list[i].GetResTarget())
 	}
@@ -250,7 +254,7 @@ func (a *analyzer) onConflict(l *level, c *pg.OnConflictClause, use *TableUse) {
 	excluded.exposure = exposure{}
 	a.serial++
 	excluded.serial = a.serial
-	set := &level{outer: l.outer, ctes: l.ctes, rels: append(l.rels[:1:1], excluded), facts: &Level{}}
+	set := &level{outer: l.outer, ctes: l.ctes, rels: append(l.rels[:1:1], excluded), facts: &Level{}, start: l.start}
 	if l.rels[0].name == "excluded" {
 		a.fail(construct(use.Offset, "a table with ON CONFLICT must not be named excluded"))
 	}
