@@ -78,15 +78,19 @@ func (a *analyzer) protect(l *level, root *pg.Node, of place) {
 }
 
 // guard gives the guard of a part; nil where it looks at nothing of this level that is
-// exposed. What looks at no relation could fail on the rows of any.
+// exposed. What looks at no relation of this level, or at a sub-query that may turn out a
+// constant, could fail on the rows of any.
 func (a *analyzer) guard(l *level, part *pg.Node, having bool) *guard {
 	mentioned := map[*relation]bool{}
 	a.mentions(part.ProtoReflect(), mentioned)
 	g := &guard{having: having}
-	needed := false
+	needed, named := false, false
+	for _, r := range l.rels {
+		named = named || r.among(mentioned) && (r.body == nil || r.exposed || a.facts.barriers[r.body])
+	}
 	for _, r := range l.rels {
 		exposed, walled := r.exposedAs()
-		if !exposed || a.safe(part, walled, l.start) || len(mentioned) > 0 && !r.among(mentioned) {
+		if !exposed || a.safe(part, walled, l.start) || named && !r.among(mentioned) {
 			continue
 		}
 		needed = true

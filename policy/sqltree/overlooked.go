@@ -60,8 +60,10 @@ func (a *analyzer) overlookedHere(n *pg.Node, start int) bool {
 		return !a.looks(n, a.starts[x.SubLink])
 	case *pg.Node_AArrayExpr:
 		return true
+	case *pg.Node_MinMaxExpr:
+		return !a.oneType(x.MinMaxExpr.Args)
 	case *pg.Node_CaseExpr:
-		return !a.oneType(results(x.CaseExpr))
+		return x.CaseExpr.Arg != nil && !a.oneType(compared(x.CaseExpr)) || !a.oneType(results(x.CaseExpr))
 	case *pg.Node_CoalesceExpr:
 		return !a.oneType(x.CoalesceExpr.Args)
 	case *pg.Node_AExpr:
@@ -89,6 +91,15 @@ func (a *analyzer) holdsColumn(m protoreflect.Message, start int) bool {
 		return !found
 	})
 	return found
+}
+
+// compared gives what CASE x WHEN y compares.
+func compared(c *pg.CaseExpr) []*pg.Node {
+	list := []*pg.Node{c.Arg}
+	for _, n := range c.Args {
+		list = append(list, n.GetCaseWhen().GetExpr())
+	}
+	return list
 }
 
 // converts tells whether an operand without a column may be converted for an operator.

@@ -39,6 +39,9 @@ func undetermined(st Statement) bool {
 		case "LIMIT", "OFFSET", "FETCH", "OVER", "STRING_AGG", "ARRAY_AGG", "JSONB_AGG", "ON CONFLICT", "CONFLICT", "RECURSIVE", "SKIP LOCKED", "DEFAULT":
 			return true
 		}
+		if t.Hole == Condition || t.Hole == Given { // which may be no scope condition any more
+			return true
+		}
 		if t.Plain != "" && !strings.Contains(t.Text, "??") {
 			return true
 		}
