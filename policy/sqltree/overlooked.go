@@ -56,8 +56,8 @@ func (a *analyzer) overlookedHere(n *pg.Node, start int) bool {
 		if a.isAggregate(x.FuncCall) { // it runs on rows that passed
 			return false
 		}
-	case *pg.Node_SubLink:
-		return !a.looks(n, a.starts[x.SubLink])
+	case *pg.Node_SubLink: // one that looks at no row of its level is a parameter too
+		return !a.holds(n.ProtoReflect(), start, a.starts[x.SubLink])
 	case *pg.Node_AArrayExpr:
 		return true
 	case *pg.Node_MinMaxExpr:
@@ -72,6 +72,21 @@ func (a *analyzer) overlookedHere(n *pg.Node, start int) bool {
 		}
 	}
 	return !a.holdsColumn(n.ProtoReflect(), start)
+}
+
+// holds tells whether an unchanged column of a table is named beneath m, in sub-queries too,
+// whose relation has a number from start up to end.
+func (a *analyzer) holds(m protoreflect.Message, start, end int) bool {
+	if ref, ok := m.Interface().(*pg.ColumnRef); ok {
+		meant := a.names[ref]
+		return len(meant.relations) == 1 && !meant.varying && meant.relations[0].serial >= start && meant.relations[0].serial < end
+	}
+	found := false
+	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+		found = a.holds(c, start, end)
+		return !found
+	})
+	return found
 }
 
 // holdsColumn tells whether Postgres certainly sees a column of the query level whose
