@@ -21,13 +21,18 @@ func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 // compiled is the policy for applications that know nothing of server_id, on the bundled tables.
 func compiled(t *testing.T, walled bool) *policy.Policy {
 	t.Helper()
+	var schema policy.Schema
+	if err := json.Unmarshal(policies.BundledSchema(), &schema); err != nil {
+		t.Fatal(err)
+	}
+	return compile(t, schema, walled)
+}
+
+func compile(t *testing.T, schema policy.Schema, walled bool) *policy.Policy {
+	t.Helper()
 	src, _ := policies.Named("inject")
 	file, err := policy.Parse(src)
 	if err != nil {
-		t.Fatal(err)
-	}
-	var schema policy.Schema
-	if err := json.Unmarshal(policies.BundledSchema(), &schema); err != nil {
 		t.Fatal(err)
 	}
 	for i := range schema.Tables {

@@ -1,0 +1,81 @@
+-- Statements that told of another server's row once: before the barrier, or through a hole in it
+-- or in row-level security. One a line; found_test.go runs them.
+DELETE FROM messages WHERE content = 'ok' OR EXISTS (SELECT FROM generate_series(1,1) AS g(i) WHERE 1/(i-1) > 0)
+SELECT (SELECT 1 FROM messages m2 GROUP BY m2.content HAVING 'x' ~ m2.content OR max(f.id) IS NULL LIMIT 1) FROM files f
+SELECT (WITH w AS (SELECT 'x' ~ content OR max(f.id) IS NULL AS y FROM messages) SELECT 1 FROM w WHERE w.y LIMIT 1) FROM files f
+SELECT 1 FROM (SELECT content = 'ok' OR EXISTS (SELECT FROM generate_series(1,1) AS g(i) WHERE 1/(i-1) > 0) AS y FROM messages) s WHERE s.y
+SELECT 1 FROM (SELECT content, content COLLATE "C" AS c, content COLLATE "POSIX" AS p FROM messages) s WHERE s.content = 'ok' OR s.c < s.p
+SELECT 1 FROM conversations WHERE ARRAY[day, created_at] IS NULL
+SELECT 1 FROM conversations WHERE ARRAY[tags, ARRAY['a','b']] IS NULL
+SELECT 1 FROM conversations WHERE CASE WHEN id = 'q' THEN created_at ELSE day END IS NULL
+SELECT 1 FROM conversations WHERE CASE WHEN id = 'q' THEN f ELSE amount END IS NULL
+SELECT 1 FROM conversations WHERE title <> 'xx' OR 'toolong'::short IS NULL
+SELECT 1 FROM conversations WHERE title <> 'xx' OR ARRAY[day, created_at] IS NULL
+SELECT 1 FROM conversations WHERE title <> 'xx' OR ARRAY[tags, ARRAY['a','b']] IS NULL
+SELECT 1 FROM conversations WHERE title <> 'xx' OR cc = cp
+SELECT 1 FROM conversations WHERE title <> 'xx' OR title = 'toolong'::short
+SELECT 1 FROM messages WHERE content <> 'ok' AND (id IN (SELECT 'q' FROM generate_series(1,1) AS g(i) WHERE 1/(i-1) > 0)) IS TRUE
+SELECT 1 FROM messages WHERE content <> 'ok' AND id NOT IN (SELECT 'q' FROM generate_series(1,1) AS g(i) WHERE 1/(i-1) > 0)
+SELECT 1 FROM messages WHERE content = 'ok' OR (SELECT '5000000-01-01'::date UNION ALL SELECT now() LIMIT 1) IS NULL
+SELECT 1 FROM messages WHERE content = 'ok' OR 9223372036854775807::money IS NULL
+SELECT 1 FROM messages WHERE content = 'ok' OR ARRAY[now(), '5000000-01-01'::date] IS NULL
+SELECT 1 FROM messages WHERE content = 'ok' OR CASE WHEN content = 'q' THEN now() ELSE '5000000-01-01'::date END IS NULL
+SELECT 1 FROM messages WHERE content = 'ok' OR EXISTS (SELECT FROM (VALUES ('5000000-01-01'::date), (now())) v(x) WHERE x IS NULL)
+SELECT 1 FROM messages WHERE content = 'ok' OR id IN (SELECT f.id FROM files f ORDER BY 1/(f.size_bytes*0))
+SELECT 1 FROM messages m WHERE content = 'ok' OR (WITH w AS (SELECT 1 FROM files LIMIT -1) SELECT count(*) FROM w) = 2
+SELECT 1 FROM messages m WHERE content = 'ok' OR (WITH w AS (SELECT 1 FROM files OFFSET (-1)) SELECT count(*) FROM w) = 2
+SELECT 1 FROM messages m WHERE content = 'ok' OR ARRAY[ARRAY[id], ARRAY[id,role]] IS NULL
+SELECT 1 FROM messages m, LATERAL (SELECT 'x' ~ s.content AS y FROM (SELECT m.*) s) z WHERE z.y
+SELECT 1 FROM messages m, LATERAL (SELECT m.*) s WHERE 'x' ~ s.content
+SELECT 1 FROM messages m, LATERAL (SELECT m2.* FROM (SELECT 1) z, LATERAL (SELECT m.*) m2) s WHERE 'x' ~ s.content
+SELECT 1 FROM messages m, LATERAL (SELECT s2.* FROM (SELECT m.*) s2) s WHERE 'x' ~ s.content
+SELECT id FROM messages WHERE content = 'ok' OR ((created_at, id), role) = (('2020-01-01', 'x'), 'y')
+SELECT id FROM messages WHERE content = 'ok' OR (current_date + 2147483647) IS NULL
+SELECT id FROM messages WHERE content = 'ok' OR (now() + interval '300000 years') IS NULL
+SELECT id FROM messages WHERE content = 'ok' OR EXISTS (SELECT FROM generate_series(1,1) AS g(i) WHERE 1/(i-1) > 0)
+SELECT id FROM messages WHERE content = 'ok' OR id = (SELECT id FROM files LIMIT 1 OFFSET -1)
+SELECT id FROM messages WHERE content = 'ok' OR id IN (SELECT 'q' FROM generate_series(1,1) AS g(i) WHERE 1/(i-1) > 0)
+SELECT id FROM messages WHERE content = 'ok' OR id IN (SELECT f.id FROM files f WHERE 1/(f.size_bytes*0) > 0)
+SELECT id FROM messages m WHERE content = 'ok' OR 0 = (SELECT count(*) FROM (SELECT id FROM files LIMIT -1) s)
+SELECT k FROM (SELECT amount AS k FROM conversations) a LEFT JOIN (SELECT 1::float8 AS k) b USING (k) WHERE k IS NULL
+SELECT k FROM (SELECT day AS k FROM conversations) a LEFT JOIN (SELECT now() AS k) b USING (k) WHERE k IS NULL
+SELECT role FROM messages GROUP BY role HAVING role = 'user' OR EXISTS (SELECT FROM generate_series(1,1) AS g(i) WHERE 1/(i-1) > 0)
+UPDATE messages SET role = 'x' WHERE content = 'ok' OR EXISTS (SELECT FROM generate_series(1,1) AS g(i) WHERE 1/(i-1) > 0)
+WITH RECURSIVE a AS (SELECT 1 FROM b WHERE 'x' ~ b.c), b(c) AS (SELECT content FROM messages) SELECT * FROM a
+SELECT (SELECT 1 FROM messages m WHERE m.content = 'ok' OR (SELECT f.size_bytes / f.size_bytes IS NULL) LIMIT 1) FROM files f
+SELECT (SELECT 1 FROM messages m WHERE m.role > 'user' AND ARRAY[ARRAY[f.created_at, f.created_at], ARRAY[clock_timestamp()]] IS NULL LIMIT 1) FROM files f
+SELECT (SELECT 1 FROM messages m WHERE m.role > 'user' AND array_sample(ARRAY[f.id], 5) IS NULL LIMIT 1) FROM files f
+SELECT (SELECT 1 FROM messages m WHERE m.role > 'user' AND random(f.size_bytes, '-5'::int8) IS NULL LIMIT 1) FROM files f
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR CASE cc WHEN cp THEN true END
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR GREATEST(cc, cp) IS NULL
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR LEAST(cc, cp) IS NOT NULL
+SELECT 1 FROM conversations WHERE title <> '(' OR 'x' = ANY (ARRAY[cc, cp])
+SELECT 1 FROM conversations WHERE title <> '(' OR (SELECT max(coalesce(c.cc, c.cp)) FROM conversations c) IS NULL
+SELECT 1 FROM conversations WHERE title <> '(' OR coalesce(cc, cp) = 'x'
+SELECT 1 FROM conversations c LEFT JOIN (SELECT ROW(1) = ROW(2) AS b, 1/(extract(year from now())*0)::int AS y) s ON true WHERE c.end_user_id IS NULL OR s.y IS NULL
+SELECT 1 FROM conversations c, LATERAL (SELECT 1/(extract(year from now())*0)::int AS y) s WHERE c.end_user_id IS NULL OR s.y IS NULL
+SELECT 1 FROM files f, LATERAL (SELECT 1 FROM messages m WHERE m.content = 'ok' OR (SELECT f.size_bytes / f.size_bytes IS NULL) OFFSET 0) s
+SELECT id FROM messages WHERE content = 'ok' OR (SELECT 'abc' LIMIT 1)::int IS NULL
+SELECT id FROM messages WHERE content = 'ok' OR (SELECT 1 FROM (VALUES ('1'::json), ('2'::json)) v (x) ORDER BY ROW(x) LIMIT 1) = 2
+SELECT id FROM messages WHERE content = 'ok' OR (SELECT count(*) FROM (SELECT DISTINCT f FROM (SELECT '1'::json AS j, id FROM files) f) s) = 7
+SELECT id FROM messages WHERE content = 'ok' OR (SELECT count(DISTINCT ROW('1'::json)) FROM files) = 1
+SELECT id FROM messages WHERE content = 'ok' OR (SELECT count(DISTINCT ROW('1'::json)) FROM files) IS NULL
+SELECT id FROM messages WHERE content = 'ok' OR (SELECT id FROM files ORDER BY ROW('1'::json, id) LIMIT 1) = 'x'
+SELECT id FROM messages WHERE content = 'ok' OR (SELECT id FROM files ORDER BY ROW('1'::json, id) LIMIT 1) IS NULL
+SELECT id FROM messages WHERE content = 'ok' OR (SELECT max('abc') FROM files)::int IS NULL
+SELECT id FROM messages WHERE content = 'ok' OR (SELECT max(ROW('1'::json, id)) FROM files) IS NULL
+SELECT id FROM messages m, (SELECT (SELECT 1 / (extract(year from now()) * 0)::int) AS y) s WHERE m.content = 'ok' OR s.y IS NULL
+SELECT id FROM messages m, (SELECT (extract(year from now()) * 0)::int AS z) s WHERE m.content = 'ok' OR (SELECT s.z / s.z IS NULL)
+SELECT id FROM messages m, (SELECT 1 / (extract(year from now()) * 0)::int AS y) s WHERE m.content = 'ok' OR s.y IS NULL
+SELECT id FROM messages m, (VALUES (1 / (extract(year from now()) * 0)::int)) v (y) WHERE m.content = 'ok' OR v.y IS NULL
+WITH s AS (SELECT (extract(year from now()) * 0)::int AS z) SELECT id FROM messages m, s WHERE m.content = 'ok' OR (SELECT s.z / s.z IS NULL)
+WITH s AS (SELECT 1 / (extract(year from now()) * 0)::int AS y) SELECT id FROM messages m, s WHERE m.content = 'ok' OR s.y IS NULL
+WITH s AS (SELECT 1/(i-1) AS y FROM generate_series(1,1) g(i)) SELECT id FROM messages m WHERE content = 'ok' OR (SELECT y FROM s LIMIT 1) IS NULL
+WITH s AS (SELECT 1/(i-1) AS y FROM generate_series(1,1) g(i)) SELECT y FROM (SELECT end_user_id IS NULL OR (SELECT y FROM s LIMIT 1) IS NULL AS y FROM conversations) z WHERE z.y
+WITH s AS (SELECT 1/(i-1) AS y FROM generate_series(1,1) g(i)) UPDATE conversations SET title = 'x' WHERE end_user_id IS NULL OR (SELECT y FROM s) IS NULL
+WITH s AS (SELECT id FROM files f LIMIT -1) SELECT id FROM messages m WHERE content = 'ok' OR (SELECT count(*) FROM s) = 7
+WITH s AS (SELECT id FROM files f LIMIT -1) SELECT id FROM messages m WHERE content = 'ok' OR EXISTS (SELECT FROM s)
+WITH s AS MATERIALIZED (SELECT f.size_bytes/(f.size_bytes*0) AS y FROM files f) SELECT id FROM messages m WHERE content = 'ok' OR id IN (SELECT f.id FROM files f, s)
+WITH s AS MATERIALIZED (SELECT id FROM files f WHERE 1/(f.size_bytes*0) > 0) SELECT id FROM messages m WHERE content = 'ok' OR EXISTS (SELECT FROM s)
+WITH s AS MATERIALIZED (SELECT id FROM files f WHERE 1/(f.size_bytes*0) > 0) SELECT id FROM messages m WHERE content = 'ok' OR id IN (SELECT id FROM s)
+WITH s AS MATERIALIZED (SELECT id, 1/(f.size_bytes*0) AS y FROM files f) SELECT id FROM messages m WHERE content = 'ok' OR (SELECT count(y) FROM s) = 7
