@@ -10,11 +10,14 @@ const wallSQL = `concat_ws(E'\n',
 	CASE WHEN left_out.roles <> '' THEN format(E'DROP POLICY IF EXISTS tenantgate_others ON %s;\nCREATE POLICY tenantgate_others ON %s TO %s USING (true) WITH CHECK (true);', scoped.ident, scoped.ident, left_out.roles) END)`
 
 // leftOut gives the roles other than the statement role that have rights on a scoped table
-// and whom no permissive policy admits.
-const leftOut = `LATERAL (SELECT string_agg(DISTINCT quote_ident(r.rolname), ', ' ORDER BY quote_ident(r.rolname)) AS roles
+// and whom no permissive policy admits but tenantgate_others, which is made anew for all of
+// them, and those whom it does not admit yet.
+const leftOut = `LATERAL (SELECT string_agg(DISTINCT quote_ident(r.rolname), ', ' ORDER BY quote_ident(r.rolname)) AS roles,
+		string_agg(DISTINCT quote_ident(r.rolname), ', ' ORDER BY quote_ident(r.rolname)) FILTER (WHERE NOT EXISTS (SELECT FROM pg_policy p
+			WHERE p.polrelid = scoped.oid AND p.polname = 'tenantgate_others' AND p.polroles && ARRAY[0::oid, r.oid])) AS blind
 	FROM (SELECT e.grantee FROM aclexplode(scoped.relacl) e UNION SELECT e.grantee FROM pg_attribute a, aclexplode(a.attacl) e WHERE a.attrelid = scoped.oid) g
 	JOIN pg_roles r ON r.oid = g.grantee, me WHERE r.oid NOT IN (me.oid, scoped.relowner) AND NOT r.rolsuper AND NOT r.rolbypassrls AND r.oid NOT IN (SELECT oid FROM mine)
-		AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = scoped.oid AND p.polpermissive AND p.polname <> 'tenantgate_server' AND p.polroles && ARRAY[0::oid, r.oid])) left_out`
+		AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = scoped.oid AND p.polpermissive AND p.polname NOT IN ('tenantgate_server', 'tenantgate_others') AND p.polroles && ARRAY[0::oid, r.oid])) left_out`
 
 // ours is the wall's policy on a scoped table, and expected how Postgres prints its
 // expression: in the catalog it is a tree, which has no other text.
@@ -93,8 +96,8 @@ var wallChecks = []check{
 		instead: `No wall can stand here: set row-level security up where the rows are, for a role that only this server's user mapping uses, or close the table in the policy (access: []).`,
 	}, {
 		name: "wall-others", severity: Note, stage: stageWall,
-		sql: `SELECT scoped.ident AS object, left_out.roles, ` + wallSQL + ` AS mend FROM scoped, ` + leftOut + `
-		WHERE scoped.relrowsecurity AND left_out.roles <> '' AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = scoped.oid AND p.polname = 'tenantgate_server')`,
+		sql: `SELECT scoped.ident AS object, left_out.blind AS roles, ` + wallSQL + ` AS mend FROM scoped, ` + leftOut + `
+		WHERE scoped.relrowsecurity AND left_out.blind <> '' AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = scoped.oid AND p.polname = 'tenantgate_server')`,
 		says: `row-level security of {object} binds {roles} too, and no policy is for them: they have rights on it and see no rows`,
 		mend: `{mend}`,
 	}, {

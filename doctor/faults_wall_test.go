@@ -26,6 +26,8 @@ var wallFaults = []fault{
 	{name: "a foreign table", sql: `DROP TABLE items; CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; CREATE FOREIGN TABLE items (server_id text NOT NULL) SERVER s; GRANT SELECT, INSERT, UPDATE, DELETE ON items TO @role`,
 		want: "leak wall-foreign public.items", open: "public.items", left: "wall-foreign"},
 	{name: "others without a policy", sql: `DROP POLICY reports ON orders`, want: "note wall-others public.orders"},
+	{name: "one of two others without a policy", mend: true, undo: `DROP OWNED BY @db; DROP ROLE @db`, want: "note wall-others public.orders",
+		sql: `DROP POLICY reports ON orders; CREATE POLICY tenantgate_others ON orders TO @other USING (true) WITH CHECK (true); CREATE ROLE @db; GRANT SELECT ON orders TO @db`},
 	{name: "forced", sql: `ALTER TABLE orders FORCE ROW LEVEL SECURITY`, want: "note wall-forced public.orders"},
 	{name: "invoker", sql: `ALTER FUNCTION tenantgate_wall.server() SECURITY INVOKER`, want: "risk function-fails tenantgate_wall.server()\nrisk function-invoker tenantgate_wall.server()", open: "public.orders public.items"},
 	{name: "no path", sql: remade + `AS 'BEGIN RETURN current_setting(''tenantgate.none'', true); END'`, want: "leak function-path tenantgate_wall.server()", open: "public.orders public.items"},
