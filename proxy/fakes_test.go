@@ -164,6 +164,7 @@ func newBenchWith(t *testing.T, override policy.Limits, change func(*PoliciesCon
 	b := &bench{catalog: &fakeCatalog{}, recorder: &fakeRecorder{}}
 	b.catalog.set("id", "server_id", "body")
 	config := PoliciesConfig{
+		Sets:  policy.Sets{Operators: []string{"=", "+"}},
 		Files: []*policy.File{notesPolicy(t, "writer", "select, insert"), notesPolicy(t, "reader", "select")}, Default: "writer",
 		Catalog: b.catalog, Recorder: b.recorder, Log: slog.New(slog.DiscardHandler),
 	}
