@@ -40,7 +40,7 @@ func (c *clinic) suffer(t *testing.T, f fault, mend bool) {
 	}
 	here := func(text string) string { return strings.ReplaceAll(c.names.Replace(text), "@db", database) }
 	if f.undo != "" {
-		t.Cleanup(func() { _ = c.try(url, here(f.undo)) })
+		t.Cleanup(func() { c.exec(t, url, here(f.undo)) })
 	}
 	c.exec(t, url, here(f.sql))
 	var sources []string

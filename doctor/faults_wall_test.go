@@ -34,7 +34,7 @@ var wallFaults = []fault{
 	{name: "another path", sql: remade + `SET search_path = public, pg_temp AS 'BEGIN RETURN current_setting(''tenantgate.none'', true); END'`, want: "leak function-path tenantgate_wall.server()", open: "public.orders public.items"},
 	{name: "volatile", sql: `ALTER FUNCTION tenantgate_wall.server() IMMUTABLE`, want: "risk function-shape tenantgate_wall.server()", open: "public.orders public.items", left: "function-shape"},
 	{name: "a member of the owner", sql: `CREATE ROLE @db; ALTER FUNCTION tenantgate_wall.server() OWNER TO @db; GRANT USAGE ON SCHEMA tenantgate_wall TO @db; GRANT SELECT ON tenantgate_wall.keys TO @db; GRANT @db TO @other; GRANT @other TO @role; ALTER POLICY reports ON orders TO pg_monitor; REVOKE SELECT ON orders FROM @other`,
-		undo: `REVOKE @other FROM @role; DROP OWNED BY @db; DROP ROLE @db`, want: "leak role-member @other", open: "public.orders public.items"},
+		undo: `REVOKE @other FROM @role; DROP OWNED BY @db CASCADE; DROP ROLE @db`, want: "leak role-member @other", open: "public.orders public.items"},
 	{name: "not executable", sql: `REVOKE EXECUTE ON FUNCTION tenantgate_wall.server() FROM @role`, want: "risk function-execute tenantgate_wall.server()", open: "public.orders public.items"},
 	{name: "out of reach", sql: `REVOKE USAGE ON SCHEMA tenantgate_wall FROM @role`, want: "risk function-execute tenantgate_wall.server()", open: "public.orders public.items"},
 	{name: "executable by everybody", sql: `GRANT EXECUTE ON FUNCTION tenantgate_wall.server() TO PUBLIC`, want: "note function-public tenantgate_wall.server()"},
