@@ -1,5 +1,7 @@
 package doctor
 
+import "github.com/tenantgate/tenantgate/wall"
+
 // wallSQL, after relation scoped, makes the wall of a table whole, whatever there is of it.
 // Row-level security binds everybody but the owner, so it also keeps as they were the other
 // roles that have rights on the table and that no policy admits.
@@ -21,14 +23,9 @@ const leftOut = `LATERAL (SELECT string_agg(DISTINCT quote_ident(r.rolname), ', 
 
 // ours is the wall's policy on a scoped table, and expected how Postgres prints its
 // expression: in the catalog it is a tree, which has no other text.
-const ours = `LATERAL (SELECT p.*, pg_get_expr(p.polqual, p.polrelid) AS sees, pg_get_expr(p.polwithcheck, p.polrelid) AS checks,
-		CASE format_type(t.oid, NULL)
-			WHEN 'text' THEN format('(%s = ( SELECT tenantgate_wall.server() AS server))', scoped.scope)
-			WHEN 'character varying' THEN format('((%s)::text = (( SELECT (tenantgate_wall.server())::character varying AS server))::text)', scoped.scope)
-			ELSE format('(%s %s ( SELECT (tenantgate_wall.server())::%s AS server))', scoped.scope,
-				CASE n.nspname WHEN 'pg_catalog' THEN '=' ELSE format('OPERATOR(%I.=)', n.nspname) END, format_type(t.oid, -1)) END AS expected
-	FROM pg_policy p, pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
-	WHERE p.polrelid = scoped.oid AND p.polname = 'tenantgate_server' AND t.oid = scoped.atttypid) ours`
+const ours = `LATERAL (SELECT p.*, pg_get_expr(p.polqual, p.polrelid) AS sees, pg_get_expr(p.polwithcheck, p.polrelid) AS checks, (` + wall.Printed + `) AS expected
+	FROM pg_policy p, pg_attribute a
+	WHERE p.polrelid = scoped.oid AND p.polname = 'tenantgate_server' AND a.attrelid = scoped.oid AND a.attnum = scoped.attnum) ours`
 
 // wallChecks are about row-level security on the scoped tables.
 var wallChecks = []check{

@@ -79,4 +79,17 @@ func Expression(column, typeSchema, typeName string) string {
 	return quote(column) + " = (SELECT " + call + ")"
 }
 
+// Printed is Expression on a column as Postgres 15 to 18 print it (pg_get_expr), which is
+// all that a database tells of a policy's condition. It is a query of one text, to stand
+// where a is the column's row of pg_attribute.
+const Printed = `SELECT CASE
+      WHEN t.oid = 'pg_catalog.text'::pg_catalog.regtype THEN '(' || col || ' = ( SELECT ` + Server + `() AS server))'
+      WHEN t.oid = 'pg_catalog.varchar'::pg_catalog.regtype THEN '((' || col || ')::text = (( SELECT (` + Server + `())::character varying AS server))::text)'
+      ELSE '(' || col || CASE tn.nspname WHEN 'pg_catalog' THEN ' = ' ELSE ' OPERATOR(' || pg_catalog.quote_ident(tn.nspname) || '.=) ' END
+        || '( SELECT (` + Server + `())::' || pg_catalog.format_type(t.oid, -1) || ' AS server))' END
+    FROM pg_catalog.pg_type AS t
+    JOIN pg_catalog.pg_namespace AS tn ON tn.oid = t.typnamespace
+    CROSS JOIN LATERAL (SELECT pg_catalog.quote_ident(a.attname)) AS q(col)
+    WHERE t.oid = a.atttypid`
+
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

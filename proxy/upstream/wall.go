@@ -71,21 +71,10 @@ const tableRLS = `(SELECT pg_catalog.json_build_object(
     'others', coalesce(pg_catalog.json_agg(p.polname ORDER BY p.polname) FILTER (WHERE NOT own), '[]'))
   FROM pg_catalog.pg_policy AS p
   CROSS JOIN LATERAL (SELECT p.polname = '` + wall.Policy + `') AS named(own)
-  LEFT JOIN LATERAL (` + printedSQL + `) AS e(printed) ON true
+  LEFT JOIN LATERAL (SELECT (` + wall.Printed + `) FROM pg_catalog.pg_attribute AS a
+    WHERE a.attrelid = c.oid AND a.attname = want.scope AND a.attnum > 0 AND NOT a.attisdropped) AS e(printed) ON true
   WHERE p.polrelid = c.oid AND p.polpermissive
   AND (0 = ANY (p.polroles) OR EXISTS (SELECT FROM pg_catalog.unnest(p.polroles) AS r, ` + members + ` WHERE pg_catalog.pg_has_role(me.oid, r, 'MEMBER'))))`
-
-// printedSQL is wall.Expression on the scope column as Postgres 15 to 18 print it.
-const printedSQL = `SELECT CASE
-      WHEN t.oid = 'pg_catalog.text'::pg_catalog.regtype THEN '(' || col || ' = ( SELECT ` + wall.Server + `() AS server))'
-      WHEN t.oid = 'pg_catalog.varchar'::pg_catalog.regtype THEN '((' || col || ')::text = (( SELECT (` + wall.Server + `())::character varying AS server))::text)'
-      ELSE '(' || col || CASE tn.nspname WHEN 'pg_catalog' THEN ' = ' ELSE ' OPERATOR(' || pg_catalog.quote_ident(tn.nspname) || '.=) ' END
-        || '( SELECT (` + wall.Server + `())::' || pg_catalog.format_type(t.oid, -1) || ' AS server))' END
-    FROM pg_catalog.pg_attribute AS a
-    JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
-    JOIN pg_catalog.pg_namespace AS tn ON tn.oid = t.typnamespace
-    CROSS JOIN LATERAL (SELECT pg_catalog.quote_ident(a.attname)) AS q(col)
-    WHERE a.attrelid = c.oid AND a.attname = want.scope AND a.attnum > 0 AND NOT a.attisdropped`
 
 // dark tells whether the table shows the role no row, where what this service signs is not
 // taken if blind.
