@@ -10,6 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+//go:embed carried.sql
+var carried string
+
 //go:embed rule.sql
 var rule string
 
@@ -40,7 +43,7 @@ func Read(ctx context.Context, db *pgx.Conn) (*Major, error) {
 	if err := checkTypes(ctx, db, m.Version); err != nil {
 		return nil, err
 	}
-	rows, err := db.Query(ctx, rule, append(Types(), polymorphicTypes.names...))
+	rows, err := db.Query(ctx, carried+rule, append(Types(), polymorphicTypes.names...))
 	if err != nil {
 		return nil, fmt.Errorf("reading the functions: %w", err)
 	}

@@ -39,7 +39,7 @@ var foreignOperands = [...]typeGroup{
 }
 
 func (m *Major) readOperators(ctx context.Context, db *pgx.Conn) error {
-	rows, err := db.Query(ctx, operators, append(Types(), polymorphicTypes.names...))
+	rows, err := db.Query(ctx, carried+operators, append(Types(), polymorphicTypes.names...))
 	if err != nil {
 		return err
 	}

@@ -1,14 +1,5 @@
 -- Each operator of pg_catalog, with its function and what speaks against it.
--- $1 are the types that an operator may take or give; their arrays are implied.
-WITH admitted AS (
-    SELECT oid, typarray
-      FROM pg_catalog.pg_type
-     WHERE typnamespace = 'pg_catalog'::regnamespace AND typname = ANY ($1::text[])
-), carried AS (
-    SELECT oid FROM admitted
-    UNION
-    SELECT typarray FROM admitted WHERE typarray <> 0
-)
+-- Stands behind carried.sql.
 SELECT o.oprname::text AS name, coalesce(l.typname::text, '') AS left, r.typname::text AS right,
        p.proname::text AS function, p.proleakproof AS leakproof,
        ARRAY (

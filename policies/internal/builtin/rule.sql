@@ -1,15 +1,7 @@
 -- What speaks against each function of pg_catalog: one row for each name and objection,
 -- and a row with an empty objection for a name against which nothing speaks.
--- $1 are the types that a function may take or give; their arrays are implied.
-WITH admitted AS (
-    SELECT oid, typarray
-      FROM pg_catalog.pg_type
-     WHERE typnamespace = 'pg_catalog'::regnamespace AND typname = ANY ($1::text[])
-), carried AS (
-    SELECT oid FROM admitted
-    UNION
-    SELECT typarray FROM admitted WHERE typarray <> 0
-), machinery AS ( -- what only Postgres calls: less of it reachable is less to be attacked
+-- Stands behind carried.sql.
+, machinery AS ( -- what only Postgres calls: less of it reachable is less to be attacked
     SELECT unnest(ARRAY[aggtransfn, aggfinalfn, aggcombinefn, aggserialfn, aggdeserialfn,
                         aggmtransfn, aggminvtransfn, aggmfinalfn])::oid AS oid FROM pg_catalog.pg_aggregate
     UNION
