@@ -31,15 +31,8 @@ func (a *analyzer) leakproof(n *pg.Node) bool {
 	return known
 }
 
-func (a *analyzer) allLeakproof(lists ...[]*pg.Node) bool {
-	for _, list := range lists {
-		for _, n := range list {
-			if !a.leakproof(n) {
-				return false
-			}
-		}
-	}
-	return true
+func (a *analyzer) allLeakproof(list []*pg.Node) bool {
+	return !slices.ContainsFunc(list, func(n *pg.Node) bool { return !a.leakproof(n) })
 }
 
 func (a *analyzer) judge(n *pg.Node) bool {

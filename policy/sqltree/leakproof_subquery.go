@@ -107,12 +107,7 @@ func (a *analyzer) leaks(m protoreflect.Message) bool {
 	case *pg.LockingClause, *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt:
 		found = true
 	}
-	if !found {
-		children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
-			found = a.leaks(c)
-			return !found
-		})
-	}
+	found = found || anyChild(m, a.leaks)
 	if isNode {
 		a.leaky[n] = found
 	}

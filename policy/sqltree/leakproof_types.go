@@ -147,8 +147,11 @@ func (a *analyzer) catalogCall(f *pg.FuncCall) string {
 	return names[len(names)-1]
 }
 
-// steadyFunctions neither fail nor change within a statement, whatever their arguments are.
-var steadyFunctions = []string{"now", "transaction_timestamp", "statement_timestamp", "lower", "upper", "btrim", "concat"}
+// moments are the functions that give the present. Like steadyTexts, they neither fail nor
+// change within a statement, whatever their arguments are.
+var moments = []string{"now", "transaction_timestamp", "statement_timestamp"}
+
+var steadyTexts = []string{"lower", "upper", "btrim", "concat"}
 
 // steady tells whether an expression is the same for every row, and can't be seen to be
 // evaluated.
@@ -167,7 +170,8 @@ func (a *analyzer) steadyCall(f *pg.FuncCall) bool {
 		}
 	}
 	plain := len(f.AggOrder) == 0 && f.AggFilter == nil && f.Over == nil && !f.AggStar && !f.AggDistinct && !f.FuncVariadic
-	return plain && slices.Contains(steadyFunctions, a.catalogCall(f))
+	name := a.catalogCall(f)
+	return plain && (slices.Contains(moments, name) || slices.Contains(steadyTexts, name))
 }
 
 // steadyCast admits casts of placeholders and literals, which Postgres reads as that type
@@ -186,7 +190,7 @@ func (a *analyzer) steadyCast(c *pg.TypeCast) bool {
 	case !ok1 || !ok2:
 		return false
 	case from == "":
-		return isUntyped(c.Arg) && len(c.TypeName.Typmods) == 0 || c.Arg.GetAConst() != nil
+		return c.Arg.GetAConst() != nil // with type modifiers too: it is read at once
 	}
 	return len(c.TypeName.Typmods) == 0 && (from == to || from == "int2" && to == "int4" || (from == "int2" || from == "int4") && to == "int8")
 }
@@ -203,8 +207,6 @@ func (a *analyzer) steadyOperator(e *pg.A_Expr) bool {
 func (a *analyzer) isPresent(n *pg.Node) bool {
 	return n.GetSqlvalueFunction() != nil || n.GetFuncCall() != nil && slices.Contains(moments, a.catalogCall(n.GetFuncCall()))
 }
-
-var moments = []string{"now", "transaction_timestamp", "statement_timestamp"}
 
 // littleInterval is an interval of less than a thousand years.
 var littleInterval = regexp.MustCompile(`^[+-]?(\d{1,4} ?(second|minute|hour|day|week|month)s?|\d{1,3} ?years?)$`)

@@ -80,8 +80,14 @@ func (a *analyzer) resolve(ref *pg.ColumnRef, r *relation, cols []column) {
 	a.names[ref] = n
 }
 
-// isPlain tells whether an expression is certainly an unchanged column of a table.
-func (a *analyzer) isPlain(n *pg.Node) bool {
-	meant, ok := a.names[n.GetColumnRef()]
-	return ok && len(meant.relations) == 1 && !meant.varying
+// tableOf gives the relation of which a reference is certainly an unchanged column; nil
+// otherwise.
+func (a *analyzer) tableOf(ref *pg.ColumnRef) *relation {
+	if meant := a.names[ref]; len(meant.relations) == 1 && !meant.varying {
+		return meant.relations[0]
+	}
+	return nil
 }
+
+// isPlain tells whether an expression is certainly an unchanged column of a table.
+func (a *analyzer) isPlain(n *pg.Node) bool { return a.tableOf(n.GetColumnRef()) != nil }

@@ -41,12 +41,7 @@ func (a *analyzer) overlooked(m protoreflect.Message, start int) bool {
 }
 
 func (a *analyzer) overlookedBeneath(m protoreflect.Message, start int) bool {
-	found := false
-	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
-		found = a.overlooked(c, start)
-		return !found
-	})
-	return found
+	return anyChild(m, func(c protoreflect.Message) bool { return a.overlooked(c, start) })
 }
 
 // overlookedHere judges an expression that is not leakproof, apart from what is in it.
@@ -78,15 +73,10 @@ func (a *analyzer) overlookedHere(n *pg.Node, start int) bool {
 // whose relation has a number from start up to end.
 func (a *analyzer) holds(m protoreflect.Message, start, end int) bool {
 	if ref, ok := m.Interface().(*pg.ColumnRef); ok {
-		meant := a.names[ref]
-		return len(meant.relations) == 1 && !meant.varying && meant.relations[0].serial >= start && meant.relations[0].serial < end
+		r := a.tableOf(ref)
+		return r != nil && r.serial >= start && r.serial < end
 	}
-	found := false
-	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
-		found = a.holds(c, start, end)
-		return !found
-	})
-	return found
+	return anyChild(m, func(c protoreflect.Message) bool { return a.holds(c, start, end) })
 }
 
 // holdsColumn tells whether Postgres certainly sees a column of the query level whose
@@ -97,15 +87,10 @@ func (a *analyzer) holdsColumn(m protoreflect.Message, start int) bool {
 	case *pg.SubLink:
 		return false
 	case *pg.ColumnRef:
-		meant := a.names[x]
-		return len(meant.relations) == 1 && !meant.varying && meant.relations[0].serial >= start
+		r := a.tableOf(x)
+		return r != nil && r.serial >= start
 	}
-	found := false
-	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
-		found = a.holdsColumn(c, start)
-		return !found
-	})
-	return found
+	return anyChild(m, func(c protoreflect.Message) bool { return a.holdsColumn(c, start) })
 }
 
 // compared gives what CASE x WHEN y compares.
@@ -168,10 +153,5 @@ func (a *analyzer) collatedBeneath(m protoreflect.Message) bool {
 	case *pg.ColumnRef:
 		return a.names[x].collated
 	}
-	found := false
-	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
-		found = a.collatedBeneath(c)
-		return !found
-	})
-	return found
+	return anyChild(m, a.collatedBeneath)
 }

@@ -31,14 +31,14 @@ func Rewrite(tr *Translation, f *Facts, c *Catalog, inject bool) (*Rewritten, *F
 	for _, use := range f.Tables {
 		r.reference(use)
 	}
-	spans := r.guardSpans()
-	for _, s := range spans { // a guard stands inside the brackets of a filter
+	stretches := r.stretches()
+	for _, s := range stretches { // a guard stands inside the brackets of a filter
 		r.close(s.end, ") END")
 	}
 	for _, fl := range f.filters {
 		r.filter(fl)
 	}
-	for _, s := range spans {
+	for _, s := range stretches {
 		r.open(s.start, r.guardText(s.guard))
 	}
 	r.barriers()

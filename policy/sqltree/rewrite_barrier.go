@@ -14,38 +14,38 @@ type stretch struct {
 	guard      *guard
 }
 
-// guardSpans finds the parts of all conditions that are guarded.
-func (r *rewriter) guardSpans() (all []stretch) {
+// stretches finds the parts of all conditions that are guarded.
+func (r *rewriter) stretches() (all []stretch) {
 	for _, c := range r.facts.clauses {
-		all = append(all, r.clauseSpans(c)...)
+		all = append(all, r.stretchesOf(c)...)
 	}
 	return all
 }
 
-// clauseSpans gives what stands between the ANDs of a condition, where some of it must be
+// stretchesOf gives what stands between the ANDs of a condition, where some of it must be
 // guarded. A part in brackets may be several of the tree's, which then share a guard.
-func (r *rewriter) clauseSpans(c *clause) []stretch {
+func (r *rewriter) stretchesOf(c *clause) []stretch {
 	t, ok := r.clauseStart(c.root)
 	if !ok {
 		return nil
 	}
-	stretches := t.parts()
-	for _, part := range conjuncts(c.root) {
-		g, at := c.guards[part], leftmost(part.ProtoReflect())
+	parts := t.parts()
+	for _, n := range conjuncts(c.root) {
+		g, at := c.guards[n], leftmost(n.ProtoReflect())
 		if g == nil {
 			continue
 		}
-		i := slices.IndexFunc(stretches, func(s stretch) bool { return s.start <= at && at < s.end })
+		i := slices.IndexFunc(parts, func(s stretch) bool { return s.start <= at && at < s.end })
 		if i < 0 {
 			r.fail(unplaced())
 			return nil
 		}
-		if stretches[i].guard == nil {
-			stretches[i].guard = &guard{}
+		if parts[i].guard == nil {
+			parts[i].guard = &guard{}
 		}
-		stretches[i].guard.add(g)
+		parts[i].guard.add(g)
 	}
-	return slices.DeleteFunc(stretches, func(s stretch) bool { return s.guard == nil })
+	return slices.DeleteFunc(parts, func(s stretch) bool { return s.guard == nil })
 }
 
 // add makes the guard serve another part too.

@@ -18,7 +18,7 @@ func TestVerifyBarrier(t *testing.T) {
 		with   = "WITH w AS (SELECT body ~ 'x' AS y FROM logs) SELECT 1 FROM w WHERE y"
 		having = "SELECT body FROM logs GROUP BY body HAVING body ~ 'x'"
 	)
-	for _, c := range []struct{ name, text, old, now string }{
+	for _, c := range []tampering{
 		{"no guard", one, guard + `body ~ 'x') END`, `body ~ 'x'`},
 		{"a guard of nothing", one, guard, `CASE WHEN true THEN (`},
 		{"a guard that names no table", one, guard, `CASE WHEN ` + always + ` THEN (`},
@@ -55,19 +55,7 @@ func TestVerifyBarrier(t *testing.T) {
 		{"HAVING with another guard", having, `pg_catalog.count(*)`, `pg_catalog.now()`},
 		{"HAVING with another count", having, `count(*)`, `count(DISTINCT body)`},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			verify, final := rewritten(t, c.text)
-			if fault := verify(final); fault != nil {
-				t.Fatalf("%s\nis not proved: %+v", final, fault)
-			}
-			tampered := strings.Replace(final, c.old, c.now, 1)
-			if tampered == final {
-				t.Fatalf("%s\ndoes not hold %s", final, c.old)
-			}
-			if fault := verify(tampered); fault == nil {
-				t.Errorf("%s\nwas proved though it was tampered with", tampered)
-			}
-		})
+		t.Run(c.name, c.isNoticed)
 	}
 }
 

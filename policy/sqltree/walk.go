@@ -27,6 +27,15 @@ func children(m protoreflect.Message, visit func(field protoreflect.Name, child 
 	})
 }
 
+// anyChild tells whether is holds for a message directly beneath m; it asks no further then.
+func anyChild(m protoreflect.Message, is func(protoreflect.Message) bool) (found bool) {
+	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+		found = is(c)
+		return !found
+	})
+	return found
+}
+
 // inner gives the message that a Node holds; nil for a nil or empty Node.
 func inner(n *pg.Node) protoreflect.Message {
 	if n == nil {
