@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -90,6 +91,45 @@ func TestKeysReachTheDatabaseFirst(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	want(t, url, "1,2", "SELECT string_agg(id::text, ',' ORDER BY id) FROM tenantgate_wall.keys")
+}
+
+// Ensure keys are never made or ended in a database that statements do not run in, until
+// they moved there, and that a copy of the database is the database.
+func TestKeysOfAnotherDatabase(t *testing.T) {
+	url, _, keys := walledDB(t)
+	second, roles := bundledDB(t)
+	ctx := t.Context()
+	before := query[string](t, second, "SELECT id::text FROM tenantgate_wall.database")
+	if _, err := MigrateWall(ctx, second, roles); err != nil {
+		t.Fatal(err)
+	}
+	want(t, second, before, "SELECT id::text FROM tenantgate_wall.database")
+	mistaken := WallKeys{ControlURL: url, OwnerURL: second}
+	refused := func(err error) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), "--owner-database-url") || !strings.Contains(err.Error(), "migrate --moved") {
+			t.Errorf("%v", err)
+		}
+	}
+	refused(mistaken.Ensure(ctx))
+	_, err := mistaken.Rotate(ctx)
+	refused(err)
+	_, err = mistaken.Retire(ctx)
+	refused(err)
+	_, err = mistaken.List(ctx)
+	refused(err)
+	want(t, url, "1", "SELECT string_agg(id::text, ',') FROM tenantgate.wall_keys")
+	want(t, second, "0", "SELECT count(*)::text FROM tenantgate_wall.keys")
+	mistaken.Moved = true
+	wantCode(t, mistaken.Ensure(ctx), "")
+	want(t, second, "1", "SELECT string_agg(id::text, ',') FROM tenantgate_wall.keys")
+	_, err = keys.Rotate(ctx)
+	refused(err)
+	exec(t, url, "UPDATE tenantgate_wall.database SET id = '"+before+"'") // as a restored dump has it
+	_, err = keys.Rotate(ctx)
+	wantCode(t, err, "")
+	exec(t, url, "TRUNCATE tenantgate.wall_database") // a store that notes none, as one made anew
+	wantCode(t, mistaken.Ensure(ctx), "")
 }
 
 // Ensure a process follows the key within a second, notified or polling.

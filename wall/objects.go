@@ -26,9 +26,10 @@ BEGIN
 END
 `
 
-// Objects makes Keys, with no key in it, and Server in the schema, which must be there. It
-// can be run again: the keys stay, and the function is made as it is here. Nobody but
-// their owner may use either; who may call the function is granted after.
+// Objects makes Keys, with no key in it, Database and Server in the schema, which must be
+// there. It can be run again: the keys and the database's id stay, and the function is made
+// as it is here. Nobody but their owner may use them; who may call the function is granted
+// after.
 //
 // A key is kept as what Pads gives. Two are valid while one is being replaced.
 const Objects = `CREATE TABLE IF NOT EXISTS ` + Keys + ` (
@@ -40,6 +41,12 @@ const Objects = `CREATE TABLE IF NOT EXISTS ` + Keys + ` (
     CONSTRAINT keys_pads_shape CHECK (octet_length("inner") = 64 AND octet_length("outer") = 64)
 );
 REVOKE ALL ON ` + Keys + ` FROM PUBLIC;
+CREATE TABLE IF NOT EXISTS ` + Database + ` (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    id  uuid NOT NULL DEFAULT gen_random_uuid()
+);
+REVOKE ALL ON ` + Database + ` FROM PUBLIC;
+INSERT INTO ` + Database + ` DEFAULT VALUES ON CONFLICT DO NOTHING;
 CREATE OR REPLACE FUNCTION ` + Server + `() RETURNS pg_catalog.text
     LANGUAGE plpgsql STABLE SECURITY DEFINER PARALLEL SAFE
 AS $$` + Body + `$$;

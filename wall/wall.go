@@ -23,16 +23,17 @@ import (
 
 // The names of what the database holds.
 const (
-	Setting = "tenantgate.server"    // the run-time setting that names the server
-	Schema  = "tenantgate_wall"      // holds the keys and the function
-	Server  = Schema + ".server"     // the function: the signed server's id as text, or NULL
-	Policy  = "tenantgate_server"    // the row-level security policy of each scoped table
-	Keys    = Schema + ".keys"       // id, inner, outer: what Pads gives
-	Secrets = "tenantgate.wall_keys" // the control store's table of secrets, which may be in the same database
-	block   = sha256.BlockSize       // of HMAC, RFC 2104
-	Size    = sha256.Size            // bytes of a key's secret
-	inner   = 0x36                   // RFC 2104's ipad
-	outer   = 0x5c                   // and opad
+	Setting  = "tenantgate.server"    // the run-time setting that names the server
+	Schema   = "tenantgate_wall"      // holds the keys and the function
+	Server   = Schema + ".server"     // the function: the signed server's id as text, or NULL
+	Policy   = "tenantgate_server"    // the row-level security policy of each scoped table
+	Keys     = Schema + ".keys"       // id, inner, outer: what Pads gives
+	Database = Schema + ".database"   // one row, its id: tells this database and its copies from others
+	Secrets  = "tenantgate.wall_keys" // the control store's table of secrets, which may be in the same database
+	block    = sha256.BlockSize       // of HMAC, RFC 2104
+	Size     = sha256.Size            // bytes of a key's secret
+	inner    = 0x36                   // RFC 2104's ipad
+	outer    = 0x5c                   // and opad
 )
 
 // Key signs server ids. ID tells the keys apart while two are valid. The zero value

@@ -81,7 +81,7 @@ func (r *keyRotate) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	return r.print(c, map[string]any{"id": id}, table{columns: []string{fmt.Sprintf("key %d signs from now on; end the former ones with: tenantgate key retire", id)}})
+	return r.print(c, map[string]any{"id": id}, table{columns: []string{fmt.Sprintf("key %d signs from now on, in %s; end the former ones with: tenantgate key retire", id, whereAndWho(keys.OwnerURL))}})
 }
 
 // Run ends the former keys.
@@ -102,5 +102,6 @@ func (r *keyRetire) Run(ctx context.Context, c *console) error {
 		}
 		said = "retired: " + strings.Join(ids, ", ")
 	}
+	said += ", in " + whereAndWho(keys.OwnerURL)
 	return r.print(c, map[string]any{"retired": append([]int32{}, retired...)}, table{columns: []string{said}})
 }

@@ -18,6 +18,7 @@ type migrateCommand struct {
 	storeFlags
 	ownerFlags
 	ControlOnly   bool   `name:"control-only" help:"Make the control store alone, and nothing in the database that statements run in."`
+	Moved         bool   `help:"Statements run in another database from now on: note that. Without it a database that is not the one of before is refused, since services would sign with keys that the other does not know."`
 	NoTables      bool   `name:"no-tables" help:"Leave the bundled tables out, because the database that statements run in has tables of its own. What row-level security needs is made all the same."`
 	StatementRole string `name:"statement-role" placeholder:"ROLE" help:"Role that statements run as; it is granted what it needs. Without it tenantgate_statement, where there is such a role."`
 	LookupRole    string `name:"lookup-role" placeholder:"ROLE" help:"Role that the look-up by e-mail reads as. Without it tenantgate_lookup, where there is such a role."`
@@ -80,7 +81,7 @@ func (m *migrateCommand) statements(ctx context.Context, controlURL string) (not
 	if err != nil {
 		return "", fmt.Errorf("making what row-level security needs (--control-only leaves it out): %w", err)
 	}
-	if err := (control.WallKeys{ControlURL: controlURL, OwnerURL: owner}).Ensure(ctx); err != nil {
+	if err := (control.WallKeys{ControlURL: controlURL, OwnerURL: owner, Moved: m.Moved}).Ensure(ctx); err != nil {
 		return "", err
 	}
 	if !m.NoTables {

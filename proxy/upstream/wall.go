@@ -157,7 +157,7 @@ func (p *Pool) tryWall(ctx context.Context, conn *pgxpool.Conn, role rlsOfRole) 
 	case wrong != nil || empty != nil:
 		t.lacks = cmp.Or(t.lacks, wall.Server+"() takes a server's id without its signature")
 	case t.blind:
-		t.lacks = cmp.Or(t.lacks, wall.Server+"() does not take the signature of the key that this service signs with")
+		t.lacks = cmp.Or(t.lacks, wall.Server+"() does not take the signature of the key that this service signs with; tenantgate key list says which it takes, and tenantgate migrate adds one that is missing")
 	}
 	return t, nil
 }

@@ -1,0 +1,135 @@
+package control
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/tenantgate/tenantgate/wall"
+)
+
+// keyPlaces are the two places while somebody works on them.
+type keyPlaces struct {
+	control   pgx.Tx
+	owner     *pgx.Conn
+	secrets   map[int32][]byte // of the control store
+	made      map[int32]time.Time
+	verifying []int32 // the ids that the statements' database knows
+}
+
+// read takes the lock and reads both places.
+func (p *keyPlaces) read(ctx context.Context) error {
+	if _, err := p.control.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, keysLock); err != nil {
+		return err
+	}
+	rows, err := p.control.Query(ctx, `SELECT id, secret, created_at FROM tenantgate.wall_keys`)
+	if err != nil {
+		return err
+	}
+	var id int32
+	var secret []byte
+	var made time.Time
+	_, err = pgx.ForEachRow(rows, []any{&id, &secret, &made}, func() error {
+		p.secrets[id], p.made[id] = slices.Clone(secret), made
+		return nil
+	})
+	if err != nil {
+		return missingWall(err)
+	}
+	if rows, err = p.owner.Query(ctx, `SELECT id, made_at FROM tenantgate_wall.keys`); err != nil {
+		return err
+	}
+	_, err = pgx.ForEachRow(rows, []any{&id, &made}, func() error {
+		p.verifying = append(p.verifying, id)
+		p.made[id] = made
+		return nil
+	})
+	return missingWall(err)
+}
+
+// missingWall says what to do where there are no tables of keys.
+func missingWall(err error) error {
+	switch sqlState(err) {
+	case "42P01", "3F000":
+		return fmt.Errorf("the tables of keys are not there; run tenantgate migrate: %w", err)
+	}
+	return err
+}
+
+// ids are those of either place, in order.
+func (p *keyPlaces) ids() []int32 {
+	var ids []int32
+	for id := range p.made {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// newest is the key that services sign with; 0 for none.
+func (p *keyPlaces) newest() (id int32) {
+	for known := range p.secrets {
+		id = max(id, known)
+	}
+	return id
+}
+
+// add makes a key with an id above all others.
+func (p *keyPlaces) add(ctx context.Context) error {
+	key := wall.Key{ID: 1, Secret: make([]byte, wall.Size)}
+	if ids := p.ids(); len(ids) > 0 {
+		key.ID = ids[len(ids)-1] + 1
+	}
+	_, _ = rand.Read(key.Secret) // it never fails
+	p.secrets[key.ID] = key.Secret
+	if err := p.admit(ctx, key.ID); err != nil {
+		return err
+	}
+	_, err := p.control.Exec(ctx, `INSERT INTO tenantgate.wall_keys (id, secret) VALUES ($1, $2)`, key.ID, key.Secret)
+	return err
+}
+
+// admit has the statements' database accept a key of the control store's.
+func (p *keyPlaces) admit(ctx context.Context, id int32) error {
+	in, out := wall.Key{ID: id, Secret: p.secrets[id]}.Pads()
+	_, err := p.owner.Exec(ctx, `INSERT INTO tenantgate_wall.keys (id, "inner", "outer") VALUES ($1, $2, $3)
+		ON CONFLICT (id) DO UPDATE SET "inner" = $2, "outer" = $3
+		WHERE (keys."inner", keys."outer") IS DISTINCT FROM ($2::bytea, $3::bytea)`, id, in, out)
+	return err
+}
+
+// another says that the statements' database is not the one that the control store noted;
+// nil where it noted none.
+func (p *keyPlaces) another(ctx context.Context) error {
+	var own, noted, here, there, since string
+	if err := p.owner.QueryRow(ctx, `SELECT id::text, current_database() FROM tenantgate_wall.database`).Scan(&own, &here); err != nil {
+		return missingWall(err)
+	}
+	err := p.control.QueryRow(ctx, `SELECT id::text, name, to_char(noted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC') FROM tenantgate.wall_database`).
+		Scan(&noted, &there, &since)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows) || err == nil && own == noted:
+		return nil
+	case err != nil:
+		return missingWall(err)
+	}
+	return fmt.Errorf("this database, %s, is not the one that statements run in, which is %s, noted on %s: "+
+		"give that one's URL with --owner-database-url, or, if statements run in this one from now on, run tenantgate migrate --moved", here, there, since)
+}
+
+// note has the control store remember the statements' database.
+func (p *keyPlaces) note(ctx context.Context) error {
+	var id, name string
+	if err := p.owner.QueryRow(ctx, `SELECT id::text, current_database() FROM tenantgate_wall.database`).Scan(&id, &name); err != nil {
+		return missingWall(err)
+	}
+	_, err := p.control.Exec(ctx, `INSERT INTO tenantgate.wall_database (id, name) VALUES ($1::uuid, $2)
+		ON CONFLICT (one) DO UPDATE SET id = excluded.id, name = excluded.name, noted_at = tenantgate.now_ms()
+		WHERE wall_database.id <> excluded.id`, id, name)
+	return missingWall(err)
+}
