@@ -20,6 +20,7 @@ var (
 	seed       = flag.Uint64("seed", 1, "what the statements are made of")
 	mode       = flag.String("mode", "all,engine,database", "the walls: all, engine or database; several with commas")
 	workers    = flag.Int("workers", 2, "sessions that run statements")
+	first      = flag.Bool("first", false, "end a run at its first failing statement")
 	findings   = flag.Int("findings", 3, "failing statements of each kind that are reduced and shown")
 )
 
@@ -55,7 +56,11 @@ func TestProve(t *testing.T) {
 	for _, walls := range strings.Split(*mode, ",") {
 		t.Run(walls, func(t *testing.T) {
 			corpus := [][]statement.Statement{written(t, Walls(walls), Servers[0]), written(t, Walls(walls), Servers[1])}
-			report := run(t, w, Config{Walls: Walls(walls), Statements: *statements, Time: timeLimit(), Seed: *seed, Workers: *workers, Findings: *findings, Corpus: corpus})
+			cfg := Config{Walls: Walls(walls), Statements: *statements, Time: timeLimit(), Seed: *seed, Workers: *workers, Findings: *findings, Corpus: corpus}
+			if *first {
+				cfg.enough = func(Fault) bool { return true }
+			}
+			report := run(t, w, cfg)
 			t.Logf("\n%d hand-written statements and mutations among them; %s%s", len(corpus[0]), report, report.Table())
 			for _, f := range report.Findings {
 				t.Errorf("%s", f)
