@@ -145,7 +145,7 @@ func (f *File) table(section TableSection, s Schema) (*sqltree.Table, error) {
 	for _, c := range found.Columns {
 		t.Columns = append(t.Columns, sqltree.Column{
 			Name: c.Name, Type: sqltree.TypeName{Schema: c.TypeSchema, Name: c.TypeName},
-			NotNull: c.NotNull, Collated: c.Collated, NoRead: c.Unreadable,
+			NotNull: c.NotNull, Collation: c.Collation, Virtual: c.Virtual, NoRead: c.Unreadable,
 		})
 		if section.Scoped && c.Name == section.Column {
 			t.Scope, t.ScopeType = c.Name, sqltree.TypeName{Schema: c.TypeSchema, Name: c.TypeName}

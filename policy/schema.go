@@ -33,7 +33,8 @@ type Column struct {
 	TypeName   string // pg_type.typname, e.g. text, int8, _text
 	NotNull    bool   // it is declared so
 	Unreadable bool   // the role that runs statements may not SELECT it: it is hidden like one that the policy hides
-	Collated   bool   // it has another collation than its type: comparing it with a column can fail
+	Collation  string // its name, schema included; "" where it is that of its type. To compare two that differ fails
+	Virtual    bool   // it is generated when it is read, since Postgres 18: that can fail
 	Loose      bool   // its collation is not deterministic: values that differ can be equal
 }
 

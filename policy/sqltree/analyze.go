@@ -16,14 +16,26 @@ func Analyze(stmt *pg.RawStmt, c *Catalog) (*Facts, *Fault) {
 	if f := g.admit(stmt.ProtoReflect(), 0, 0); f != nil {
 		return nil, f
 	}
-	a := &analyzer{
-		catalog: c, facts: &Facts{Operators: g.operators}, seen: map[proto.Message]bool{}, subqueries: map[*pg.SubLink]string{},
+	a := newAnalyzer(c, g.operators, nil)
+	a.run(stmt)
+	if torn := a.tornBy(stmt); a.fault == nil && len(torn) > 0 { // what they stand in is judged by that
+		a = newAnalyzer(c, g.operators, torn)
+		a.run(stmt)
+	}
+	return a.facts, a.fault
+}
+
+func newAnalyzer(c *Catalog, operators []NameUse, torn map[int32]bool) *analyzer {
+	return &analyzer{
+		catalog: c, facts: &Facts{Operators: operators}, torn: torn, seen: map[proto.Message]bool{}, subqueries: map[*pg.SubLink]string{},
 		names: map[*pg.ColumnRef]meaning{}, quiet: map[*pg.Node]bool{}, leaky: map[*pg.Node]bool{}, firsts: map[*pg.Node]int{}, starts: map[*pg.SubLink]int{}, begins: map[*pg.SelectStmt]int{}, overlooks: map[*pg.Node]bool{}, mixed: map[proto.Message]bool{}, withs: map[*pg.RangeVar]*cte{},
 	}
+}
+
+func (a *analyzer) run(stmt *pg.RawStmt) {
 	a.root(stmt.Stmt)
 	a.lock()
 	a.unseen(stmt.ProtoReflect())
-	return a.facts, a.fault
 }
 
 // analyzer carries one analysis. The first fault stays.
@@ -40,6 +52,7 @@ type analyzer struct {
 	// For the barrier: what names mean, which expressions are leakproof, which hold
 	// something that is not, the first relation that each names, and how many relations
 	// came before each sub-query.
+	torn      map[int32]bool // placeholders: see params.go
 	names     map[*pg.ColumnRef]meaning
 	quiet     map[*pg.Node]bool
 	leaky     map[*pg.Node]bool

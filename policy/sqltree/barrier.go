@@ -53,9 +53,10 @@ const (
 
 // isColumnPair tells a.x = b.y. A FULL JOIN takes nothing but equalities, guarded ones are
 // none to it, and like USING this compares two columns' values as they are.
-func isColumnPair(n *pg.Node) bool {
+func (a *analyzer) isColumnPair(n *pg.Node) bool {
 	e := n.GetAExpr()
-	return e.GetKind() == pg.A_Expr_Kind_AEXPR_OP && lastName(e.Name) == "=" && e.Lexpr.GetColumnRef() != nil && e.Rexpr.GetColumnRef() != nil
+	return e.GetKind() == pg.A_Expr_Kind_AEXPR_OP && lastName(e.Name) == "=" && e.Lexpr.GetColumnRef() != nil && e.Rexpr.GetColumnRef() != nil &&
+		!a.conflict(e.Lexpr, e.Rexpr)
 }
 
 // protect finds the parts of a condition that need a guard, once all names in it are resolved.
@@ -65,7 +66,7 @@ func (a *analyzer) protect(l *level, root *pg.Node, of place) {
 	}
 	c := &clause{root: root, guards: map[*pg.Node]*guard{}}
 	for _, part := range conjuncts(root) {
-		if a.leakproof(part) || of == inHaving && a.aggregates(part, l.start) || of == inFull && isColumnPair(part) {
+		if a.leakproof(part) || of == inHaving && a.keepsAggregate(part, l.start) || of == inFull && a.isColumnPair(part) {
 			continue
 		}
 		if g := a.guard(l, part, of == inHaving); g != nil {
@@ -159,7 +160,7 @@ func (a *analyzer) tells(s *pg.SelectStmt, walled bool) bool {
 		return a.tells(s.Larg, walled) || a.tells(s.Rarg, walled)
 	}
 	for _, n := range s.TargetList {
-		if v := n.GetResTarget().GetVal(); !a.safe(v, walled, a.begins[s]) && !a.aggregates(v, a.begins[s]) {
+		if v := n.GetResTarget().GetVal(); !a.safe(v, walled, a.begins[s]) && !a.keepsAggregate(v, a.begins[s]) {
 			return true
 		}
 	}
@@ -172,50 +173,6 @@ func (a *analyzer) tellsWithin(query *pg.Node, walled bool) bool {
 		return a.fault == nil && a.overlooked(query.ProtoReflect(), math.MaxInt)
 	}
 	return a.leaks(query.ProtoReflect())
-}
-
-// aggregates tells whether an expression holds an aggregate or a window function of its own
-// query level, whose relations count from start. An aggregate of nothing but columns of the
-// query around is that query's.
-func (a *analyzer) aggregates(n *pg.Node, start int) bool {
-	found := false
-	within(n.ProtoReflect(), func(f *pg.FuncCall) {
-		mentioned := map[*relation]bool{}
-		a.mentions(f.ProtoReflect(), mentioned)
-		own := len(mentioned) == 0
-		for r := range mentioned {
-			own = own || r.serial >= start
-		}
-		found = found || own && a.isAggregate(f)
-	})
-	return found
-}
-
-// within calls visit for the calls beneath m that belong to m's own query level.
-func within(m protoreflect.Message, visit func(*pg.FuncCall)) {
-	switch n := m.Interface().(type) {
-	case *pg.SubLink:
-		return
-	case *pg.FuncCall:
-		visit(n)
-	}
-	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
-		within(c, visit)
-		return true
-	})
-}
-
-// isAggregate tells whether a call is certainly that of an aggregate or window function.
-func (a *analyzer) isAggregate(f *pg.FuncCall) bool {
-	written := f.Over != nil || f.AggStar || f.AggDistinct || f.AggFilter != nil || len(f.AggOrder) > 0
-	return written || slices.Contains(aggregates, a.catalogCall(f))
-}
-
-// aggregates are those of pg_catalog that are called like functions. One that is missing
-// here costs a barrier that is not needed.
-var aggregates = []string{
-	"count", "sum", "avg", "min", "max", "array_agg", "string_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg",
-	"bool_and", "bool_or", "every", "bit_and", "bit_or", "bit_xor", "stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp",
 }
 
 // outputType gives the type of a select list's entry, if it is known.
@@ -235,69 +192,4 @@ func (a *analyzer) reach(m protoreflect.Message) int {
 		return first
 	}
 	return 0
-}
-
-// expose counts a reference to an exposed relation.
-func (a *analyzer) expose(e exposure) {
-	if e.exposed {
-		a.exposures++
-	}
-	if e.exposed && !e.walled {
-		a.unwalled++
-	}
-}
-
-// counts are how many references to exposed relations there were at some point.
-type counts struct{ exposures, unwalled int }
-
-func (a *analyzer) exposed() counts { return counts{a.exposures, a.unwalled} }
-
-// exposedBy is what a reference to a WITH query exposes. One to itself sees only rows
-// that the query gave already, and forbids OFFSET in it.
-func (a *analyzer) exposedBy(c *cte) exposure {
-	if c.open {
-		c.body = nil
-		return exposure{}
-	}
-	a.expose(c.exposure)
-	return c.exposure
-}
-
-// outerJoin notes which relations the join can make rows of NULLs of.
-func outerJoin(kind pg.JoinType, left, right []*relation) {
-	for _, r := range left {
-		r.nullable = r.nullable || kind == pg.JoinType_JOIN_RIGHT || kind == pg.JoinType_JOIN_FULL
-	}
-	for _, r := range right {
-		r.nullable = r.nullable || kind == pg.JoinType_JOIN_LEFT || kind == pg.JoinType_JOIN_FULL
-	}
-}
-
-// exposedAs looks at the parts of a join that cannot be named any more; others stand
-// beside their common name.
-func (r *relation) exposedAs() (exposed, walled bool) {
-	if !r.masked {
-		return r.exposed, r.walled
-	}
-	walled = true
-	for _, p := range r.parts {
-		e, w := p.exposedAs()
-		exposed, walled = exposed || e, walled && (w || !e)
-	}
-	return exposed, walled
-}
-
-// among tells whether the relation, or a name for it and others, is in the set.
-func (r *relation) among(mentioned map[*relation]bool) bool {
-	if mentioned[r] {
-		return true
-	}
-	for m := range mentioned {
-		for _, p := range m.parts {
-			if p == r {
-				return true
-			}
-		}
-	}
-	return false
 }

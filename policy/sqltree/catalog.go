@@ -24,12 +24,13 @@ type Table struct {
 
 // Column is one column of a Table, with what the policy says of it.
 type Column struct {
-	Name     string
-	Type     TypeName
-	NotNull  bool
-	Collated bool // it has another collation than its type
-	NoRead   bool
-	NoWrite  bool
+	Name      string
+	Type      TypeName
+	NotNull   bool
+	Collation string // "" where it is that of its type
+	Virtual   bool   // it is generated when it is read
+	NoRead    bool
+	NoWrite   bool
 }
 
 // index gives the position of a column, -1 where the table has none of that name.

@@ -74,7 +74,7 @@ func (a *analyzer) bareColumn(l *level, ref *pg.ColumnRef, name string, at int) 
 		// A guess may be wrong, and then Postgres looks on.
 		if r := l.relationHere("", name); r != nil {
 			a.readRow(r, at)
-			a.resolve(ref, r, nil)
+			a.resolveRow(ref, r)
 			found = true
 		}
 		found = found || len(cols) > 0
@@ -151,7 +151,7 @@ func (a *analyzer) qualifier(l *level, names []string, at int) *relation {
 func (a *analyzer) wholeRow(l *level, ref *pg.ColumnRef, names []string, at int) {
 	if r := a.qualifier(l, names, at); r != nil {
 		a.readRow(r, at)
-		a.resolve(ref, r, nil)
+		a.resolveRow(ref, r)
 	}
 }
 

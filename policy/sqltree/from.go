@@ -113,7 +113,7 @@ func tableRelation(use *TableUse) *relation {
 	}
 	cols := make([]column, len(t.Columns))
 	for i := range t.Columns {
-		cols[i] = column{name: t.Columns[i].Name, table: t, own: &t.Columns[i], typ: t.Columns[i].Type, collated: t.Columns[i].Collated, plain: true}
+		cols[i] = column{name: t.Columns[i].Name, table: t, own: &t.Columns[i], typ: t.Columns[i].Type, collated: t.Columns[i].Collation != "", plain: !t.Columns[i].Virtual, converted: t.Columns[i].Virtual}
 	}
 	ours := exposure{use: use, exposed: t.Scope != "", walled: t.Walled}
 	return &relation{name: t.Name, schema: t.Schema, cols: cols, known: true, table: true, exposure: ours}

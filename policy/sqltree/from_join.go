@@ -84,6 +84,11 @@ func (a *analyzer) merge(j *pg.JoinExpr, left, right item) (item, []column) {
 // mergedColumn is what USING (name) makes of the two sides' columns; comparing them reads both.
 func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []column, at int) column {
 	lc, rc := pick(left, name), pick(right, name)
+	if (lc.collated || rc.collated) && (lc.collation() != rc.collation() || lc.collation() == "") {
+		f := construct(at, "the columns "+name+" of this join differ in collation, or may do so")
+		f.Hint = "compare them in ON, with the COLLATE that is meant"
+		a.fail(f)
+	}
 	lc.converted = lc.typ != rc.typ || lc.typ == TypeName{} || lc.converted || rc.converted
 	rc.converted = lc.converted
 	lc.plain, rc.plain = lc.plain && rc.plain && !lc.converted, lc.plain && rc.plain && !lc.converted

@@ -152,7 +152,7 @@ func (a *analyzer) leakproofPair(op string, left, right *pg.Node) bool {
 	if l, r := left.GetRowExpr(), right.GetRowExpr(); l != nil && r != nil {
 		return a.leakproofRows(op, l.Args, r.Args)
 	}
-	if a.conflict(left, right) {
+	if a.conflict(left, right) || !isComparison(op) && (a.collated(left) || a.collated(right)) {
 		return false
 	}
 	left, right = uncollated(left), uncollated(right)

@@ -76,11 +76,21 @@ func (a *analyzer) compares(s *pg.SelectStmt) bool {
 		list = append(list, n.GetSortBy().GetNode())
 	}
 	for _, n := range list {
-		if n.GetAConst() != nil || !a.sortable(n) { // 1 is a place in the select list
+		if n.GetAConst() != nil || !a.sortable(n) || a.collated(n) || a.renames(s, n) { // 1 is a place in the select list
 			return false
 		}
 	}
 	return len(s.DistinctClause) == 0 && (s.Op == pg.SetOperation_SETOP_NONE || s.All)
+}
+
+// renames tells whether a name may be that of an entry of the select list which is
+// something else.
+func (a *analyzer) renames(s *pg.SelectStmt, n *pg.Node) bool {
+	names, ok := stringsOf(n.GetColumnRef().GetFields())
+	return ok && len(names) == 1 && slices.ContainsFunc(s.TargetList, func(entry *pg.Node) bool {
+		t := entry.GetResTarget()
+		return t.GetName() == names[0] || t.GetName() == "" && t.GetVal().GetColumnRef() == nil && a.figureName(t.GetVal()) == names[0]
+	})
 }
 
 // sortable tells whether values of an expression's type can be compared without failing.

@@ -1,9 +1,8 @@
 package sqltree
 
 import (
-	"math"
-	"regexp"
 	"slices"
+	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
@@ -18,7 +17,7 @@ var closed = map[string]bool{"text": true, "uuid": true, "bool": true, "bytea": 
 func (a *analyzer) typeOf(n *pg.Node) (string, bool) {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_ParamRef:
-		return "", true
+		return "", !a.torn[x.ParamRef.Number]
 	case *pg.Node_AConst:
 		return constType(x.AConst), true
 	case *pg.Node_ColumnRef:
@@ -30,6 +29,9 @@ func (a *analyzer) typeOf(n *pg.Node) (string, bool) {
 	case *pg.Node_FuncCall:
 		return a.resultType(x.FuncCall)
 	case *pg.Node_AExpr:
+		if a.joinsTexts(x.AExpr) {
+			return "text", true
+		}
 		return a.movedType(x.AExpr)
 	case *pg.Node_SubLink:
 		if list := x.SubLink.Subselect.GetSelectStmt().GetTargetList(); x.SubLink.SubLinkType == pg.SubLinkType_EXPR_SUBLINK && len(list) == 1 {
@@ -46,9 +48,9 @@ func (a *analyzer) typeOf(n *pg.Node) (string, bool) {
 }
 
 // isUntyped tells a placeholder, and a literal in quotes or NULL.
-func isUntyped(n *pg.Node) bool {
+func (a *analyzer) isUntyped(n *pg.Node) bool {
 	c := n.GetAConst()
-	return n.GetParamRef() != nil || c != nil && (c.Isnull || c.GetSval() != nil)
+	return n.GetParamRef() != nil && !a.torn[n.GetParamRef().Number] || c != nil && (c.Isnull || c.GetSval() != nil)
 }
 
 func constType(c *pg.A_Const) string {
@@ -65,9 +67,10 @@ func constType(c *pg.A_Const) string {
 	return "numeric" // or int8, which compares with fewer types
 }
 
-// plainType gives a type of pg_catalog; varchar compares as text.
+// plainType gives a type of pg_catalog; varchar compares as text. Arrays are none: one of
+// them is not like another. Nor is what overflows when it is compared.
 func plainType(t TypeName) (string, bool) {
-	if t.Schema != "pg_catalog" {
+	if t.Schema != "pg_catalog" || strings.HasPrefix(t.Name, "_") || overflowing[t] {
 		return "", false
 	}
 	if t.Name == "varchar" {
@@ -91,7 +94,7 @@ func (a *analyzer) elementOf(n *pg.Node) (string, bool) {
 		bare := &pg.TypeName{Names: cast.TypeName.Names}
 		return a.castType(bare)
 	}
-	return "", n.GetParamRef() != nil || n.GetAConst().GetSval() != nil
+	return "", a.isUntyped(n) && !n.GetAConst().GetIsnull()
 }
 
 func valueType(op pg.SQLValueFunctionOp) (string, bool) {
@@ -147,79 +150,6 @@ func (a *analyzer) catalogCall(f *pg.FuncCall) string {
 	return names[len(names)-1]
 }
 
-// moments are the functions that give the present. Like steadyTexts, they neither fail nor
-// change within a statement, whatever their arguments are.
-var moments = []string{"now", "transaction_timestamp", "statement_timestamp"}
-
-var steadyTexts = []string{"lower", "upper", "btrim", "concat"}
-
-// steady tells whether an expression is the same for every row, and can't be seen to be
-// evaluated.
-func (a *analyzer) steady(n *pg.Node) bool {
-	if n == nil || !a.leakproof(n) {
-		return false
-	}
-	return !a.looks(n, math.MaxInt) || n.GetSubLink().GetSubLinkType() == pg.SubLinkType_EXPR_SUBLINK && !a.looks(n, a.starts[n.GetSubLink()])
-}
-
-// steadyCall admits calls on what holds no column.
-func (a *analyzer) steadyCall(f *pg.FuncCall) bool {
-	for _, arg := range f.Args {
-		if !a.steady(arg) {
-			return false
-		}
-	}
-	plain := len(f.AggOrder) == 0 && f.AggFilter == nil && f.Over == nil && !f.AggStar && !f.AggDistinct && !f.FuncVariadic
-	name := a.catalogCall(f)
-	return plain && (slices.Contains(moments, name) || slices.Contains(steadyTexts, name))
-}
-
-// steadyCast admits casts of placeholders and literals, which Postgres reads as that type
-// at once, and to a wider integer.
-func (a *analyzer) steadyCast(c *pg.TypeCast) bool {
-	if c.Arg.GetParamRef() != nil && len(c.TypeName.Typmods) == 0 {
-		return true
-	}
-	if len(c.TypeName.ArrayBounds) > 0 { // of a type of pg_catalog: one of a domain would be checked
-		to, ok := a.elementOf(&pg.Node{Node: &pg.Node_TypeCast{TypeCast: c}})
-		return ok && to != "" && isUntyped(c.Arg)
-	}
-	from, ok1 := a.typeOf(c.Arg)
-	to, ok2 := a.castType(c.TypeName)
-	switch {
-	case !ok1 || !ok2:
-		return false
-	case from == "":
-		return c.Arg.GetAConst() != nil // with type modifiers too: it is read at once
-	}
-	return len(c.TypeName.Typmods) == 0 && (from == to || from == "int2" && to == "int4" || (from == "int2" || from == "int4") && to == "int8")
-}
-
-// steadyOperator admits what moves the present by a little: further off it would fail, at
-// the ends of the calendar. Without it `created_at > now() - interval '7 days'` could not
-// use an index.
-func (a *analyzer) steadyOperator(e *pg.A_Expr) bool {
-	_, moved := a.movedType(e)
-	return moved && a.isPresent(e.Lexpr) && isLittle(e.Rexpr)
-}
-
-// isPresent tells now() and its like.
-func (a *analyzer) isPresent(n *pg.Node) bool {
-	return n.GetSqlvalueFunction() != nil || n.GetFuncCall() != nil && slices.Contains(moments, a.catalogCall(n.GetFuncCall()))
-}
-
-// littleInterval is an interval of less than a thousand years.
-var littleInterval = regexp.MustCompile(`^[+-]?(\d{1,4} ?(second|minute|hour|day|week|month)s?|\d{1,3} ?years?)$`)
-
-// isLittle tells interval '7 days', and a number of days.
-func isLittle(n *pg.Node) bool {
-	if days := n.GetAConst().GetIval(); days != nil {
-		return days.Ival > -1_000_000 && days.Ival < 1_000_000
-	}
-	cast := n.GetTypeCast()
-	return len(cast.GetTypeName().GetTypmods()) == 0 && littleInterval.MatchString(cast.GetArg().GetAConst().GetSval().GetSval())
-}
-
 // movedType gives the type of a moment plus or minus an interval, or of a date and days.
 func (a *analyzer) movedType(e *pg.A_Expr) (string, bool) {
 	op := lastName(e.Name)
@@ -234,4 +164,14 @@ func (a *analyzer) movedType(e *pg.A_Expr) (string, bool) {
 		return "timestamp", true
 	}
 	return "date", left == "date" && right == "int4"
+}
+
+// joinsTexts tells '%' || ? || '%', which fails beyond a gigabyte only.
+func (a *analyzer) joinsTexts(e *pg.A_Expr) bool {
+	if e.Kind != pg.A_Expr_Kind_AEXPR_OP || lastName(e.Name) != "||" || e.Lexpr == nil || e.Rexpr == nil {
+		return false
+	}
+	left, ok1 := a.typeOf(e.Lexpr)
+	right, ok2 := a.typeOf(e.Rexpr)
+	return ok1 && ok2 && (left == "" || left == "text") && (right == "" || right == "text")
 }

@@ -52,12 +52,14 @@ func (a *analyzer) mentions(m protoreflect.Message, all map[*relation]bool) {
 type meaning struct {
 	relations []*relation
 	typ       TypeName // of the column; zero where it isn't known
+	collation string   // of a column of a table, where it has one of its own
 	varying   bool     // it is not known to be an unchanged column of a table
 	collated  bool     // it may have another collation than its type
-	converted bool     // it may be of two columns that differ in type
+	converted bool     // it may be computed where it is read
 }
 
-// resolve notes what a reference means; a name that may mean one of several means all.
+// resolve notes that a reference means one of some columns of a relation; a name that may
+// mean one of several means all.
 func (a *analyzer) resolve(ref *pg.ColumnRef, r *relation, cols []column) {
 	if ref == nil {
 		return
@@ -69,15 +71,25 @@ func (a *analyzer) resolve(ref *pg.ColumnRef, r *relation, cols []column) {
 		n.varying = n.varying || !c.plain
 		n.converted = n.converted || c.converted || seen && n.typ != c.typ || seen && c.typ == TypeName{}
 		if !seen && i == 0 {
-			n.typ = c.typ
-		} else if n.typ != c.typ {
-			n.typ = TypeName{}
+			n.typ, n.collation = c.typ, c.collation()
+		} else if n.typ != c.typ || n.collation != c.collation() {
+			n.typ, n.collation = TypeName{}, ""
 		}
 	}
-	if len(cols) == 0 {
-		n.typ = TypeName{}
-	}
 	a.names[ref] = n
+}
+
+// resolveRow notes that a reference means a relation's whole row, or all of its columns.
+func (a *analyzer) resolveRow(ref *pg.ColumnRef, r *relation) {
+	if ref == nil {
+		return
+	}
+	n := a.names[ref]
+	n.relations = append(n.relations, r)
+	n.typ, n.collation = TypeName{}, ""
+	n.varying = n.varying || !r.table
+	a.names[ref] = n
+	a.convert(ref, r.cols)
 }
 
 // tableOf gives the relation of which a reference is certainly an unchanged column; nil

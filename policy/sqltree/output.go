@@ -49,7 +49,7 @@ func (a *analyzer) targets(l *level, items []item, list []*pg.Node) output {
 			continue
 		}
 		a.expr(l, t.GetVal())
-		c := column{name: t.GetName(), typ: a.outputType(t.GetVal()), untyped: isUntyped(t.GetVal()), collated: a.collated(t.GetVal()), plain: a.isPlain(t.GetVal())}
+		c := column{name: t.GetName(), typ: a.outputType(t.GetVal()), untyped: a.isUntyped(t.GetVal()), collated: a.collated(t.GetVal()), plain: a.isPlain(t.GetVal())}
 		if c.name == "" {
 			c.guessed = true
 			c.name = a.figureName(t.GetVal())
@@ -136,7 +136,7 @@ func (it item) ambiguous(other item) bool {
 func (a *analyzer) resolveStar(l *level, items []item, ref *pg.ColumnRef) {
 	if len(ref.Fields) == 1 {
 		for _, r := range l.rels {
-			a.resolve(ref, r, nil)
+			a.resolveRow(ref, r)
 		}
 		for _, it := range items {
 			a.convert(ref, it.cols)
@@ -145,12 +145,12 @@ func (a *analyzer) resolveStar(l *level, items []item, ref *pg.ColumnRef) {
 	}
 	names, _ := stringsOf(ref.Fields[:len(ref.Fields)-1])
 	if r := a.qualifier(l, names, int(ref.Location)); r != nil {
-		a.resolve(ref, r, nil)
-		a.convert(ref, r.cols)
+		a.resolveRow(ref, r)
 	}
 }
 
-// convert notes whether a star covers a column that USING may have converted.
+// convert notes whether a row or star covers a column that is computed where it is read, or
+// one with a collation of its own.
 func (a *analyzer) convert(ref *pg.ColumnRef, cols []column) {
 	n := a.names[ref]
 	n.converted = n.converted || slices.ContainsFunc(cols, func(c column) bool { return c.converted })

@@ -15,15 +15,17 @@ func (a *analyzer) safe(n *pg.Node, walled bool, start int) bool {
 	return a.leakproof(n) || walled && !a.overlooked(n.ProtoReflect(), start)
 }
 
-// overlooked tells whether something beneath m can fail that row-level security does not
+// overlooked tells whether something beneath m can fail that row-level security may not
 // keep from other servers' rows. Postgres evaluates what it takes for leakproof before it
 // looks at the policy, and takes for it all but functions that are given a column, and
 // sub-queries that look at the rows around (contain_leaked_vars, 15 to 18). So in
 // `title = 'x' OR (SELECT …)` an error of the sub-query tells of the title. What it overlooks:
 //
-//   - what holds no column of the query's own tables, an uncorrelated sub-query among it;
-//   - ARRAY[…], which fails on elements of different lengths;
-//   - two columns of different collations.
+//   - what holds no column of the query's own tables once Postgres has folded constants and
+//     dropped what nobody reads (kept.go), an uncorrelated sub-query among it;
+//   - ARRAY[…], which fails on elements of different lengths, and casts of arrays;
+//   - what its own list calls leakproof and is not: the area of a circle overflows, the
+//     length of an lseg too, and two collations can't be compared.
 func (a *analyzer) overlooked(m protoreflect.Message, start int) bool {
 	if query, ok := m.Interface().(*pg.SelectStmt); ok {
 		start = a.begins[query]
@@ -47,50 +49,27 @@ func (a *analyzer) overlookedBeneath(m protoreflect.Message, start int) bool {
 // overlookedHere judges an expression that is not leakproof, apart from what is in it.
 func (a *analyzer) overlookedHere(n *pg.Node, start int) bool {
 	switch x := n.Node.(type) {
-	case *pg.Node_FuncCall:
-		if a.isAggregate(x.FuncCall) { // it runs on rows that passed
-			return false
-		}
-	case *pg.Node_SubLink: // one that looks at no row of its level is a parameter too
-		return !a.holds(n.ProtoReflect(), start, a.starts[x.SubLink])
-	case *pg.Node_AArrayExpr:
-		return true
+	case *pg.Node_BoolExpr, *pg.Node_NullTest, *pg.Node_BooleanTest, *pg.Node_CaseWhen, *pg.Node_List, *pg.Node_RowExpr,
+		*pg.Node_CollateClause, *pg.Node_NamedArgExpr, *pg.Node_AIndirection:
+		return false // they fail by what is in them alone
+	case *pg.Node_AIndices:
+		return !a.isIndex(x.AIndices.Lidx) || !a.isIndex(x.AIndices.Uidx)
+	case *pg.Node_FuncCall: // an aggregate runs on rows that passed
+		return !a.isAggregate(x.FuncCall) && !a.heldCall(x.FuncCall, start)
+	case *pg.Node_AExpr:
+		return !a.heldOperator(x.AExpr, start)
+	case *pg.Node_TypeCast: // each element of an array is cast out of sight of its column
+		return len(x.TypeCast.TypeName.ArrayBounds) > 0 || !a.keeps(x.TypeCast.Arg, start)
+	case *pg.Node_SubLink:
+		return !a.heldSubLink(x.SubLink, start)
 	case *pg.Node_MinMaxExpr:
 		return !a.oneType(x.MinMaxExpr.Args)
 	case *pg.Node_CaseExpr:
 		return x.CaseExpr.Arg != nil && !a.oneType(compared(x.CaseExpr)) || !a.oneType(results(x.CaseExpr))
 	case *pg.Node_CoalesceExpr:
 		return !a.oneType(x.CoalesceExpr.Args)
-	case *pg.Node_AExpr:
-		if a.conflict(x.AExpr.Lexpr, x.AExpr.Rexpr) || a.converts(x.AExpr) {
-			return true
-		}
 	}
-	return !a.holdsColumn(n.ProtoReflect(), start)
-}
-
-// holds tells whether an unchanged column of a table is named beneath m, in sub-queries too,
-// whose relation has a number from start up to end.
-func (a *analyzer) holds(m protoreflect.Message, start, end int) bool {
-	if ref, ok := m.Interface().(*pg.ColumnRef); ok {
-		r := a.tableOf(ref)
-		return r != nil && r.serial >= start && r.serial < end
-	}
-	return anyChild(m, func(c protoreflect.Message) bool { return a.holds(c, start, end) })
-}
-
-// holdsColumn tells whether Postgres certainly sees a column of the query level whose
-// relations count from start beneath m: not one of the query around, which is a parameter
-// by then, and not one of a sub-query that may be an expression without columns.
-func (a *analyzer) holdsColumn(m protoreflect.Message, start int) bool {
-	switch x := m.Interface().(type) {
-	case *pg.SubLink:
-		return false
-	case *pg.ColumnRef:
-		r := a.tableOf(x)
-		return r != nil && r.serial >= start
-	}
-	return anyChild(m, func(c protoreflect.Message) bool { return a.holdsColumn(c, start) })
+	return true
 }
 
 // compared gives what CASE x WHEN y compares.
@@ -112,7 +91,7 @@ func (a *analyzer) converts(e *pg.A_Expr) bool {
 		operands = append(slices.Clone(list.Items), e.Lexpr)
 	}
 	for _, n := range operands {
-		if n != nil && !isUntyped(n) && n.GetAArrayExpr() == nil && !a.looks(n, math.MaxInt) && !a.oneType(operands) {
+		if n != nil && !a.isUntyped(n) && n.GetAArrayExpr() == nil && !a.looks(n, math.MaxInt) && !a.oneType(operands) {
 			return true
 		}
 	}
@@ -139,6 +118,9 @@ func (a *analyzer) namedType(n *pg.Node) TypeName {
 // conflict tells whether two columns that are compared may differ in collation, with no
 // COLLATE to decide.
 func (a *analyzer) conflict(left, right *pg.Node) bool {
+	if l, r := a.names[left.GetColumnRef()], a.names[right.GetColumnRef()]; l.collation != "" && l.collation == r.collation {
+		return false
+	}
 	decided := left.GetCollateClause() != nil || right.GetCollateClause() != nil
 	return !decided && a.looks(left, math.MaxInt) && a.looks(right, math.MaxInt) && (a.collated(left) || a.collated(right))
 }

@@ -59,11 +59,42 @@ func TestVerifyBarrier(t *testing.T) {
 	}
 }
 
+// TestVirtual guards a column that is generated when it is read, which can fail, with
+// row-level security and without.
+func TestVirtual(t *testing.T) {
+	for _, walled := range []bool{false, true} {
+		text := TypeName{"pg_catalog", "text"}
+		c := NewCatalog([]*Table{{Schema: "public", Name: "logs", Scope: "tenant", Walled: walled, ScopeType: text, Columns: []Column{
+			{Name: "id", Type: text}, {Name: "tenant"}, {Name: "ratio", Type: TypeName{"pg_catalog", "int4"}, Virtual: true},
+		}}}, nil, nil, []OperatorName{{"=", "text", "text"}, {"=", "int4", "int4"}}, Complexity{MaxNodes: 5000, MaxDepth: 100})
+		for text, want := range map[string]bool{
+			"SELECT id FROM logs WHERE ratio = 5":                          true,
+			"SELECT id FROM logs WHERE ratio IS NULL":                      true,
+			"SELECT 1 FROM (SELECT ratio FROM logs) s WHERE s.ratio = 5":   true,
+			"SELECT 1 FROM logs l WHERE ROW(l.*) IS NULL":                  true,
+			"SELECT ratio FROM logs WHERE id = 'x'":                        false,
+			"SELECT 1 FROM logs a JOIN logs b USING (ratio) WHERE ratio=1": true,
+		} {
+			tr, _ := Translate(text, Guard{})
+			stmt, _ := Parse(tr.Text)
+			facts, fault := Analyze(stmt, c)
+			if fault != nil {
+				t.Fatal(text, fault)
+			}
+			if got := len(facts.clauses)+len(facts.barriers) > 0; got != want {
+				t.Errorf("%s: guarded %t, want %t (row-level security: %t)", text, got, want, walled)
+			}
+		}
+	}
+}
+
 // TestNoBarrier refuses what no barrier can be made for.
 func TestNoBarrier(t *testing.T) {
 	for text, want := range map[string]string{
 		"SELECT 1 FROM (logs JOIN notes USING (id)) j WHERE j.body ~ 'x'":         "a join with an alias",
 		"SELECT 1 FROM notes LEFT JOIN events e ON e.id = 'a' WHERE e.body ~ 'x'": "can all be NULL",
+		"SELECT 1 FROM notes JOIN events USING (body)":                            "differ in collation",
+		"SELECT 1 FROM notes NATURAL JOIN events":                                 "differ in collation",
 	} {
 		tr, _ := Translate(text, Guard{})
 		stmt, _ := Parse(tr.Text)

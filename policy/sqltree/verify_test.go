@@ -14,7 +14,7 @@ func testCatalog() *Catalog {
 		{Schema: "public", Name: "notes", Scope: "tenant", Walled: true, ScopeType: text, Columns: []Column{{Name: "id", Type: text}, {Name: "tenant"}, {Name: "body"}}},
 		{Schema: "public", Name: "things", Scope: "tenant", Walled: true, ScopeType: TypeName{"pg_catalog", "uuid"}, Columns: []Column{{Name: "id"}, {Name: "tenant"}}},
 		{Schema: "public", Name: "logs", Scope: "tenant", ScopeType: text, Columns: []Column{{Name: "id", Type: text}, {Name: "tenant", NotNull: true}, {Name: "body"}}},
-		{Schema: "public", Name: "events", Scope: "tenant", ScopeType: text, Columns: []Column{{Name: "id"}, {Name: "tenant"}, {Name: "body"}}},
+		{Schema: "public", Name: "events", Scope: "tenant", ScopeType: text, Columns: []Column{{Name: "id"}, {Name: "tenant"}, {Name: "body", Collation: `pg_catalog."C"`}}},
 		{Schema: "other", Name: "notes", Scope: "tenant", Walled: true, ScopeType: text, Columns: []Column{{Name: "id", Type: text}, {Name: "tenant"}, {Name: "body"}}},
 		{Schema: "public", Name: "shared", Columns: []Column{{Name: "id"}}},
 	}, nil, nil, []OperatorName{{"=", "text", "text"}}, Complexity{MaxNodes: 5000, MaxDepth: 100})

@@ -30,7 +30,9 @@ const schemaSQL = `SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_obj
       'name', a.attname, 'type_schema', tn.nspname, 'type', t.typname,
       'element_schema', en.nspname, 'element', e.typname, 'not_null', a.attnotnull AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint AS k
         WHERE k.conrelid = c.oid AND k.contype = 'n' AND NOT k.convalidated AND a.attnum = ANY (k.conkey)),
-      'collated', a.attcollation <> t.typcollation,
+      'collation', CASE WHEN a.attcollation <> t.typcollation THEN (SELECT pg_catalog.format('%I.%I', cn.nspname, co.collname)
+        FROM pg_catalog.pg_collation AS co JOIN pg_catalog.pg_namespace AS cn ON cn.oid = co.collnamespace WHERE co.oid = a.attcollation) ELSE '' END,
+      'virtual', a.attgenerated = 'v',
       'unreadable', NOT pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT'),
       'loose', EXISTS (SELECT FROM pg_catalog.pg_collation AS co WHERE co.oid = a.attcollation AND NOT co.collisdeterministic)) ORDER BY a.attnum), '[]')
     FROM pg_catalog.pg_attribute AS a
@@ -72,7 +74,8 @@ type catalogColumn struct {
 	Element       string `json:"element"`
 	NotNull       bool   `json:"not_null"`
 	Unreadable    bool   `json:"unreadable"`
-	Collated      bool   `json:"collated"`
+	Collation     string `json:"collation"`
+	Virtual       bool   `json:"virtual"`
 	Loose         bool   `json:"loose"`
 }
 
@@ -149,7 +152,7 @@ func asSchema(rows []catalogTable) policy.Schema {
 	for _, r := range rows {
 		t := policy.Table{Schema: r.Schema, Name: r.Name, OID: r.OID, Keys: r.Keys}
 		for _, c := range r.Columns {
-			t.Columns = append(t.Columns, policy.Column{Name: c.Name, TypeSchema: c.TypeSchema, TypeName: c.Type, NotNull: c.NotNull, Unreadable: c.Unreadable, Collated: c.Collated, Loose: c.Loose})
+			t.Columns = append(t.Columns, policy.Column{Name: c.Name, TypeSchema: c.TypeSchema, TypeName: c.Type, NotNull: c.NotNull, Unreadable: c.Unreadable, Collation: c.Collation, Virtual: c.Virtual, Loose: c.Loose})
 			s.Types = addType(s.Types, c.TypeSchema, c.Type)
 			s.Types = addType(s.Types, c.ElementSchema, c.Element)
 		}

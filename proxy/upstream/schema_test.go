@@ -38,7 +38,7 @@ func TestSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	column := func(name, schema, typ string, loose bool) policy.Column {
-		return policy.Column{Name: name, TypeSchema: schema, TypeName: typ, Collated: loose, Loose: loose}
+		return policy.Column{Name: name, TypeSchema: schema, TypeName: typ, Collation: map[bool]string{true: "public.loose"}[loose], Loose: loose}
 	}
 	notNull := func(c policy.Column) policy.Column { c.NotNull = true; return c }
 	want := policy.Schema{

@@ -79,3 +79,48 @@ WITH s AS MATERIALIZED (SELECT f.size_bytes/(f.size_bytes*0) AS y FROM files f) 
 WITH s AS MATERIALIZED (SELECT id FROM files f WHERE 1/(f.size_bytes*0) > 0) SELECT id FROM messages m WHERE content = 'ok' OR EXISTS (SELECT FROM s)
 WITH s AS MATERIALIZED (SELECT id FROM files f WHERE 1/(f.size_bytes*0) > 0) SELECT id FROM messages m WHERE content = 'ok' OR id IN (SELECT id FROM s)
 WITH s AS MATERIALIZED (SELECT id, 1/(f.size_bytes*0) AS y FROM files f) SELECT id FROM messages m WHERE content = 'ok' OR (SELECT count(y) FROM s) = 7
+DELETE FROM conversations m WHERE end_user_id IS NULL OR EXISTS (SELECT m.id FROM files f WHERE (f.size_bytes/f.size_bytes) IS NULL)
+SELECT 1 FROM (SELECT amount AS k FROM conversations) a LEFT JOIN (SELECT '1'::float8 AS k) b USING (k) AS j GROUP BY j HAVING j IS NULL
+SELECT 1 FROM (SELECT amount AS k FROM conversations) a LEFT JOIN (SELECT '1'::float8 AS k) b USING (k) AS j WHERE ROW(j.*) IS NULL
+SELECT 1 FROM (SELECT amount AS k FROM conversations) a LEFT JOIN (SELECT '1'::float8 AS k) b USING (k) AS j WHERE j IS NULL
+SELECT 1 FROM (SELECT CASE WHEN true THEN 'x' ~ content ELSE count(*) = 1 END AS y FROM messages GROUP BY content) s WHERE s.y
+SELECT 1 FROM ((SELECT amount AS k FROM conversations) a LEFT JOIN (SELECT '1'::float8 AS k) b USING (k)) AS j WHERE j IS NULL
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR (SELECT count(*) FROM (SELECT k FROM (SELECT cc AS k FROM conversations UNION ALL SELECT cp FROM conversations) s GROUP BY k) z) IS NULL
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR (SELECT k FROM (SELECT cc AS k FROM conversations UNION ALL SELECT cp FROM conversations) s ORDER BY k LIMIT 1) IS NULL
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR (SELECT k AS id FROM (SELECT cc AS k, id FROM conversations UNION ALL SELECT cp, id FROM conversations) s ORDER BY id LIMIT 1) IS NULL
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR (SELECT s AS id FROM (SELECT '1'::json AS j, id FROM files) s ORDER BY id LIMIT 1) IS NULL
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR ARRAY[tags, '{x,y}'] IS NULL
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR starts_with(cc, cp)
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR texteq(cc, cp)
+SELECT 1 FROM conversations m WHERE end_user_id IS NULL OR (SELECT (f.size_bytes/f.size_bytes) IS NULL FROM files f WHERE m.id = 'x' OR true LIMIT 1)
+SELECT 1 FROM conversations m WHERE end_user_id IS NULL OR (SELECT y FROM (SELECT (f.size_bytes/f.size_bytes) IS NULL AS y, m.id AS z FROM files f) s LIMIT 1)
+SELECT 1 FROM conversations m WHERE end_user_id IS NULL OR (WITH u AS (SELECT m.id) SELECT (f.size_bytes/f.size_bytes) IS NULL FROM files f LIMIT 1)
+SELECT 1 FROM conversations m WHERE end_user_id IS NULL OR (WITH u AS (SELECT m.id) SELECT f.id IS NULL FROM files f)
+SELECT 1 FROM conversations m WHERE end_user_id IS NULL OR EXISTS (SELECT DISTINCT m.id FROM files f WHERE (f.size_bytes/f.size_bytes) IS NULL)
+SELECT 1 FROM conversations m WHERE end_user_id IS NULL OR EXISTS (SELECT FROM files f WHERE (f.size_bytes/f.size_bytes) IS NULL ORDER BY m.id)
+SELECT 1 FROM conversations m WHERE end_user_id IS NULL OR EXISTS (SELECT m.id FROM files f WHERE (f.size_bytes/f.size_bytes) IS NULL)
+SELECT 1 FROM conversations m WHERE end_user_id IS NULL OR to_timestamp(coalesce('zz', title), 'YYYY') IS NULL
+SELECT 1 FROM conversations m, (SELECT 'zz' AS y) s WHERE m.end_user_id IS NULL OR json_build_object(s) IS NULL
+SELECT 1 FROM conversations m, (VALUES ('zz')) s WHERE m.end_user_id IS NULL OR json_build_object(s.*) IS NULL
+SELECT 1 FROM conversations m, abs(1) AS s(y) WHERE m.end_user_id IS NULL OR json_build_object(s.*) IS NULL
+SELECT 1 FROM messages x JOIN conversations m ON m.end_user_id IS NULL OR EXISTS (SELECT m.id FROM files f WHERE (f.size_bytes/f.size_bytes) IS NULL)
+SELECT content FROM messages GROUP BY content HAVING 'x' ~ content OR (false AND count(*) = 0)
+SELECT end_user_id FROM conversations GROUP BY end_user_id HAVING end_user_id IS NULL OR (SELECT f.size_bytes/f.size_bytes FROM files f LIMIT 1) IS NULL OR (false AND count(*) = 0)
+SELECT end_user_id FROM conversations GROUP BY end_user_id HAVING end_user_id IS NULL OR EXISTS (SELECT count(conversations.id) FROM files f WHERE (f.size_bytes/f.size_bytes) IS NULL)
+SELECT role FROM messages GROUP BY role HAVING role LIKE '%zz\' OR (false AND count(*) = 0)
+SELECT title FROM conversations GROUP BY title HAVING title = '1' OR title = '2' OR title = '3' OR 1/(length(title)-1) > coalesce(5, count(*))
+SELECT y FROM (SELECT end_user_id IS NULL OR EXISTS (SELECT m.id FROM files f WHERE (f.size_bytes/f.size_bytes) IS NULL) AS y FROM conversations m) s WHERE y
+UPDATE conversations m SET title = 'x' WHERE end_user_id IS NULL OR EXISTS (SELECT m.id FROM files f WHERE (f.size_bytes/f.size_bytes) IS NULL)
+WITH s AS (SELECT CASE WHEN true THEN 'x' ~ content ELSE count(*) = 1 END AS y FROM messages GROUP BY content) SELECT 1 FROM s WHERE s.y
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR circ IN ('<(0,0),5>', '<(0,0),6>')
+SELECT 1 FROM conversations WHERE circ < '<(0,0),5>'
+SELECT 1 FROM conversations WHERE seg < '[(0,0),(5,5)]'
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR CASE circ WHEN '<(0,0),5>' THEN true END
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR circle_lt(circ, '<(0,0),5>')
+SELECT title FROM conversations GROUP BY title HAVING (count(*) + NULL) IS DISTINCT FROM CASE WHEN 'x' ~ title THEN 1 END
+SELECT title FROM conversations GROUP BY title HAVING coalesce(lower(max(id) || NULL), 'x') ~ title
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR json_build_object(btrim(title, NULL), 1) IS NULL
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR json_build_object(title || NULL, 1) IS NULL
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR EXISTS (SELECT 1 FROM files f WHERE (f.id = conversations.id OR true) AND f.size_bytes / f.size_bytes IS NULL)
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR format('%s %s %s', coalesce('x', title)) IS NULL
+SELECT 1 FROM conversations m WHERE m.end_user_id IS NULL OR (SELECT json_build_object(f.name, 1) FROM files f WHERE f.id = m.id AND false GROUP BY GROUPING SETS ((), (f.name))) IS NULL

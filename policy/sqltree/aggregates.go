@@ -1,0 +1,74 @@
+package sqltree
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// keepsAggregate tells whether a condition, or an entry of a select list, as long as
+// anything is left of it, is one of an aggregate of its own query level, whose relations
+// count from start.
+func (a *analyzer) keepsAggregate(n *pg.Node, start int) bool {
+	kept := func(n *pg.Node) bool {
+		return a.keepsOne(n, func(n *pg.Node) bool {
+			return n.GetFuncCall() != nil && a.isAggregate(n.GetFuncCall()) && a.aggregates(n, start)
+		})
+	}
+	switch x := n.GetNode().(type) {
+	case *pg.Node_BoolExpr:
+		return !slices.ContainsFunc(x.BoolExpr.Args, func(arg *pg.Node) bool { return !a.keepsAggregate(arg, start) })
+	case *pg.Node_AExpr:
+		return kept(x.AExpr.Lexpr) || x.AExpr.Kind == pg.A_Expr_Kind_AEXPR_OP && kept(x.AExpr.Rexpr)
+	case *pg.Node_FuncCall:
+		if a.catalogCall(x.FuncCall) != "" && slices.ContainsFunc(x.FuncCall.Args, kept) {
+			return true
+		}
+	}
+	return kept(n)
+}
+
+// aggregates tells whether an expression holds an aggregate or a window function of its own
+// query level, whose relations count from start. An aggregate of nothing but columns of the
+// query around is that query's.
+func (a *analyzer) aggregates(n *pg.Node, start int) bool {
+	found := false
+	within(n.ProtoReflect(), func(f *pg.FuncCall) {
+		mentioned := map[*relation]bool{}
+		a.mentions(f.ProtoReflect(), mentioned)
+		own := len(mentioned) == 0
+		for r := range mentioned {
+			own = own || r.serial >= start
+		}
+		found = found || own && a.isAggregate(f)
+	})
+	return found
+}
+
+// within calls visit for the calls beneath m that belong to m's own query level.
+func within(m protoreflect.Message, visit func(*pg.FuncCall)) {
+	switch n := m.Interface().(type) {
+	case *pg.SubLink:
+		return
+	case *pg.FuncCall:
+		visit(n)
+	}
+	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+		within(c, visit)
+		return true
+	})
+}
+
+// isAggregate tells whether a call is certainly that of an aggregate or window function.
+func (a *analyzer) isAggregate(f *pg.FuncCall) bool {
+	written := f.Over != nil || f.AggStar || f.AggDistinct || f.AggFilter != nil || len(f.AggOrder) > 0
+	return written || slices.Contains(aggregates, a.catalogCall(f))
+}
+
+// aggregates are those of pg_catalog that are called like functions. One that is missing
+// here costs a barrier that is not needed.
+var aggregates = []string{
+	"count", "sum", "avg", "min", "max", "array_agg", "string_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg",
+	"bool_and", "bool_or", "every", "bit_and", "bit_or", "bit_xor", "stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp",
+}
