@@ -2,14 +2,21 @@ package doctor
 
 import "github.com/tenantgate/tenantgate/wall"
 
+// functionMissing is the check for the wall's function, and migrateFirst what to do where
+// it is not there.
+const (
+	functionMissing = "function-missing"
+	migrateFirst    = `Run "tenantgate migrate" first (--no-tables beside tables of your own), then doctor again: it prints the SQL that builds on the function.`
+)
+
 // functionChecks are about the function that says which server is signed for, and about
 // the keys it verifies with. What it does when asked is in probe.go.
 var functionChecks = []check{
 	{
-		name: "function-missing", severity: Leak, breach: true, stage: stageSchema,
-		sql:  `SELECT 'tenantgate_wall.server()' AS object, me.ident AS role FROM me WHERE NOT EXISTS (SELECT FROM judge)`,
-		says: `there is no function {object}: nothing in the database can tell which server a statement is for, so no wall can stand`,
-		mend: schemaSQL, instead: `Run it as the role that "tenantgate migrate" works as there; the keys come from that command alone, and are not printed here.`,
+		name: functionMissing, severity: Leak, breach: true,
+		sql:     `SELECT 'tenantgate_wall.server()' AS object WHERE NOT EXISTS (SELECT FROM judge)`,
+		says:    `there is no function {object}, which "tenantgate migrate" makes: nothing in the database can tell which server a statement is for, so no wall can stand`,
+		instead: migrateFirst,
 	}, {
 		name: "function-invoker", severity: Risk, breach: true, stage: stageSchema,
 		sql:  `SELECT 'tenantgate_wall.server()' AS object FROM pg_proc WHERE oid = (SELECT oid FROM judge) AND NOT prosecdef`,

@@ -8,7 +8,10 @@ const (
 var wallFaults = []fault{
 	{name: "no wall", sql: `DROP POLICY tenantgate_server ON orders; ALTER TABLE orders DISABLE ROW LEVEL SECURITY`, want: "leak wall-missing public.orders", open: "public.orders"},
 	{name: "no wall at all", sql: `DROP SCHEMA tenantgate_wall CASCADE; ALTER TABLE orders DISABLE ROW LEVEL SECURITY; ALTER TABLE items DISABLE ROW LEVEL SECURITY; DROP POLICY reports ON orders`,
-		want: "leak function-missing tenantgate_wall.server()\nleak wall-missing public.items\nleak wall-missing public.orders", open: "public.orders public.items", left: "keys-none"},
+		want: "leak function-missing tenantgate_wall.server()\nleak wall-missing public.items\nleak wall-missing public.orders", open: "public.orders public.items", left: "function-missing\nwall-missing\nwall-missing"},
+	{name: "before the migration", mend: true, sql: `DROP SCHEMA tenantgate_wall CASCADE; ALTER TABLE orders DISABLE ROW LEVEL SECURITY; GRANT SELECT ON unnamed TO @role`,
+		want: "leak function-missing tenantgate_wall.server()\nleak wall-missing public.orders\nrisk wall-policy public.items\nrisk grants-unnamed public.unnamed", says: `which "tenantgate migrate" makes`,
+		open: "public.orders public.items", left: "function-missing\nwall-missing\nwall-policy"},
 	{name: "switched off", sql: `ALTER TABLE orders DISABLE ROW LEVEL SECURITY`, want: "leak wall-off public.orders", open: "public.orders"},
 	{name: "no policy", sql: `DROP POLICY tenantgate_server ON orders`, want: "risk wall-policy public.orders", open: "public.orders"},
 	{name: "another condition", sql: `ALTER POLICY tenantgate_server ON orders USING (server_id = current_setting('tenantgate.server'))`, want: "leak wall-expression public.orders", open: "public.orders"},

@@ -54,6 +54,12 @@ const sound = `
 	CREATE POLICY tenantgate_server ON public.items TO @role USING (@expression) WITH CHECK (@expression);
 	CREATE POLICY reports ON public.orders FOR SELECT TO @other USING (true);`
 
+// schemaSQL makes the schema, the table of keys without a key, and the function of package
+// wall: the same that the migration makes.
+const schemaSQL = `CREATE SCHEMA IF NOT EXISTS ` + wall.Schema + `;
+` + wall.Objects + `GRANT USAGE ON SCHEMA ` + wall.Schema + ` TO @role;
+GRANT EXECUTE ON FUNCTION ` + wall.Server + `() TO @role;`
+
 // clinic is the server of the tests, with the roles and the sound database, from which
 // each test's own is copied.
 type clinic struct {
@@ -69,7 +75,7 @@ func openClinic(t *testing.T) *clinic {
 	in, out := key.Pads()
 	role, other, owner := pgtest.Name("statement"), pgtest.Name("other"), pgtest.Name("owner")
 	c := &clinic{admin: pgtest.Cluster(t).AdminURL("postgres"), key: key, model: pgtest.Name("model")}
-	c.names = strings.NewReplacer("@schema", strings.ReplaceAll(schemaSQL, "{role}", role), "@role", role, "@other", other, "@owner", owner,
+	c.names = strings.NewReplacer("@schema", strings.ReplaceAll(schemaSQL, "@role", role), "@role", role, "@other", other, "@owner", owner,
 		"@expression", wall.Expression("server_id", "pg_catalog", "text"), "@inner", fmt.Sprintf(`\x%x`, in), "@outer", fmt.Sprintf(`\x%x`, out))
 	c.exec(t, c.admin, "CREATE ROLE @role LOGIN PASSWORD 'secret'; CREATE ROLE @other; CREATE ROLE @owner")
 	c.exec(t, c.admin, "CREATE DATABASE "+c.model)

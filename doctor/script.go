@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/tenantgate/tenantgate/wall"
 )
 
 // Script gives the SQL of all findings as one text: in an order in which each part finds
@@ -12,7 +14,7 @@ import (
 func (r *Report) Script() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "-- What tenantgate doctor would change in the database %s, for the statement role %s.\n", line(r.Database), line(r.Role))
-	b.WriteString("-- Read it first. It needs the owner of the tables, for some parts a superuser. The keys of\n-- the wall are not in it: \"tenantgate migrate\" makes them.\n")
+	b.WriteString("-- Read it first. It needs the owner of the tables, for some parts a superuser. The wall's\n-- function and keys are not in it: \"tenantgate migrate\" makes them.\n")
 	for _, f := range r.Findings {
 		if f.SQL == "" {
 			fmt.Fprintf(&b, "-- Not mended here: %s: %s. %s\n", f.Check, line(f.Says), line(f.Instead))
@@ -34,6 +36,19 @@ func (r *Report) Script() string {
 	}
 	b.WriteString("\nCOMMIT;\n")
 	return b.String()
+}
+
+// awaitMigration takes the SQL that names the wall's function out of the findings where
+// there is no such function: it would fail, and with it the whole script.
+func (r *Report) awaitMigration() {
+	if !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Check == functionMissing }) {
+		return
+	}
+	for i, f := range r.Findings {
+		if strings.Contains(f.SQL, wall.Server) {
+			r.Findings[i].SQL, r.Findings[i].Instead = "", migrateFirst
+		}
+	}
 }
 
 // line makes one line of a text that names objects: nothing in a name ends a comment.
