@@ -143,7 +143,10 @@ func TestEveryCheckIsHeld(t *testing.T) {
 
 // Ensure no name of an object ends a comment of the script or a line of it.
 func TestScriptComments(t *testing.T) {
-	r := &Report{Database: "d\nDROP", Findings: []Finding{{Severity: Leak, Check: "x", Object: "a\nDROP TABLE t;\r\n", Says: "s\n\u2028t", Instead: "i\nj"}, {Severity: Leak, Check: "y", Object: "b\nDROP", SQL: "SELECT 1;"}}}
+	r := &Report{Database: "d\nDROP", Findings: []Finding{{Severity: Leak, Check: "x", Object: "a\nDROP TABLE t;\r\n", Says: "s\n\u2028t", Instead: "i\nj"}, {Severity: Leak, Check: "y", Says: "what follows\nDROP", Instead: "to mind\nDROP", SQL: "SELECT 1;"}}}
+	if want := "\n-- y: what follows DROP\n-- to mind DROP\nSELECT 1;\n"; !strings.Contains(r.Script(), want) {
+		t.Errorf("no %q in %s", want, r.Script())
+	}
 	for _, got := range strings.Split(r.Script(), "\n") {
 		if got != "" && !strings.HasPrefix(got, "--") && got != "BEGIN;" && got != "COMMIT;" && got != "SELECT 1;" && !strings.HasPrefix(got, "SET LOCAL ") {
 			t.Errorf("%q", got)

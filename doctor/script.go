@@ -28,7 +28,10 @@ func (r *Report) Script() string {
 		if f.SQL == "" {
 			continue
 		}
-		fmt.Fprintf(&b, "\n-- %s: %s\n", f.Check, line(f.Object))
+		fmt.Fprintf(&b, "\n-- %s: %s\n", f.Check, line(f.Says))
+		if f.Instead != "" {
+			fmt.Fprintf(&b, "-- %s\n", line(f.Instead))
+		}
 		if !written[f.SQL] {
 			b.WriteString(f.SQL + "\n")
 		}
