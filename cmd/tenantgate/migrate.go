@@ -49,27 +49,25 @@ func (m *migrateCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	if err := control.MigrateControl(ctx, controlURL); err != nil {
+	said, err := controlPart.migrated(ctx, controlURL, func() error { return control.MigrateControl(ctx, controlURL) })
+	if err != nil {
 		return fmt.Errorf("migrating the control store: %w", err)
 	}
 	result := map[string]bool{"control": true, "wall": !m.ControlOnly, "bundled": !m.ControlOnly && !m.NoTables}
-	text := table{columns: []string{"the control store is up to date: schema tenantgate in " + whereAndWho(controlURL)}}
+	text := table{columns: []string{said}}
 	if m.ControlOnly {
 		return m.print(c, result, text)
 	}
-	text.columns[0] += "\nrow-level security's function and keys are up to date: schema " + wall.Schema + " in " + whereAndWho(m.owner(controlURL))
-	if !m.NoTables {
-		text.columns[0] += "\nthe bundled tables are up to date: schema public in " + whereAndWho(m.owner(controlURL))
-	}
-	if text.note, err = m.statements(ctx, controlURL); err != nil {
+	if said, text.note, err = m.statements(ctx, controlURL); err != nil {
 		return err
 	}
+	text.columns[0] += said
 	return m.print(c, result, text)
 }
 
-// statements makes what belongs where statements run; note says which roles are missing. The
-// key comes before the tables, of which nobody sees a row without one.
-func (m *migrateCommand) statements(ctx context.Context, controlURL string) (note string, err error) {
+// statements makes what belongs where statements run. It says what it did; note says which
+// roles are missing. The key comes before the tables, of which nobody sees a row without one.
+func (m *migrateCommand) statements(ctx context.Context, controlURL string) (said, note string, err error) {
 	wanted := control.Roles{Statement: m.StatementRole, Lookup: m.LookupRole, Optional: m.StatementRole == "" && m.LookupRole == ""}
 	for name, byDefault := range map[*string]string{&wanted.Statement: statementRole, &wanted.Lookup: lookupRole} {
 		if *name == "" {
@@ -77,24 +75,55 @@ func (m *migrateCommand) statements(ctx context.Context, controlURL string) (not
 		}
 	}
 	owner := m.owner(controlURL)
-	granted, err := control.MigrateWall(ctx, owner, wanted)
+	var granted control.Roles
+	did, err := wallPart.migrated(ctx, owner, func() (err error) {
+		if granted, err = control.MigrateWall(ctx, owner, wanted); err != nil {
+			return err
+		}
+		return (control.WallKeys{ControlURL: controlURL, OwnerURL: owner, Moved: m.Moved}).Ensure(ctx)
+	})
 	if err != nil {
-		return "", fmt.Errorf("making what row-level security needs (--control-only leaves it out): %w", err)
+		return "", "", fmt.Errorf("making what row-level security needs (--control-only leaves it out): %w", err)
 	}
-	if err := (control.WallKeys{ControlURL: controlURL, OwnerURL: owner, Moved: m.Moved}).Ensure(ctx); err != nil {
-		return "", err
-	}
+	said = "\n" + did
 	if !m.NoTables {
-		if granted, err = control.MigrateBundled(ctx, owner, wanted); err != nil {
-			return "", fmt.Errorf("migrating the bundled tables (--no-tables leaves them out): %w", err)
+		did, err = bundledPart.migrated(ctx, owner, func() (err error) {
+			granted, err = control.MigrateBundled(ctx, owner, wanted)
+			return err
+		})
+		if err != nil {
+			return "", "", fmt.Errorf("migrating the bundled tables (--no-tables leaves them out): %w", err)
+		}
+		said += "\n" + did
+	}
+	return said + m.granted(granted), missingRoles(wanted, granted), nil
+}
+
+// granted says what the roles may do, and what is left to do where tables were left alone.
+func (m *migrateCommand) granted(to control.Roles) (said string) {
+	if to.Statement != "" {
+		said = "\n" + to.Statement + " may call " + wall.Server + "()"
+		if !m.NoTables {
+			said += ", and read and write the bundled tables, but read no password hash"
 		}
 	}
+	if to.Lookup != "" && !m.NoTables {
+		said += "\n" + to.Lookup + " may read end_users"
+	}
+	if m.NoTables {
+		said += "\nyour own tables are as they were: tenantgate doctor tells what they lack"
+	}
+	return said
+}
+
+// missingRoles says which roles were left out because they are not there.
+func missingRoles(wanted, granted control.Roles) (note string) {
 	for _, role := range [][2]string{{wanted.Statement, granted.Statement}, {wanted.Lookup, granted.Lookup}} {
 		if role[1] == "" {
 			note += fmt.Sprintf("there is no role %s, so nothing was granted to it. Make it, then migrate again:\n  %s;\n", role[0], control.Missing(role[0]))
 		}
 	}
-	return note, nil
+	return note
 }
 
 // whereAndWho says what a URL leads to, without its password.
