@@ -63,14 +63,14 @@ var hiddenChecks = []check{
 		says:    `the foreign key {object} points at {parent}, from a table that is not scoped: a DELETE of one's own row {effect}`,
 		instead: `No wall can hide it. Name the table in the policy if its rows belong to servers; else take DELETE on {parent} out of the policy.`,
 	}, {
-		name: "hidden-sequence", severity: Risk,
+		name: "hidden-sequence", severity: Note,
 		sql: `SELECT DISTINCT u.ident || '.' || quote_ident(a.attname) AS object, format('%I.%I', n.nspname, s.relname) AS sequence
 		FROM units u JOIN pg_attribute a ON a.attrelid = u.oid AND NOT a.attisdropped JOIN pg_class s ON s.relkind = 'S' JOIN pg_namespace n ON n.oid = s.relnamespace
 		WHERE u.oid = u.root AND (EXISTS (SELECT FROM serials WHERE serials.oid = s.oid AND serials.rel = u.oid AND serials.deptype = 'i'
 				AND EXISTS (SELECT FROM pg_depend d WHERE d.objid = s.oid AND d.refobjid = u.oid AND d.refobjsubid = a.attnum))
 			OR EXISTS (SELECT FROM pg_attrdef f JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid AND d.refclassid = 'pg_class'::regclass AND d.refobjid = s.oid
 				WHERE f.adrelid = u.oid AND f.adnum = a.attnum))`,
-		says:    `{object} is numbered by {sequence}, which counts for all servers: the numbers of two of its own rows tell a server how many rows others made between them`,
+		says:    `{object} is numbered by {sequence}, which counts for all servers: the numbers of two of its own rows tell a server how many rows others made between them, and nothing of what is in them`,
 		instead: `No wall can hide it: give the rows ids that tell nothing (uuid DEFAULT gen_random_uuid()), or number them for each server.`,
 	}, {
 		name: "hidden-collation", severity: Leak, stage: stageColumn,

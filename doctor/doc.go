@@ -26,5 +26,6 @@
 //   - Leak: through this alone a server learns of another's rows, or changes them, by a
 //     statement that the policy admits or by one that got past it.
 //   - Risk: it gives such a statement more to work with, or takes away a wall behind it.
-//   - Note: nothing leaks; something works badly or not at all.
+//   - Note: nothing that is in a row leaks; something works badly or not at all, or tells
+//     how much others do, which is outside the promise.
 package doctor

@@ -51,7 +51,7 @@ func TestDoctor(t *testing.T) {
 	}
 
 	code, script, errs := command(t, append(args, "--sql")...)
-	if code != 1 || errs != "" || !strings.HasPrefix(script, "-- ") || !strings.HasSuffix(script, "\nCOMMIT;\n") {
+	if code != 0 || errs != "" || !strings.HasPrefix(script, "-- ") || !strings.HasSuffix(script, "\nCOMMIT;\n") {
 		t.Errorf("exit %d: %s%s", code, script, errs)
 	}
 	data.admin(t, script, script)
@@ -88,6 +88,7 @@ func TestDoctorCouldNotLook(t *testing.T) {
 		{[]string{"doctor", "--database-url", "://SECRET"}, "the URL can't be read"},
 		{[]string{"doctor", "--database-url", in.AdminDatabaseURL, "--owner-database-url", "postgres://u:SECRET@127.0.0.1:1/x"}, "as the owner"},
 		{[]string{"doctor", "--database-url", in.AdminDatabaseURL, "--policy", "/none"}, "reading the policy"},
+		{[]string{"doctor", "--database-url", "postgres://u:SECRET@127.0.0.1:1/x", "--sql"}, "as the statement role"},
 		{[]string{"doctor", "--database-url", in.AdminDatabaseURL, "--sql", "--json"}, "--sql and --json can't be used together"},
 	} {
 		if code, out, errs := command(t, c.args...); code != 2 || out != "" || !strings.Contains(errs, c.says) || strings.Contains(errs, "SECRET") {
