@@ -1,5 +1,20 @@
 package doctor
 
+// unscoped, of an index i on a unit u, is that it is a unique key which does not hold the
+// scope column, and astray, of a foreign key con of units u to units p, that it does not
+// carry it.
+const (
+	unscoped = `i.indisunique AND i.indislive AND NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = i.indexrelid)
+				AND u.attnum <> ALL ((i.indkey::int2[])[0:i.indnkeyatts - 1])`
+	astray = `con.contype = 'f' AND con.conparentid = 0 AND NOT EXISTS (SELECT FROM unnest(con.conkey, con.confkey) AS k(own, target) WHERE k.own = u.attnum AND k.target = p.attnum)`
+)
+
+// scopedKey, of an index i, is that it is a plain unique key of just these columns.
+func scopedKey(table, columns string) string {
+	return `i.indrelid = ` + table + ` AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL AND i.indexprs IS NULL AND 0 = ALL (i.indoption::int2[])
+				AND (SELECT array_agg(x ORDER BY x) FROM unnest((i.indkey::int2[])[0:i.indnkeyatts - 1]) x) = (SELECT array_agg(x ORDER BY x) FROM unnest(` + columns + `) x)`
+}
+
 // hiddenChecks are about what row-level security does not cover, because Postgres does it
 // for all rows of a table: it compares keys, follows references, draws numbers, and runs
 // what stands behind a table as somebody else.
@@ -10,7 +25,9 @@ var hiddenChecks = []check{
 			CASE WHEN k.uuids THEN 'risk' ELSE 'leak' END AS severity,
 			CASE WHEN k.uuids THEN 'whoever has seen such a value can ask, by an INSERT, whether a row of another server has it'
 				ELSE 'an INSERT or UPDATE that fails tells that a row of another server has the value' END AS why,
-			CASE WHEN k.referenced THEN '' WHEN con.oid IS NOT NULL
+			CASE WHEN k.referenced THEN '' WHEN twin.owned THEN format('ALTER TABLE %s DROP CONSTRAINT %I;', u.ident, con.conname)
+				WHEN twin.relname IS NOT NULL THEN format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s USING INDEX %I;', u.ident, con.conname, con.conname, CASE con.contype WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END, twin.relname)
+				WHEN con.oid IS NOT NULL
 				THEN format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s;', u.ident, con.conname, con.conname, overlay(pg_get_constraintdef(con.oid) PLACING '(' || u.scope || ', ' FROM position('(' IN pg_get_constraintdef(con.oid)) FOR 1))
 				ELSE format(E'DROP INDEX IF EXISTS %I.%I;\n%s%s, %s;', k.nspname, k.relname, replace(k.head, ' ON ONLY ' || u.ident, ' ON ' || u.ident), u.scope, substr(k.def, length(k.head) + 1)) END AS mend,
 			CASE WHEN k.referenced THEN 'Foreign keys refer to it: mend those first, then run doctor again. '
@@ -21,9 +38,13 @@ var hiddenChecks = []check{
 				EXISTS (SELECT FROM pg_constraint f WHERE f.contype = 'f' AND f.conindid = c.oid) AS referenced,
 				i.indnkeyatts = 1 AND EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = i.indrelid AND a.attnum = i.indkey[0] AND a.atttypid = 'uuid'::regtype) AS uuids
 			FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_class t ON t.oid = i.indrelid JOIN pg_am am ON am.oid = c.relam
-			WHERE i.indrelid = u.oid AND i.indisunique AND i.indislive AND NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = c.oid)
-				AND u.attnum <> ALL ((i.indkey::int2[])[0:i.indnkeyatts - 1])
-		) k ON true LEFT JOIN pg_constraint con ON con.conindid = k.oid AND con.conrelid = u.oid AND con.contype IN ('p', 'u')`,
+			WHERE i.indrelid = u.oid AND ` + unscoped + `
+		) k ON true LEFT JOIN pg_constraint con ON con.conindid = k.oid AND con.conrelid = u.oid AND con.contype IN ('p', 'u')
+		LEFT JOIN LATERAL (SELECT c.relname, own.oid IS NOT NULL AS owned
+			FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid AND c.relkind = 'i' AND NOT c.relispartition LEFT JOIN pg_constraint own ON own.conindid = c.oid AND own.contype IN ('p', 'u')
+			WHERE ` + scopedKey("u.oid", "con.conkey || u.attnum::int2") + ` AND i.indkey[0] = u.attnum AND pg_get_constraintdef(con.oid) ~ '^(PRIMARY KEY|UNIQUE) [(][^()]*[)]$'
+				AND (con.contype = 'u' OR own.oid IS NULL)
+			ORDER BY own.oid IS NULL, c.relname LIMIT 1) twin ON true`,
 		says: `the unique key {object} does not hold {scope}: {why}`,
 		mend: `{mend}`, instead: `{instead}No wall can hide it: a unique key is checked against every row.`,
 	}, {
@@ -40,17 +61,18 @@ var hiddenChecks = []check{
 			CASE WHEN con.confdeltype = 'c' THEN 'a DELETE of one''s own row deletes other servers'' rows that point at it'
 				WHEN con.confdeltype IN ('n', 'd') THEN 'a DELETE of one''s own row changes other servers'' rows that point at it'
 				ELSE 'a DELETE that fails tells that rows of another server point there' END AS effect,
-			format(E'CREATE UNIQUE INDEX IF NOT EXISTS %I ON %s (%s, %s);\nALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I FOREIGN KEY (%s, %s) REFERENCES %s (%s, %s)%s%s%s;',
-				left((SELECT relname FROM pg_class WHERE oid = p.oid), 40) || '_scoped_' || left(md5(cols.target), 8), p.ident, p.scope, cols.target,
+			CASE WHEN EXISTS (SELECT FROM pg_index i WHERE ` + scopedKey("p.oid", "con.confkey || p.attnum::int2") + `) THEN ''
+				ELSE format(E'CREATE UNIQUE INDEX IF NOT EXISTS %I ON %s (%s, %s);\n', left((SELECT relname FROM pg_class WHERE oid = p.oid), 40) || '_scoped_' || left(md5(cols.target), 8), p.ident, p.scope, cols.target) END
+			|| format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I FOREIGN KEY (%s, %s) REFERENCES %s (%s, %s)%s%s%s;',
 				u.ident, con.conname, con.conname, u.scope, cols.own, p.ident, p.scope, cols.target,
 				CASE con.confupdtype WHEN 'c' THEN ' ON UPDATE CASCADE' WHEN 'r' THEN ' ON UPDATE RESTRICT' ELSE '' END,
 				CASE con.confdeltype WHEN 'c' THEN ' ON DELETE CASCADE' WHEN 'r' THEN ' ON DELETE RESTRICT' WHEN 'n' THEN ' ON DELETE SET NULL (' || cols.own || ')' WHEN 'd' THEN ' ON DELETE SET DEFAULT (' || cols.own || ')' ELSE '' END,
 				CASE WHEN con.condeferrable THEN ' DEFERRABLE' || CASE WHEN con.condeferred THEN ' INITIALLY DEFERRED' ELSE '' END ELSE '' END) AS mend
-		FROM units u JOIN pg_constraint con ON con.conrelid = u.oid AND con.contype = 'f' AND con.conparentid = 0 JOIN units p ON p.oid = con.confrelid
+		FROM units u JOIN pg_constraint con ON con.conrelid = u.oid JOIN units p ON p.oid = con.confrelid
 		JOIN LATERAL (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY k.at) AS own, string_agg(quote_ident(b.attname), ', ' ORDER BY k.at) AS target
 			FROM unnest(con.conkey, con.confkey) WITH ORDINALITY AS k(own, target, at)
 			JOIN pg_attribute a ON a.attrelid = con.conrelid AND a.attnum = k.own JOIN pg_attribute b ON b.attrelid = con.confrelid AND b.attnum = k.target) cols ON true
-		WHERE NOT EXISTS (SELECT FROM unnest(con.conkey, con.confkey) AS k(own, target) WHERE k.own = u.attnum AND k.target = p.attnum)`,
+		WHERE ` + astray,
 		says: `the foreign key {object} to {parent} does not carry the scope column: an INSERT tells whether another server has the row that it points at, and {effect}`,
 		mend: `{mend}`, instead: `Where it fails, rows of two servers point at each other already. No wall can hide it: references are followed as the owner.`,
 	}, {
@@ -133,10 +155,16 @@ var hiddenChecks = []check{
 		instead: `Run fix-CVE-2024-4317.sql, which comes with Postgres, as a superuser; or DROP STATISTICS.`,
 	}, {
 		name: "hidden-index", severity: Note, stage: stageRest,
-		sql: `SELECT scoped.ident AS object, scoped.scope, quote_ident(left(scoped.relname, 30) || '_by_' || left(scoped."column", 29)) AS index FROM scoped WHERE scoped.relkind <> 'f' AND NOT EXISTS (SELECT FROM pg_index i
-			WHERE i.indrelid = scoped.oid AND i.indkey[0] = scoped.attnum AND i.indisvalid AND i.indpred IS NULL)`,
+		sql: `SELECT scoped.ident AS object, scoped.scope, made.name, CASE WHEN made.name IS NULL THEN format('CREATE INDEX IF NOT EXISTS %I ON %s (%s);', left(scoped.relname, 30) || '_by_' || left(scoped."column", 29), scoped.ident, scoped.scope) END AS mend,
+			CASE WHEN made.name IS NULL THEN 'On a large table make it by itself, with CREATE INDEX CONCURRENTLY.' ELSE 'None has to be made: the one for ' || made.name || ', as above, begins with it.' END AS instead
+		FROM scoped CROSS JOIN LATERAL (SELECT min(k.name) AS name FROM (
+			SELECT quote_ident(c.relname) AS name FROM units u JOIN pg_index i ON i.indrelid = u.oid JOIN pg_class c ON c.oid = i.indexrelid
+			WHERE u.oid = scoped.oid AND ` + unscoped + ` AND i.indpred IS NULL AND NOT EXISTS (SELECT FROM pg_constraint f WHERE f.contype = 'f' AND f.conindid = i.indexrelid)
+			UNION ALL SELECT quote_ident(con.conname) FROM units p JOIN pg_constraint con ON con.confrelid = p.oid JOIN units u ON u.oid = con.conrelid
+			WHERE p.oid = scoped.oid AND ` + astray + `) k) made
+		WHERE scoped.relkind <> 'f' AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = scoped.oid AND i.indkey[0] = scoped.attnum AND i.indisvalid AND i.indpred IS NULL)`,
 		says: `{object} has no index that begins with {scope}: every statement reads the rows of all servers to find its own, and its run time tells how many there are`,
-		mend: `CREATE INDEX IF NOT EXISTS {index} ON {object} ({scope});`, instead: `On a large table make it by itself, with CREATE INDEX CONCURRENTLY.`,
+		mend: `{mend}`, instead: `{instead}`,
 	},
 }
 

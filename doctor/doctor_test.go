@@ -141,6 +141,33 @@ func TestEveryCheckIsHeld(t *testing.T) {
 	}
 }
 
+// Ensure the scripts make no index that another one makes superfluous.
+func TestNoIndexTwice(t *testing.T) {
+	c := openClinic(t)
+	url := c.patient(t)
+	c.exec(t, url, `ALTER TABLE items DROP CONSTRAINT items_order, DROP CONSTRAINT items_pkey, ADD PRIMARY KEY (id);
+		ALTER TABLE orders DROP CONSTRAINT orders_pkey, ADD PRIMARY KEY (id), ADD CONSTRAINT once UNIQUE (server_id, total), ADD CONSTRAINT again UNIQUE (total);
+		ALTER TABLE items ADD CONSTRAINT one FOREIGN KEY (order_id) REFERENCES orders, ADD CONSTRAINT two FOREIGN KEY (name) REFERENCES orders`)
+	var found string
+	for range 2 { // the first makes what the second needs
+		r := c.examine(t, url)
+		found += list(r.Findings) + "\n"
+		c.exec(t, url, r.Script())
+	}
+	if r := c.examine(t, url); len(r.Findings) > 0 || !strings.Contains(found, "hidden-index public.items") {
+		t.Errorf("%s\nleft: %s", found, list(r.Findings))
+	}
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got string
+	err = conn.QueryRow(t.Context(), `SELECT string_agg(regexp_replace(indexdef, 'CREATE UNIQUE INDEX (.*) ON .* USING btree ', '\1'), '; ' ORDER BY indexname) FROM pg_indexes WHERE tablename IN ('items', 'orders')`).Scan(&got)
+	if want := "items_pkey(server_id, id); once(server_id, total); orders_pkey(server_id, id)"; err != nil || got != want {
+		t.Errorf("%s, want %s; %v", got, want, err)
+	}
+}
+
 // Ensure no name of an object ends a comment of the script or a line of it.
 func TestScriptComments(t *testing.T) {
 	r := &Report{Database: "d\nDROP", Findings: []Finding{{Severity: Leak, Check: "x", Object: "a\nDROP TABLE t;\r\n", Says: "s\n\u2028t", Instead: "i\nj"}, {Severity: Leak, Check: "y", Says: "what follows\nDROP", Instead: "to mind\nDROP", SQL: "SELECT 1;"}}}
