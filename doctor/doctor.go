@@ -49,6 +49,9 @@ func Examine(ctx context.Context, cfg Config) (*Report, error) {
 		}
 	}
 	e := &examination{role: role, seer: seer, names: names, report: &Report{Database: role.database, Role: role.user}}
+	for _, f := range cfg.Files {
+		e.report.Policies = append(e.report.Policies, f.Name)
+	}
 	if err := e.run(ctx); err != nil {
 		return nil, err
 	}

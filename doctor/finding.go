@@ -62,6 +62,7 @@ type Finding struct {
 type Report struct {
 	Database string    // its name
 	Role     string    // the statement role
+	Policies []string  // the names of those that it was held against
 	Findings []Finding // the most severe first
 	Walled   []string  // the scoped tables whose rows the wall keeps apart
 	Open     []string  // the scoped tables for which it does not stand

@@ -14,6 +14,7 @@ import (
 func (r *Report) Script() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "-- What tenantgate doctor would change in the database %s, for the statement role %s.\n", line(r.Database), line(r.Role))
+	fmt.Fprintf(&b, "-- It was held against the policies %s: what they do not admit is taken away.\n", line(strings.Join(r.Policies, ", ")))
 	b.WriteString("-- Read it first. It needs the owner of the tables, for some parts a superuser. The wall's\n-- function and keys are not in it: \"tenantgate migrate\" makes them.\n")
 	for _, f := range r.Findings {
 		if f.SQL == "" {

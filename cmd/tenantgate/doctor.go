@@ -5,16 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 
+	"github.com/alecthomas/kong"
+	"github.com/tenantgate/tenantgate/control/embedded"
 	"github.com/tenantgate/tenantgate/doctor"
 )
 
 // doctorCommand looks over the database that statements run in, and changes nothing.
 type doctorCommand struct {
-	DatabaseURL      string   `name:"database-url" required:"" secret:"" placeholder:"URL" help:"Role that statements run as, as serve is given it. (secret)"`
+	DatabaseURL      string   `name:"database-url" secret:"" placeholder:"URL" help:"Role that statements run as, as serve is given it. (secret)"`
 	OwnerDatabaseURL string   `name:"owner-database-url" secret:"" placeholder:"URL" help:"Owner of the tables or a superuser, in the same database: for what the statement role can't see. (secret)"`
-	Policy           []string `name:"policy" placeholder:"FILE" help:"Policy file, or the name of a shipped one; may be repeated: all that serve is given. Without one the shipped policies (default, inject, readonly)."`
+	DataDir          string   `name:"data-dir" placeholder:"DIR" help:"Instead of both: the data directory of a running tenantgate dev (make run: .tenantgate). A flag goes before the variable of either."`
+	Policy           []string `name:"policy" placeholder:"FILE" help:"Policy file, or the name of a shipped one; may be repeated: all that serve is given. Without one the shipped policies (default, inject, readonly), which know the bundled tables alone."`
 	SQL              bool     `name:"sql" env:"-" xor:"form" help:"Print only the SQL that mends what was found, as one script."`
 	JSON             bool     `name:"json" env:"-" xor:"form" help:"Print JSON, for scripts."`
 }
@@ -23,6 +27,7 @@ type doctorCommand struct {
 type doctorJSON struct {
 	Database string           `json:"database"`
 	Role     string           `json:"role"`
+	Policies []string         `json:"policies"` // that the database was held against
 	Findings []doctor.Finding `json:"findings"`
 	Wall     wallJSON         `json:"wall"`
 	Unseen   []string         `json:"unseen"`
@@ -41,6 +46,14 @@ func (*doctorCommand) Help() string {
 Exit code 0: neither leak nor risk, whatever notes there are; 1: at least one of them; 2: it could not look, or was not understood. With --sql 0 once the script is printed, whatever is in it: "tenantgate doctor --sql | psql …" fails only where one of the two does.`
 }
 
+// AfterApply sees to it that one database is meant.
+func (d *doctorCommand) AfterApply(parsed *kong.Context) error {
+	if err := oneOf(parsed, "databases", "database-url", &d.DatabaseURL, &d.DataDir); err != nil {
+		return err
+	}
+	return oneOf(parsed, "databases", "owner-database-url", &d.OwnerDatabaseURL, &d.DataDir)
+}
+
 // Run examines and prints. It fails where there is a leak or a risk, unless a script was
 // all that was asked for, and otherwise than when it could not look.
 func (d *doctorCommand) Run(ctx context.Context, c *console) error {
@@ -55,11 +68,11 @@ func (d *doctorCommand) Run(ctx context.Context, c *console) error {
 		e := json.NewEncoder(c.Out)
 		e.SetIndent("", "  ")
 		err = e.Encode(doctorJSON{
-			Database: report.Database, Role: report.Role, Findings: orEmpty(report.Findings), Unseen: orEmpty(report.Unseen),
+			Database: report.Database, Role: report.Role, Policies: report.Policies, Findings: orEmpty(report.Findings), Unseen: orEmpty(report.Unseen),
 			Wall: wallJSON{Stands: report.Stands(), Tables: orEmpty(report.Walled), Open: orEmpty(report.Open)},
 		})
 	default:
-		_, err = fmt.Fprint(c.Out, diagnosis(report))
+		_, err = fmt.Fprint(c.Out, diagnosis(report), d.shipped(report))
 	}
 	if err != nil {
 		return unusable{err}
@@ -71,18 +84,54 @@ func (d *doctorCommand) Run(ctx context.Context, c *console) error {
 }
 
 func (d *doctorCommand) examine(ctx context.Context) (*doctor.Report, error) {
-	if d.DatabaseURL == "" {
-		return nil, errors.New("--database-url is empty: give the URL of the statement role")
+	statement, owner, err := d.urls()
+	if err != nil {
+		return nil, err
 	}
 	files, err := policyFiles(d.Policy)
 	if err != nil {
 		return nil, err
 	}
-	report, err := doctor.Examine(ctx, doctor.Config{URL: d.DatabaseURL, OwnerURL: d.OwnerDatabaseURL, Files: files, Sets: sets().Functions})
+	report, err := doctor.Examine(ctx, doctor.Config{URL: statement, OwnerURL: owner, Files: files, Sets: sets().Functions})
 	if err != nil {
 		return nil, fmt.Errorf("looking at the database: %w", err)
 	}
 	return report, nil
+}
+
+// urls are those of the statement role and of an owner or superuser. Of a running tenantgate
+// dev nobody else knows the statement role's password: its superuser becomes that role.
+func (d *doctorCommand) urls() (statement, owner string, err error) {
+	if d.DataDir == "" {
+		if d.DatabaseURL == "" {
+			err = errors.New("which database? give --database-url, the URL of the role that statements run as, or --data-dir for that of a running tenantgate dev")
+		}
+		return d.DatabaseURL, d.OwnerDatabaseURL, err
+	}
+	admin, err := embedded.Find(d.DataDir)
+	if err != nil {
+		return "", "", err
+	}
+	if owner, err = inDatabase(admin, devDatabase); err != nil {
+		return "", "", err
+	}
+	u, err := url.Parse(owner)
+	if err != nil {
+		return "", "", errors.New("the embedded database's URL can't be read")
+	}
+	query := u.Query()
+	query.Set("role", statementRole)
+	u.RawQuery = query.Encode()
+	return u.String(), owner, nil
+}
+
+// shipped says that no policy was named: what the shipped ones do not know counts as not
+// admitted.
+func (d *doctorCommand) shipped(r *doctor.Report) string {
+	if len(d.Policy) > 0 {
+		return ""
+	}
+	return "no --policy was given, so this was held against the shipped ones (" + strings.Join(r.Policies, ", ") + "), which know the bundled tables alone: name yours for tables of your own\n"
 }
 
 // orEmpty makes an empty list of none: JSON has [] then, not null.

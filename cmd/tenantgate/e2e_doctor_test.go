@@ -71,8 +71,23 @@ func TestDoctor(t *testing.T) {
 	if code != left || !got.Wall.Stands || strings.Join(got.Wall.Tables, " ") != "public.orders" || got.Role != "doctor_statement" || got.Findings == nil || got.Unseen == nil {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
+	if strings.Join(got.Policies, " ") != "shop" || !strings.Contains(script, "\n-- It was held against the policies shop: what they do not admit is taken away.\n") {
+		t.Errorf("%v: %s", got.Policies, script)
+	}
 	if code, out, _ := command(t, args...); code != left || !strings.HasSuffix(out, "the wall stands for public.orders: rls: required would start\n") {
 		t.Errorf("exit %d: %s", code, out)
+	}
+}
+
+// TestDoctorOfDev looks over a running tenantgate dev, of whose roles nobody has a password,
+// and says with which policies.
+func TestDoctorOfDev(t *testing.T) {
+	in := fresh(t)
+	_, out, errs := command(t, "doctor", "--data-dir", filepath.Join(in.dir, "data"))
+	for _, want := range []string{"\ndatabase tenantgate, role tenantgate_statement: 0 leaks, ", "files", ": rls: required would start\n", "\nno --policy was given, so this was held against the shipped ones (default, inject, readonly), "} {
+		if errs != "" || !strings.Contains("\n"+out, want) || strings.Contains(out, "not seen") {
+			t.Errorf("no %q in %s%s", want, out, errs)
+		}
 	}
 }
 
@@ -83,7 +98,9 @@ func TestDoctorCouldNotLook(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"doctor"}, "missing flags: --database-url"}, {[]string{"doctor", "--database-url="}, "--database-url"},
+		{[]string{"doctor"}, "which database? give --database-url"}, {[]string{"doctor", "--data-dir", t.TempDir()}, "no running postgres"},
+		{[]string{"doctor", "--database-url", "x", "--data-dir", "y"}, "--database-url and --data-dir name two databases"}, {[]string{"doctor", "--owner-database-url", "x", "--data-dir", "y"}, "--owner-database-url and --data-dir name two databases"},
+		{[]string{"doctor", "--database-url="}, "--database-url"},
 		{[]string{"doctor", "--database-url", "postgres://u:SECRET@127.0.0.1:1/x"}, "as the statement role"},
 		{[]string{"doctor", "--database-url", "://SECRET"}, "the URL can't be read"},
 		{[]string{"doctor", "--database-url", in.AdminDatabaseURL, "--owner-database-url", "postgres://u:SECRET@127.0.0.1:1/x"}, "as the owner"},

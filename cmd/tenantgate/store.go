@@ -25,10 +25,15 @@ type storeFlags struct {
 	JSON               bool   `name:"json" env:"-" help:"Print JSON, for scripts."`
 }
 
-// AfterApply sees to it that one store is meant: a flag goes before the variable of the
-// other, and two flags or two variables contradict each other.
+// AfterApply sees to it that one store is meant.
 func (f *storeFlags) AfterApply(parsed *kong.Context) error {
-	if f.ControlDatabaseURL == "" || f.DataDir == "" {
+	return oneOf(parsed, "control stores", "control-database-url", &f.ControlDatabaseURL, &f.DataDir)
+}
+
+// oneOf sees to it that of a URL's flag and --data-dir one is meant: a flag goes before the
+// variable of the other, and two flags or two variables contradict each other.
+func oneOf(parsed *kong.Context, what, urlFlag string, url, dir *string) error {
+	if *url == "" || *dir == "" {
 		return nil
 	}
 	written := map[string]bool{}
@@ -38,14 +43,15 @@ func (f *storeFlags) AfterApply(parsed *kong.Context) error {
 		}
 	}
 	switch {
-	case written["data-dir"] == written["control-database-url"] && written["data-dir"]:
-		return errors.New("--control-database-url and --data-dir name two control stores: give one")
-	case written["data-dir"] == written["control-database-url"]:
-		return errors.New("TENANTGATE_CONTROL_DATABASE_URL (or …_FILE) and TENANTGATE_DATA_DIR name two control stores: say which is meant with --control-database-url or --data-dir")
+	case written["data-dir"] == written[urlFlag] && written["data-dir"]:
+		return fmt.Errorf("--%s and --data-dir name two %s: give one", urlFlag, what)
+	case written["data-dir"] == written[urlFlag]:
+		variable := "TENANTGATE_" + strings.ToUpper(strings.ReplaceAll(urlFlag, "-", "_"))
+		return fmt.Errorf("%s (or …_FILE) and TENANTGATE_DATA_DIR name two %s: say which is meant with --%s or --data-dir", variable, what, urlFlag)
 	case written["data-dir"]:
-		f.ControlDatabaseURL = ""
+		*url = ""
 	default:
-		f.DataDir = ""
+		*dir = ""
 	}
 	return nil
 }
