@@ -9,7 +9,7 @@ var grantChecks = []check{
 			CASE c.relkind WHEN 'S' THEN 'SEQUENCE ' ELSE '' END AS kind,
 			CASE WHEN bool_or(near.why <> '') THEN 'leak' ELSE 'risk' END AS severity,
 			CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialised view' WHEN 'f' THEN 'foreign table' WHEN 'S' THEN 'sequence' ELSE 'table' END AS what,
-			coalesce(nullif(max(near.why), ''), 'a statement that gets past the policy could use it, and all servers share it') AS why
+			coalesce(nullif(max(near.why), ''), 'honest statements do not need that, and one that gets past the policy could use it, where nothing tells the servers apart') AS why
 		FROM rights r JOIN pg_class c ON c.oid = r.rel JOIN reached n ON n.oid = c.relnamespace
 		CROSS JOIN LATERAL (SELECT CASE WHEN EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND NOT a.attisdropped AND a.attname IN (SELECT "column" FROM scoped))
 			THEN 'it has a scope column, and a statement that gets past the policy could reach every server''s rows in it'
@@ -20,7 +20,7 @@ var grantChecks = []check{
 			AND NOT EXISTS (SELECT FROM serials s JOIN named ON named.oid = s.rel WHERE s.oid = c.oid AND named.inserts AND r.privilege = 'USAGE')
 			AND NOT (c.relname ~ '^pg_(stat_(statements|kcache|monitor|qual)|wait_sampling|qualstats|store_plans)' AND c.relkind = 'v') AND n.nspname <> 'tenantgate_wall'
 		GROUP BY n.nspname, c.relname, c.relkind`,
-		says: `no policy names the {what} {object}, and {role} may {privileges} it: {why}`,
+		says: `{role} has {privileges} on the {what} {object}, which no policy names: {why}`,
 		mend: `REVOKE ALL ON {kind}{object} FROM {holders};`,
 	}, {
 		name: "grants-child", severity: Leak, breach: true, stage: stageRevoke,

@@ -1,7 +1,7 @@
 package doctor
 
 var grantFaults = []fault{
-	{name: "a table that no policy names", sql: `GRANT SELECT ON unnamed TO @role`, want: "risk grants-unnamed public.unnamed"},
+	{name: "a table that no policy names", sql: `GRANT SELECT ON unnamed TO @role`, want: "risk grants-unnamed public.unnamed", says: "@role has SELECT on the table public.unnamed, which no policy names: honest statements do not need that, and"},
 	{name: "through everybody", sql: `GRANT SELECT (a) ON unnamed TO PUBLIC`, want: "risk grants-unnamed public.unnamed"},
 	{name: "one with a scope column", sql: `CREATE TABLE more (server_id text); GRANT UPDATE ON more TO @role`, want: "leak grants-unnamed public.more"},
 	{name: "one that scoped tables are children of", sql: `CREATE TABLE parent (id text); GRANT SELECT ON parent TO @role; ALTER TABLE orders INHERIT parent`, want: "leak grants-unnamed public.parent"},

@@ -24,7 +24,7 @@ var roleFaults = []fault{
 	{name: "parameter", sql: `GRANT SET ON PARAMETER session_replication_role TO @role`, undo: `REVOKE ALL ON PARAMETER session_replication_role FROM @role`, want: "leak role-parameter session_replication_role"},
 	{name: "creates in a schema", sql: `GRANT CREATE ON SCHEMA public TO PUBLIC`, want: "risk role-create public"},
 	{name: "creates in the database", sql: `GRANT CREATE ON DATABASE @db TO @role`, want: "risk role-database @db"},
-	{name: "temporary tables", sql: `GRANT TEMPORARY ON DATABASE @db TO PUBLIC`, want: "risk role-database @db"},
+	{name: "temporary tables", sql: `GRANT TEMPORARY ON DATABASE @db TO PUBLIC`, want: "risk role-database @db", says: "those that need it want a GRANT TEMPORARY ON DATABASE @db TO … of their own."},
 	{name: "owns a scoped table", sql: `ALTER TABLE orders OWNER TO @role`, want: "leak role-owner public.orders", open: "public.orders"},
 	{name: "owns something", sql: `CREATE SEQUENCE mine; ALTER SEQUENCE mine OWNER TO @role`, want: "risk role-owner public.mine"},
 	{name: "owns the keys", sql: `ALTER TABLE tenantgate_wall.keys OWNER TO @role; ALTER FUNCTION tenantgate_wall.server() OWNER TO @role`, want: "leak role-owner tenantgate_wall.keys\nleak role-owner tenantgate_wall.server()", open: "public.orders public.items"},

@@ -51,8 +51,10 @@ func (c *clinic) suffer(t *testing.T, f fault, mend bool) {
 	if got := list(r.Findings); got != here(f.want) {
 		t.Errorf("found\n%s\nwant\n%s", got, here(f.want))
 	}
-	if len(r.Findings) > 0 && !strings.Contains(r.Findings[0].Says, f.says) {
-		t.Errorf("says %q, want %q", r.Findings[0].Says, f.says)
+	if len(r.Findings) > 0 {
+		if said := r.Findings[0].Says + " " + r.Findings[0].Instead; !strings.Contains(said, here(f.says)) {
+			t.Errorf("says %q, want %q", said, here(f.says))
+		}
 	}
 	if got := strings.Join(r.Open, " "); got != f.open {
 		t.Errorf("open: %s, want %s", got, f.open)
