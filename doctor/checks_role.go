@@ -100,7 +100,7 @@ var roleChecks = []check{
 		name: "role-database", severity: Risk, stage: stageRevoke,
 		sql: `SELECT quote_ident(d.datname) AS object, me.ident AS role, e.privilege_type AS privilege, string_agg(DISTINCT CASE WHEN e.grantee = 0 THEN 'PUBLIC' ELSE me.ident END, ', ') AS holders,
 			CASE e.privilege_type WHEN 'CREATE' THEN 'make schemas, which it would own' ELSE 'leave a temporary table in a pooled connection, which stands before the real one of that name for whoever comes next' END AS why,
-			CASE WHEN bool_or(e.grantee = 0) THEN format('It goes for every role that is not the owner''s: those that need it want a GRANT %s ON DATABASE %I TO … of their own.', e.privilege_type, d.datname) ELSE '' END AS instead
+			CASE WHEN bool_or(e.grantee = 0) THEN format('It goes for every role but the database''s owner: those that need it want a GRANT %s ON DATABASE %I TO … of their own.', e.privilege_type, d.datname) ELSE '' END AS instead
 		FROM me, pg_database d, aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) e
 		WHERE d.datname = current_database() AND e.privilege_type IN ('CREATE', 'TEMPORARY') AND e.grantee IN (0, me.oid) AND e.grantee <> d.datdba GROUP BY 1, 2, 3, 5, d.datname`,
 		says: `{role} has {privilege} on database {object}: a statement that gets past the policy could {why}`,

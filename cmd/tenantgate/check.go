@@ -14,7 +14,7 @@ import (
 
 // checkCommand decides statements without a database: for a project's own CI.
 type checkCommand struct {
-	Policy string   `name:"policy" env:"-" placeholder:"FILE" help:"Policy file, or the name of a shipped one: default, inject or readonly. Without it: default." default:"default"`
+	Policy []string `name:"policy" placeholder:"FILE" help:"Policy file, or the name of a shipped one: default, inject or readonly. Of several, as serve is given them, the first decides. Without one: default."`
 	Schema string   `name:"schema" env:"-" placeholder:"FILE" help:"JSON of the tables that the policy names (policies/README.md shows how to make it); the bundled schema by default."`
 	JSON   bool     `name:"json" env:"-" help:"Print one JSON object per statement."`
 	Files  []string `arg:"" name:"file" help:"SQL files; statements end with a semicolon. - is standard input. Exit code 1: a statement is refused; 2: a file can't be read."`
@@ -112,7 +112,11 @@ func readScript(path string) (string, error) {
 }
 
 func (k *checkCommand) compile() (*policy.Policy, error) {
-	file, err := readPolicy(k.Policy)
+	name := "default"
+	if len(k.Policy) > 0 {
+		name = k.Policy[0]
+	}
+	file, err := readPolicy(name)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +128,7 @@ func (k *checkCommand) compile() (*policy.Policy, error) {
 	if err != nil {
 		// The policy speaks of the database, and here is none.
 		said := strings.Replace(err.Error(), "the database has no table", "the schema (--schema) has no table", 1)
-		return nil, fmt.Errorf("compiling the policy %s: %s", k.Policy, said)
+		return nil, fmt.Errorf("compiling the policy %s: %s", name, said)
 	}
 	return p, nil
 }

@@ -136,4 +136,16 @@ func TestCheck(t *testing.T) {
 	if code, out, _ := command(t, "check", "--policy", "inject", path); code != 0 || !strings.Contains(out, "3 statements, 0 refused") {
 		t.Errorf("exit %d: %s", code, out)
 	}
+	// The variable of the other commands, and the flag before it. Of a list the first decides.
+	t.Setenv("TENANTGATE_POLICY", "inject,readonly")
+	if code, out, errs := command(t, "check", path); code != 0 || !strings.Contains(out, "3 statements, 0 refused") {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+	if code, out, errs := command(t, "check", "--policy", "default", path); code != 1 || !strings.Contains(out, "3 statements, 1 refused") {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+	t.Setenv("TENANTGATE_POLICY", "")
+	if code, out, errs := command(t, "check", path); code != 1 || !strings.Contains(out, "3 statements, 1 refused") {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
 }
