@@ -22,11 +22,11 @@ var version = "dev"
 type app struct {
 	Dev     devCommand     `cmd:"" help:"Run the service on an embedded Postgres, with a demo project: for trying out and for tests."`
 	Serve   serveCommand   `cmd:"" help:"Run the service in front of a database."`
-	Migrate migrateCommand `cmd:"" help:"Make or update the control store's tables, what row-level security needs, and the bundled schema's tables."`
+	Migrate migrateCommand `cmd:"" help:"Make or update the control store's tables, what row-level security needs, and the bundled tables (end_users, conversations, messages, files)."`
 	Project projectCommand `cmd:"" help:"Manage projects."`
 	Server  serverCommand  `cmd:"" help:"Manage servers (tenants)."`
 	Token   tokenCommand   `cmd:"" help:"Manage developers' access tokens."`
-	Key     keyCommand     `cmd:"" help:"Manage the keys of row-level security (servers' API keys: tenantgate server rotate-key)."`
+	Key     keyCommand     `cmd:"" help:"Manage the keys by which row-level security knows which server a statement is for. Not API keys: those are tenantgate server rotate-key's."`
 	Check   checkCommand   `cmd:"" help:"Tell what would become of SQL statements, without a database."`
 	Doctor  doctorCommand  `cmd:"" help:"Look over a database that statements run in: what lets one server learn of another there, and the SQL that mends it."`
 	Version versionCommand `cmd:"" help:"Print the version."`

@@ -26,7 +26,7 @@ type migrateCommand struct {
 
 // ownerFlags say where statements run, as the owner of what tenantgate makes there.
 type ownerFlags struct {
-	OwnerDatabaseURL string `name:"owner-database-url" secret:"" placeholder:"URL" help:"The database that statements run in, as the role that owns the bundled tables (end_users, conversations, messages, files) and the keys of row-level security. Without it they are in the control store's database, its role's. (secret)"`
+	OwnerDatabaseURL string `name:"owner-database-url" secret:"" placeholder:"URL" help:"The database that statements run in, as the role that is to own what tenantgate makes there: schema tenantgate_wall (row-level security's function and keys) and, without --no-tables, the bundled tables. Never the role of serve's --database-url. Without it the control store's URL, where one database holds both. (secret)"`
 }
 
 // owner is the URL of what tenantgate makes where statements run.
