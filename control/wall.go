@@ -10,8 +10,9 @@ import (
 	"github.com/tenantgate/tenantgate/wall"
 )
 
-// MigrateWall makes or updates what row-level security tells servers apart by (wall.Objects,
-// whether or not doctor's script made them before), in the database that statements run in, and grants its use to the statement role.
+// MigrateWall makes or updates what row-level security tells servers apart by
+// (wall.Objects), in the database that statements run in, and grants its use to the
+// statement role.
 // The role of url becomes its owner and needs CREATE on the database the first time. It
 // gives the roles that it granted to and touches no table: which have the policy is up to
 // their owner. It is as safe to repeat and to run at once as MigrateControl.

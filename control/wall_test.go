@@ -181,7 +181,7 @@ func TestTheWallIgnoresThePath(t *testing.T) {
 	}
 }
 
-// Ensure what doctor's script made is no hindrance, that the keys stay when the wall is made
+// Ensure objects that are there already are no hindrance, that the keys stay when the wall is made
 // again, and that the function is then as package wall has it.
 func TestTheWallIsMadeAgain(t *testing.T) {
 	roles := testRoles(t)

@@ -22,7 +22,7 @@ type part struct {
 
 var (
 	controlPart = part{name: "the control store", schema: "tenantgate", holds: "tables ", mark: "max(version_id)", marked: "tenantgate.migrations"}
-	wallPart    = part{name: "row-level security's function and keys", schema: wall.Schema, holds: "function server(), table ", mark: "count(id)", marked: wall.Keys}
+	wallPart    = part{name: "row-level security's function and keys", schema: wall.Schema, holds: "function server(), tables ", mark: "count(id)", marked: wall.Keys}
 	bundledPart = part{name: "the bundled tables", schema: "public", holds: "tables ", tables: []string{"conversations", "end_users", "files", "messages"},
 		mark: "max(version_id)", marked: "public.tenantgate_migrations"}
 )
