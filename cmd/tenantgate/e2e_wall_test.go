@@ -153,9 +153,9 @@ func TestMigrateParts(t *testing.T) {
 		says string
 	}{
 		{[]string{"--control-only", "--no-tables"}, 1, "give one"}, {[]string{"--control-only", "--owner-database-url", url}, 1, "give one"},
-		{[]string{"--control-only"}, 0, "made the control store (tables projects, revision, server_keys, servers, token_projects, tokens, wall_keys): schema tenantgate in database parts on 127.0.0.1:"},
+		{[]string{"--control-only"}, 0, "made the control store (tables projects, revision, server_keys, servers, token_projects, tokens, wall_database, wall_keys): schema tenantgate in database parts on 127.0.0.1:"},
 		{[]string{"--control-only", "--json"}, 0, `"wall": false`}, {[]string{"--control-only"}, 0, "the control store: up to date: schema tenantgate in"},
-		{[]string{"--no-tables"}, 0, "made row-level security's function and keys (function server(), table keys): schema tenantgate_wall in database parts on 127.0.0.1:"},
+		{[]string{"--no-tables"}, 0, "made row-level security's function and keys (function server(), tables database, keys): schema tenantgate_wall in database parts on 127.0.0.1:"},
 		{[]string{"--no-tables", "--json"}, 0, `"bundled": false`},
 		{[]string{"--no-tables"}, 0, "the control store: up to date: schema tenantgate in database parts"}, {[]string{"--no-tables"}, 0, "row-level security's function and keys: up to date: schema tenantgate_wall in database parts"},
 		{[]string{"--no-tables"}, 0, "\ntenantgate_statement may call tenantgate_wall.server()\nyour own tables are as they were: tenantgate doctor tells what they lack\n"},
