@@ -16,13 +16,13 @@ var constructs = []string{
 	"USING", "USING with an alias", "ON with more", "bracketed join", "join with an alias", "alias with columns", "LATERAL", "sub-select in FROM", "function in FROM", "ROWS FROM",
 	"WITH ORDINALITY", "column definition list", "VALUES in FROM", "VALUES", "TABLE",
 
-	"WITH", "WITH siblings", "WITH columns", "WITH name of a table", "WITH RECURSIVE", "MATERIALIZED", "data-modifying WITH", "WITH before a write",
+	"WITH", "WITH siblings", "WITH columns", "WITH name of a table", "WITH RECURSIVE", "MATERIALIZED", "data-modifying WITH", "WITH before a write", "WITH in a sub-query",
 	"UNION", "UNION ALL", "UNION DISTINCT", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL", "bracketed arm",
 	"DISTINCT", "DISTINCT ON", "GROUP BY", "GROUP BY primary key", "ROLLUP", "CUBE", "GROUPING SETS", "HAVING", "aggregate", "aggregate DISTINCT", "aggregate ORDER BY", "FILTER",
 	"WITHIN GROUP", "window function", "window frame", "WINDOW", "ORDER BY", "ORDER BY an expression", "NULLS FIRST", "LIMIT", "OFFSET", "FETCH FIRST",
 	"FOR UPDATE", "FOR SHARE", "FOR NO KEY UPDATE", "FOR KEY SHARE", "FOR UPDATE OF", "SKIP LOCKED",
 
-	"AND", "OR", "NOT", "CASE", "CASE of a value", "COALESCE", "NULLIF", "GREATEST", "LEAST", "CAST", "cast", "COLLATE", "OPERATOR()", "IS NULL", "IS DISTINCT FROM", "BETWEEN",
+	"AND", "OR", "OR without brackets", "NOT", "CASE", "CASE of a value", "COALESCE", "NULLIF", "GREATEST", "LEAST", "CAST", "cast", "COLLATE", "OPERATOR()", "IS NULL", "IS DISTINCT FROM", "BETWEEN",
 	"IN list", "IN list of rows", "IN sub-select", "row IN sub-select", "row comparison", "EXISTS", "scalar sub-select", "sub-select by key", "ARRAY sub-select",
 	"ANY of an array", "ANY of a column", "ANY of a sub-select", "LIKE", "LIKE ESCAPE", "SIMILAR TO", "regular expression", "boolean test", "OVERLAPS",
 	"arithmetic", "text operators", "dates", "EXTRACT", "AT TIME ZONE", "SUBSTRING FROM", "TRIM", "OVERLAY", "POSITION", "arrays", "array subscript", "array slice", "bytea",
@@ -34,7 +34,7 @@ var constructs = []string{
 
 // scoped are those that speak of the scope condition, and of the scope column's value.
 var scoped = []string{
-	"scope condition", "scope condition in ON", "cast scope placeholder", "server_id as the last argument", "foreign id as an argument",
+	"scope condition", "scope condition in ON", "cast scope placeholder", "server_id as the last argument", "foreign id as an argument", "foreign id as a constant",
 	"scope column from a constant", "scope column from a column", "trap beside the scope condition",
 }
 

@@ -3,8 +3,6 @@ package statement
 import (
 	"slices"
 	"strconv"
-
-	"github.com/tenantgate/tenantgate/policy"
 )
 
 // from puts a FROM list and adds its relations to the level.
@@ -224,55 +222,3 @@ func (m *maker) valuesItem(l *level) {
 	m.add(l, &relation{name: alias, sealed: true, cols: []column{
 		{ref: alias + ".a", name: "a", typ: Int, kind: Computed}, {ref: alias + ".b", name: "b", typ: Text, kind: Computed}}})
 }
-
-// needsConditions gives which of the level's scoped relations get a scope condition.
-func (m *maker) needsConditions(rels []*relation) []*relation {
-	if len(rels) == 0 {
-		return nil
-	}
-	some := []*relation{rels[m.r.IntN(len(rels))]}
-	if m.chance(40) {
-		some = rels
-	}
-	switch {
-	case m.mode == policy.Require, m.mode == policy.Once && !m.given:
-	case m.mode == policy.Once && m.chance(30), m.chance(8):
-	default:
-		return nil
-	}
-	m.given = true
-	return some
-}
-
-// condition puts a scope condition.
-func (m *maker) condition(r *relation) {
-	c := r.scopeColumn()
-	id := Token{Hole: Condition, Arg: idArg(m.server)}
-	if m.mode == None {
-		id = Token{Text: "'" + m.server + "'"}
-	}
-	typ := ""
-	if m.mode != None && m.chance(10) {
-		typ = "text"
-		if r.table.ScopeType != Text {
-			typ = string(r.table.ScopeType)
-		}
-		m.use("cast scope placeholder")
-	}
-	hole := func() {
-		m.out = append(m.out, id)
-		if typ != "" {
-			m.put("::", typ)
-		}
-	}
-	m.use("scope condition")
-	if m.chance(12) {
-		hole()
-		m.put("=", c.ref)
-		return
-	}
-	m.put(c.ref, "=")
-	hole()
-}
-
-func idArg(server string) policy.Arg { return policy.Arg{Kind: policy.String, Text: server} }

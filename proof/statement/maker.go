@@ -57,6 +57,7 @@ type maker struct {
 	out     []Token
 	uses    map[string]bool
 	ctes    []*relation // visible WITH names, the innermost last
+	freed   []*Table    // whose names a WITH hid up to the end of its query
 	names   int         // of aliases given so far
 	budget  int         // of queries and compound expressions
 	given   bool        // a scope condition stands somewhere
@@ -193,10 +194,14 @@ func (m *maker) spell(name string) string {
 	return name
 }
 
-// table picks a table; write says that it is to be changed.
+// table picks a table, with some preference for those whose name meant another thing
+// before; write says that it is to be changed.
 func (m *maker) table(write bool) *Table {
 	for {
 		t := m.tables[m.r.IntN(len(m.tables))]
+		if len(m.freed) > 0 && m.chance(60) {
+			t = m.freed[m.r.IntN(len(m.freed))]
+		}
 		if !write || t.ScopeType != "" {
 			return t
 		}
@@ -210,9 +215,4 @@ func (m *maker) tableName(t *Table) string {
 		return t.Schema + "." + m.spell(t.Name)
 	}
 	return m.spell(t.Name)
-}
-
-// hidden tells whether a WITH name hides a table.
-func (m *maker) hidden(name string) bool {
-	return slices.ContainsFunc(m.ctes, func(r *relation) bool { return r.name == name })
 }

@@ -17,12 +17,12 @@ func (m *maker) level(outer *level, depth int, list func(l *level)) *level {
 
 // set puts a query of one column.
 func (m *maker) set(outer *level, t Type, depth int) {
-	m.level(outer, min(depth, 1), func(l *level) { m.expr(l, t, 1) })
+	m.within(func() { m.level(outer, min(depth, 1), func(l *level) { m.expr(l, t, 1) }) })
 }
 
 // aggregateQuery puts a query of one value: an aggregate.
 func (m *maker) aggregateQuery(outer *level, t Type, depth int) {
-	m.level(outer, min(depth, 1), func(l *level) { m.aggregate(l, t, 1) })
+	m.within(func() { m.level(outer, min(depth, 1), func(l *level) { m.aggregate(l, t, 1) }) })
 }
 
 // single puts a query of one value at most: by a key, or the first one.
@@ -110,8 +110,10 @@ func (m *maker) exists(l *level, depth int) {
 		m.nested(l, nil, min(depth, 1))
 		return
 	}
-	m.level(l, min(depth, 1), func(inner *level) {
-		m.any(m.word("1"), func() { m.everything(inner) }, func() { m.expr(inner, Int, 1) })
+	m.within(func() {
+		m.level(l, min(depth, 1), func(inner *level) {
+			m.any(m.word("1"), func() { m.everything(inner) }, func() { m.expr(inner, Int, 1) })
+		})
 	})
 }
 

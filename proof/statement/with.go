@@ -1,6 +1,9 @@
 package statement
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // with puts a WITH clause and makes its names visible.
 func (m *maker) with(outer *level, depth int, top bool) {
@@ -110,4 +113,44 @@ func (m *maker) recursive(outer *level) {
 		m.pending = saved
 	})
 	m.ctes = append(m.ctes, r)
+}
+
+// hidden tells whether a WITH name hides a table.
+func (m *maker) hidden(name string) bool {
+	return slices.ContainsFunc(m.ctes, func(r *relation) bool { return r.name == name })
+}
+
+// within puts a query, now and then with a WITH of its own that hides a table: behind its
+// end the name means the table again.
+func (m *maker) within(query func()) {
+	visible := len(m.ctes)
+	t := m.table(false)
+	hides := m.chance(30) && Quote(t.Name) == t.Name && !m.hidden(t.Name) && m.spend()
+	if hides {
+		m.use("WITH in a sub-query")
+		m.put("WITH", t.Name, "AS")
+		r := &relation{name: t.Name, sealed: true}
+		m.in(func() { r.cols = m.copyOf(t) })
+		m.ctes = append(m.ctes, r)
+	}
+	query()
+	m.ctes = m.ctes[:visible]
+	if hides {
+		m.freed = append(m.freed, t)
+	}
+}
+
+// copyOf puts a query of all columns of a table that may be read.
+func (m *maker) copyOf(t *Table) []column {
+	saved := m.pending
+	m.pending = nil
+	var r *relation
+	from := m.capture(func() { m.put("FROM"); r = m.reference(t) })
+	conditions := m.needsConditions(m.pending)
+	m.pending = saved
+	m.put("SELECT")
+	m.list(len(r.cols), func(i int) { m.put(r.cols[i].ref) })
+	m.out = append(m.out, from...)
+	m.where(&level{rels: []*relation{r}}, conditions, 0)
+	return r.cols
 }

@@ -148,7 +148,7 @@ func (m *maker) assignments(l *level, r *relation, cols []column, depth int) {
 	if m.chance(15) && r.table.ScopeType != "" {
 		m.use("SET of the scope column")
 		m.put(",", Quote(r.table.Scope()), "=")
-		m.scopeValue()
+		m.assignedScope()
 	}
 }
 
@@ -176,30 +176,4 @@ func (m *maker) newValue(l *level, c column, depth int) {
 	default:
 		m.expr(l, c.typ, min(depth, 2))
 	}
-}
-
-// scopeValue puts a value for the scope column: the server's own, or a foreign one in
-// its place, which the policy replaces.
-func (m *maker) scopeValue() {
-	own := constant(Text, m.server)
-	switch n := m.r.IntN(100); {
-	case m.mode == None:
-		m.put(own)
-	case n < 60:
-		m.out = append(m.out, Token{Hole: Given, Arg: idArg(m.server)})
-	case n < 75:
-		m.use("foreign id as an argument")
-		m.out = append(m.out, Token{Hole: Given, Arg: idArg(foreign(m.server))})
-	default:
-		m.use("scope column from a constant")
-		m.plain(own, own)
-	}
-}
-
-// foreign gives the id of another server, of the same form.
-func foreign(server string) string {
-	if isDigits(server) {
-		return "8"
-	}
-	return "00000000-0000-4000-8000-0000000000ff"
 }
