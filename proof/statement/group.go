@@ -38,7 +38,7 @@ func (s *selection) grouped() []column {
 	if m.chance(30) {
 		m.use("HAVING")
 		m.put("HAVING")
-		m.having(s.l, s.depth)
+		m.having(s.l, sees, s.depth)
 	}
 	if !s.bare {
 		m.order(nil, cols, s.top, true)
@@ -78,8 +78,13 @@ func (m *maker) groupBy(keys []column) {
 	}
 }
 
-// having puts a condition on groups.
-func (m *maker) having(l *level, depth int) {
+// having puts a condition on groups; keys are what they are groups by.
+func (m *maker) having(l, keys *level, depth int) {
+	if _, ok := m.pick(&level{rels: keys.rels}, ""); ok && m.chance(40) {
+		m.use("HAVING without an aggregate")
+		m.predicate(keys, 0)
+		return
+	}
 	m.any(
 		func() { m.put("count", "(", "*", ")", m.one(">", "<", ">="), m.one("1", "2", "5")) },
 		func() { m.put("max", "("); m.argument(l, Int); m.put(")", ">", "2") },

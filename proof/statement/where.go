@@ -45,10 +45,14 @@ func (m *maker) failingAsPart(l *level, parts *[]func()) bool {
 	return ok
 }
 
-// either puts a condition with an OR that no brackets hold together.
+// either puts a condition with an OR, and perhaps an AND, that no brackets hold together.
 func (m *maker) either(l *level) {
 	m.use("OR without brackets")
 	m.simple(l, 0)
 	m.put("OR")
 	m.predicate(l, 0)
+	if m.chance(50) {
+		m.put("AND")
+		m.predicate(l, 0)
+	}
 }
