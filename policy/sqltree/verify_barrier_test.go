@@ -31,6 +31,7 @@ func TestVerifyBarrier(t *testing.T) {
 		{"something else in it", one, `(body ~ 'x')`, `(id ~ 'x')`},
 		{"a part outside", "DELETE FROM logs WHERE (id = 'a' AND body ~ 'x') AND id = 'b'", `(id = 'a' AND body ~ 'x')) END`, `(id = 'a')) END AND body ~ 'x'`},
 		{"a part lost", one, `id = 'a' AND `, ``},
+		{"the last part lost", "SELECT id FROM logs WHERE body ~ 'x' AND id = 'a'", ` AND id = 'a'`, ``},
 		{"a part more", one, `id = 'a' AND `, `id = 'a' AND id = 'a' AND `},
 		{"a guard where none is needed", "SELECT id FROM logs WHERE id = 'a'", `id = 'a'`, guard + `id = 'a') END`},
 		{"no guard in ON", "SELECT 1 FROM logs JOIN notes ON logs.body ~ 'x'", `CASE WHEN ` + scope + ` THEN (logs.body ~ 'x') END`, `logs.body ~ 'x'`},
