@@ -103,33 +103,53 @@ func (p *keyPlaces) admit(ctx context.Context, id int32) error {
 	return err
 }
 
-// another says that the statements' database is not the one that the control store noted;
-// nil where it noted none.
-func (p *keyPlaces) another(ctx context.Context) error {
-	var own, noted, here, there, since string
-	if err := p.owner.QueryRow(ctx, `SELECT id::text, current_database() FROM tenantgate_wall.database`).Scan(&own, &here); err != nil {
-		return missingWall(err)
+// belongs gives an error where the statements' database is not the one that the control
+// store noted. fresh admits one though none is noted, unless the store has keys of another.
+func (p *keyPlaces) belongs(ctx context.Context, fresh bool) error {
+	here, err := p.place(ctx)
+	if err != nil {
+		return err
 	}
-	err := p.control.QueryRow(ctx, `SELECT id::text, name, to_char(noted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC') FROM tenantgate.wall_database`).
-		Scan(&noted, &there, &since)
+	var there place
+	var since string
+	err = p.control.QueryRow(ctx, `SELECT id::text, name, to_char(noted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC') FROM tenantgate.wall_database`).
+		Scan(&there.id, &there.name, &since)
 	switch {
-	case errors.Is(err, pgx.ErrNoRows) || err == nil && own == noted:
+	case errors.Is(err, pgx.ErrNoRows) && !fresh:
+		return errors.New("the control store has not noted yet which database statements run in; run tenantgate migrate first")
+	case errors.Is(err, pgx.ErrNoRows) && len(p.secrets) > 0 && !p.shares():
+		return fmt.Errorf("the database %s knows none of the control store's keys: give the URL of the one that statements run in with --owner-database-url, "+
+			"or, if statements run in this one from now on, run tenantgate migrate --moved", here.name)
+	case errors.Is(err, pgx.ErrNoRows) || err == nil && here.id == there.id:
 		return nil
 	case err != nil:
 		return missingWall(err)
 	}
 	return fmt.Errorf("this database, %s, is not the one that statements run in, which is %s, noted on %s: "+
-		"give that one's URL with --owner-database-url, or, if statements run in this one from now on, run tenantgate migrate --moved", here, there, since)
+		"give that one's URL with --owner-database-url, or, if statements run in this one from now on, run tenantgate migrate --moved", here.name, there.name, since)
+}
+
+// shares tells whether the two places have a key in common.
+func (p *keyPlaces) shares() bool {
+	return slices.ContainsFunc(p.verifying, func(id int32) bool { return p.secrets[id] != nil })
 }
 
 // note has the control store remember the statements' database.
 func (p *keyPlaces) note(ctx context.Context) error {
-	var id, name string
-	if err := p.owner.QueryRow(ctx, `SELECT id::text, current_database() FROM tenantgate_wall.database`).Scan(&id, &name); err != nil {
-		return missingWall(err)
+	here, err := p.place(ctx)
+	if err != nil {
+		return err
 	}
-	_, err := p.control.Exec(ctx, `INSERT INTO tenantgate.wall_database (id, name) VALUES ($1::uuid, $2)
+	_, err = p.control.Exec(ctx, `INSERT INTO tenantgate.wall_database (id, name) VALUES ($1::uuid, $2)
 		ON CONFLICT (one) DO UPDATE SET id = excluded.id, name = excluded.name, noted_at = tenantgate.now_ms()
-		WHERE wall_database.id <> excluded.id`, id, name)
+		WHERE (wall_database.id, wall_database.name) <> (excluded.id, excluded.name)`, here.id, here.name)
 	return missingWall(err)
+}
+
+// place is a database that statements run in: what it calls itself, and its present name.
+type place struct{ id, name string }
+
+func (p *keyPlaces) place(ctx context.Context) (here place, err error) {
+	err = p.owner.QueryRow(ctx, `SELECT id::text, current_database() FROM tenantgate_wall.database`).Scan(&here.id, &here.name)
+	return here, missingWall(err)
 }

@@ -39,7 +39,7 @@ const keysLock = 0x746e_746b // "tntk"
 // Ensure makes a key if there is none, and puts into the statements' database what it lacks
 // of those in the control store.
 func (k WallKeys) Ensure(ctx context.Context) error {
-	return k.change(ctx, "making a key of the wall", func(p *keyPlaces) error {
+	return k.change(ctx, "making a key of the wall", true, func(p *keyPlaces) error {
 		if err := p.note(ctx); err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (k WallKeys) Ensure(ctx context.Context) error {
 // Rotate makes a new key, with which every service signs within a second. The former ones
 // stay valid until Retire. It gives the new key's id.
 func (k WallKeys) Rotate(ctx context.Context) (id int32, err error) {
-	err = k.change(ctx, "rotating the key of the wall", func(p *keyPlaces) error {
+	err = k.change(ctx, "rotating the key of the wall", false, func(p *keyPlaces) error {
 		err := p.add(ctx)
 		id = p.newest()
 		return err
@@ -68,7 +68,7 @@ func (k WallKeys) Rotate(ctx context.Context) (id int32, err error) {
 
 // Retire ends all keys but the newest, in the control store first. It gives their ids.
 func (k WallKeys) Retire(ctx context.Context) (retired []int32, err error) {
-	err = k.change(ctx, "retiring the keys of the wall", func(p *keyPlaces) error {
+	err = k.change(ctx, "retiring the keys of the wall", false, func(p *keyPlaces) error {
 		newest := p.newest()
 		if !slices.Contains(p.verifying, newest) {
 			return errors.New("the statements' database does not know the key that services sign with; run tenantgate migrate first")
@@ -85,7 +85,7 @@ func (k WallKeys) Retire(ctx context.Context) (retired []int32, err error) {
 		return nil, err
 	}
 	sleep(ctx, retirePause)
-	err = k.change(ctx, "retiring the keys of the wall", func(p *keyPlaces) error {
+	err = k.change(ctx, "retiring the keys of the wall", false, func(p *keyPlaces) error {
 		_, err := p.owner.Exec(ctx, `DELETE FROM tenantgate_wall.keys WHERE id = ANY ($1)`, retired)
 		return err
 	})
@@ -94,7 +94,7 @@ func (k WallKeys) Retire(ctx context.Context) (retired []int32, err error) {
 
 // List gives all keys by id.
 func (k WallKeys) List(ctx context.Context) (list []WallKey, err error) {
-	err = k.change(ctx, "listing the keys of the wall", func(p *keyPlaces) error {
+	err = k.change(ctx, "listing the keys of the wall", false, func(p *keyPlaces) error {
 		for _, id := range p.ids() {
 			_, known := p.secrets[id]
 			list = append(list, WallKey{ID: id, Made: p.made[id], Signs: known && id == p.newest(), Verifies: slices.Contains(p.verifying, id)})
@@ -106,8 +106,9 @@ func (k WallKeys) List(ctx context.Context) (list []WallKey, err error) {
 
 // change reads the keys of both places and lets operate work on them. What it does in the
 // control store takes effect after what it does in the statements' database: no service
-// ever signs with a key that the database does not know.
-func (k WallKeys) change(ctx context.Context, doing string, operate func(*keyPlaces) error) error {
+// ever signs with a key that the database does not know. fresh admits a database though the
+// control store noted none.
+func (k WallKeys) change(ctx context.Context, doing string, fresh bool, operate func(*keyPlaces) error) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	control, err := connectTo(ctx, k.ControlURL)
@@ -125,8 +126,8 @@ func (k WallKeys) change(ctx context.Context, doing string, operate func(*keyPla
 		if err := p.read(ctx); err != nil {
 			return err
 		}
-		if !k.Moved {
-			if err := p.another(ctx); err != nil {
+		if !fresh || !k.Moved {
+			if err := p.belongs(ctx, fresh); err != nil {
 				return err
 			}
 		}

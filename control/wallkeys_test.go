@@ -128,8 +128,17 @@ func TestKeysOfAnotherDatabase(t *testing.T) {
 	exec(t, url, "UPDATE tenantgate_wall.database SET id = '"+before+"'") // as a restored dump has it
 	_, err = keys.Rotate(ctx)
 	wantCode(t, err, "")
-	exec(t, url, "TRUNCATE tenantgate.wall_database") // a store that notes none, as one made anew
-	wantCode(t, mistaken.Ensure(ctx), "")
+	// A store that notes none, as one from before it did, takes a database that knows its keys.
+	exec(t, url, "TRUNCATE tenantgate.wall_database")
+	if _, err = keys.Rotate(ctx); err == nil || !strings.Contains(err.Error(), "run tenantgate migrate first") {
+		t.Errorf("%v", err)
+	}
+	exec(t, second, "TRUNCATE tenantgate_wall.keys")
+	mistaken.Moved = false
+	refused(mistaken.Ensure(ctx))
+	wantCode(t, keys.Ensure(ctx), "")
+	_, err = keys.Rotate(ctx)
+	wantCode(t, err, "")
 }
 
 // Ensure a process follows the key within a second, notified or polling.

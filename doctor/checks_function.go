@@ -58,14 +58,14 @@ var functionChecks = []check{
 		sql: `SELECT 'tenantgate_wall.keys' AS object, me.ident AS role, string_agg(DISTINCT r.privilege, ', ') AS privileges, string_agg(DISTINCT r.holder, ', ') AS holders
 		FROM me, rights r WHERE r.rel = (SELECT oid FROM keyring) GROUP BY 2`,
 		says: `{role} has {privileges} on {object}: a statement that gets past the policy could sign for any server, and so read and change every server's rows`,
-		mend: `REVOKE ALL ON {object} FROM {holders};`, instead: `Then make new keys with "tenantgate migrate": these are to be taken for known.`,
+		mend: `REVOKE ALL ON {object} FROM {holders};`, instead: `Then make a new key with "tenantgate key rotate", and end these, which are to be taken for known, with "tenantgate key retire" as soon as every process has it.`,
 	}, {
 		name: "keys-others", severity: Risk, stage: stageSchema,
 		sql: `SELECT 'tenantgate_wall.keys' AS object, string_agg(DISTINCT quote_ident(pg_get_userbyid(e.grantee)), ', ') AS holders
 		FROM me, pg_class c, LATERAL (SELECT x.grantee FROM aclexplode(c.relacl) x UNION SELECT x.grantee FROM pg_attribute a, aclexplode(a.attacl) x WHERE a.attrelid = c.oid) e
 		WHERE c.oid = (SELECT oid FROM keyring) AND e.grantee NOT IN (0, me.oid, c.relowner) AND NOT EXISTS (SELECT FROM judge WHERE judge.proowner = e.grantee) HAVING count(*) > 0`,
 		says: `{holders} may use {object}, which only its owner and the function's need: whoever reads it signs for any server`,
-		mend: `REVOKE ALL ON {object} FROM {holders};`, instead: `Then make new keys with "tenantgate migrate": these are to be taken for known.`,
+		mend: `REVOKE ALL ON {object} FROM {holders};`, instead: `Then make a new key with "tenantgate key rotate", and end these, which are to be taken for known, with "tenantgate key retire" as soon as every process has it.`,
 	}, {
 		name: "keys-blind", severity: Risk, breach: true, stage: stageSchema,
 		sql: `SELECT 'tenantgate_wall.keys' AS object, quote_ident(pg_get_userbyid(p.proowner)) AS owner FROM pg_proc p

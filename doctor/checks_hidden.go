@@ -161,7 +161,7 @@ var hiddenChecks = []check{
 			SELECT quote_ident(c.relname) AS name FROM units u JOIN pg_index i ON i.indrelid = u.oid JOIN pg_class c ON c.oid = i.indexrelid
 			WHERE u.oid = scoped.oid AND ` + unscoped + ` AND i.indpred IS NULL AND NOT EXISTS (SELECT FROM pg_constraint f WHERE f.contype = 'f' AND f.conindid = i.indexrelid)
 			UNION ALL SELECT quote_ident(con.conname) FROM units p JOIN pg_constraint con ON con.confrelid = p.oid JOIN units u ON u.oid = con.conrelid
-			WHERE p.oid = scoped.oid AND ` + astray + `) k) made
+			WHERE p.oid = scoped.oid AND ` + astray + ` AND NOT EXISTS (SELECT FROM pg_index i WHERE ` + scopedKey("p.oid", "con.confkey || p.attnum::int2") + `)) k) made
 		WHERE scoped.relkind <> 'f' AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = scoped.oid AND i.indkey[0] = scoped.attnum AND i.indisvalid AND i.indpred IS NULL)`,
 		says: `{object} has no index that begins with {scope}: every statement reads the rows of all servers to find its own, and its run time tells how many there are`,
 		mend: `{mend}`, instead: `{instead}`,

@@ -143,8 +143,12 @@ func (f *File) table(section TableSection, s Schema) (*sqltree.Table, error) {
 	found := s.Tables[i]
 	t := &sqltree.Table{Schema: found.Schema, Name: found.Name, Keys: found.Keys, OID: found.OID, Walled: found.Walled}
 	for _, c := range found.Columns {
+		read := sqltree.TypeName(c.Base) // as which a domain's values are read
+		if c.Base == (Type{}) {
+			read = sqltree.TypeName{Schema: c.TypeSchema, Name: c.TypeName}
+		}
 		t.Columns = append(t.Columns, sqltree.Column{
-			Name: c.Name, Type: sqltree.TypeName{Schema: c.TypeSchema, Name: c.TypeName},
+			Name: c.Name, Type: read,
 			NotNull: c.NotNull, Collation: c.Collation, Virtual: c.Virtual, NoRead: c.Unreadable,
 		})
 		if section.Scoped && c.Name == section.Column {

@@ -31,9 +31,10 @@ type Column struct {
 	Name       string
 	TypeSchema string // pg_type's namespace, e.g. pg_catalog
 	TypeName   string // pg_type.typname, e.g. text, int8, _text
+	Base       Type   // the type that a domain is over; zero for other types
 	NotNull    bool   // it is declared so
 	Unreadable bool   // the role that runs statements may not SELECT it: it is hidden like one that the policy hides
-	Collation  string // its name, schema included; "" where it is that of its type. To compare two that differ fails
+	Collation  string // its name, schema included; "" where it is that of its type, a domain's base type. To compare two that differ fails
 	Virtual    bool   // it is generated when it is read, since Postgres 18: that can fail
 	Loose      bool   // its collation is not deterministic: values that differ can be equal
 }

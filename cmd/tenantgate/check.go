@@ -112,11 +112,16 @@ func readScript(path string) (string, error) {
 }
 
 func (k *checkCommand) compile() (*policy.Policy, error) {
-	name := "default"
-	if len(k.Policy) > 0 {
-		name = k.Policy[0]
+	names := k.Policy
+	if len(names) == 0 {
+		names = []string{"default"}
 	}
-	file, err := readPolicy(name)
+	file, err := readPolicy(names[0])
+	for _, name := range names[1:] { // the first decides, but a mistake in another is one too
+		if _, other := readPolicy(name); err == nil {
+			err = other
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +133,7 @@ func (k *checkCommand) compile() (*policy.Policy, error) {
 	if err != nil {
 		// The policy speaks of the database, and here is none.
 		said := strings.Replace(err.Error(), "the database has no table", "the schema (--schema) has no table", 1)
-		return nil, fmt.Errorf("compiling the policy %s: %s", name, said)
+		return nil, fmt.Errorf("compiling the policy %s: %s", names[0], said)
 	}
 	return p, nil
 }

@@ -84,7 +84,7 @@ func TestDoctor(t *testing.T) {
 func TestDoctorOfDev(t *testing.T) {
 	in := fresh(t)
 	_, out, errs := command(t, "doctor", "--data-dir", filepath.Join(in.dir, "data"))
-	for _, want := range []string{"\ndatabase tenantgate, role tenantgate_statement: 0 leaks, ", "files", ": rls: required would start\n", "\nno --policy was given, so this was held against the shipped ones (default, inject, readonly), "} {
+	for _, want := range []string{"\ndatabase tenantgate, role tenantgate_statement: 0 leaks, ", "\nthe wall stands for ", "public.files", ": rls: required would start\n", "\nno --policy was given, so this was held against the shipped ones (default, inject, readonly), "} {
 		if errs != "" || !strings.Contains("\n"+out, want) || strings.Contains(out, "not seen") {
 			t.Errorf("no %q in %s%s", want, out, errs)
 		}

@@ -153,6 +153,7 @@ func TestMigrateParts(t *testing.T) {
 		says string
 	}{
 		{[]string{"--control-only", "--no-tables"}, 1, "give one"}, {[]string{"--control-only", "--owner-database-url", url}, 1, "give one"},
+		{[]string{"--control-only", "--moved"}, 1, "give one"},
 		{[]string{"--control-only"}, 0, "made the control store (tables projects, revision, server_keys, servers, token_projects, tokens, wall_database, wall_keys): schema tenantgate in database parts on 127.0.0.1:"},
 		{[]string{"--control-only", "--json"}, 0, `"wall": false`}, {[]string{"--control-only"}, 0, "the control store: up to date: schema tenantgate in"},
 		{[]string{"--no-tables"}, 0, "made row-level security's function and keys (function server(), tables database, keys): schema tenantgate_wall in database parts on 127.0.0.1:"},
@@ -167,6 +168,27 @@ func TestMigrateParts(t *testing.T) {
 		}
 	}
 	parts := &instance{credentials: credentials{AdminDatabaseURL: url}}
+	elsewhere, err := inDatabase(in.AdminDatabaseURL, "elsewhere")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.admin(t, "DROP DATABASE IF EXISTS elsewhere WITH (FORCE)", "CREATE DATABASE elsewhere")
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"migrate"}, 1, "run tenantgate migrate --moved"},
+		{[]string{"migrate", "--moved"}, 0, "made the bundled tables"},
+		{[]string{"key", "rotate"}, 0, "key 2 signs from now on, in database elsewhere"},
+	} {
+		if code, out, errs := command(t, append(c.args, "--control-database-url", url, "--owner-database-url", elsewhere)...); code != c.code || !strings.Contains(out+errs, c.says) {
+			t.Errorf("%v: exit %d: %s%s", c.args, code, out, errs)
+		}
+	}
+	if code, out, errs := command(t, "migrate", "--moved", "--control-database-url", url); code != 0 {
+		t.Errorf("moved back: exit %d: %s%s", code, out, errs)
+	}
 	parts.admin(t, "DELETE FROM tenantgate_wall.keys", "DROP TABLE public.messages, public.files, public.conversations, public.end_users, public.tenantgate_migrations")
 	if _, out, _ := command(t, "migrate", "--no-tables", "--control-database-url", url); !strings.Contains(out, "updated row-level security's function and keys (function") {
 		t.Errorf("without a key: %s", out)

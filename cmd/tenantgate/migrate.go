@@ -18,7 +18,7 @@ type migrateCommand struct {
 	storeFlags
 	ownerFlags
 	ControlOnly   bool   `name:"control-only" help:"Make the control store alone, and nothing in the database that statements run in."`
-	Moved         bool   `help:"Statements run in another database from now on: note that. Without it a database that is not the one of before is refused, since services would sign with keys that the other does not know."`
+	Moved         bool   `name:"moved" env:"-" help:"Statements run in another database from now on: note that. Without it one that is not that of before gets row-level security's function, but no key and no tables."`
 	NoTables      bool   `name:"no-tables" help:"Leave the bundled tables out, because the database that statements run in has tables of its own. What row-level security needs is made all the same."`
 	StatementRole string `name:"statement-role" placeholder:"ROLE" help:"Role that statements run as; it is granted what it needs. Without it tenantgate_statement, where there is such a role."`
 	LookupRole    string `name:"lookup-role" placeholder:"ROLE" help:"Role that the look-up by e-mail reads as. Without it tenantgate_lookup, where there is such a role."`
@@ -42,6 +42,8 @@ func (m *migrateCommand) Run(ctx context.Context, c *console) error {
 	switch {
 	case m.ControlOnly && m.OwnerDatabaseURL != "":
 		return errors.New("--control-only and --owner-database-url contradict each other: give one")
+	case m.ControlOnly && m.Moved:
+		return errors.New("--moved notes the database that --control-only leaves alone: give one")
 	case m.ControlOnly && m.NoTables:
 		return errors.New("--control-only leaves more out than --no-tables: give one")
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/tenantgate/tenantgate/wall"
@@ -18,14 +19,19 @@ type part struct {
 	tables       []string // of the schema, where others may lie there too; else all
 	mark         string   // a query for a number that is another after each change
 	marked       string   // the table that it reads
+	hidesMarked  bool     // that table is not worth a word
 }
 
 var (
-	controlPart = part{name: "the control store", schema: "tenantgate", holds: "tables ", mark: "max(version_id)", marked: "tenantgate.migrations"}
-	wallPart    = part{name: "row-level security's function and keys", schema: wall.Schema, holds: "function server(), tables ", mark: "count(id)", marked: wall.Keys}
+	controlPart = part{name: "the control store", schema: "tenantgate", holds: "tables ", mark: "max(version_id)", marked: "tenantgate.migrations", hidesMarked: true}
+	wallPart    = part{name: "row-level security's function and keys", schema: wall.Schema, holds: "function server(), tables ", mark: wallMark, marked: wall.Keys}
 	bundledPart = part{name: "the bundled tables", schema: "public", holds: "tables ", tables: []string{"conversations", "end_users", "files", "messages"},
-		mark: "max(version_id)", marked: "public.tenantgate_migrations"}
+		mark: "max(version_id)", marked: "public.tenantgate_migrations", hidesMarked: true}
 )
+
+// wallMark is made of the keys and of the function's text.
+const wallMark = `coalesce(sum(hashtext(encode("inner", 'hex'))::int8), 0)::int8 + (SELECT coalesce(sum(hashtext(p.prosrc)::int8), 0)::int8
+	FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = '` + wall.Schema + `')`
 
 // stand is what there is of a part at one time. The zero value is nothing.
 type stand struct {
@@ -40,6 +46,7 @@ func (p part) stand(ctx context.Context, url string) (s stand, err error) {
 		return s, errors.New("the URL can't be read") // the library's error quotes it
 	}
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	config.ConnectTimeout = 10 * time.Second
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return s, fmt.Errorf("connecting: %w", err)
@@ -54,7 +61,7 @@ func (p part) stand(ctx context.Context, url string) (s stand, err error) {
 		return stand{}, fmt.Errorf("looking at what there is in schema %s: %w", p.schema, err)
 	}
 	s.tables = slices.DeleteFunc(s.tables, func(name string) bool {
-		return p.schema+"."+name == p.marked && p.marked != wall.Keys || p.tables != nil && !slices.Contains(p.tables, name)
+		return p.hidesMarked && p.schema+"."+name == p.marked || p.tables != nil && !slices.Contains(p.tables, name)
 	})
 	return s, nil
 }

@@ -30,16 +30,16 @@ func (a *analyzer) keepsAggregate(n *pg.Node, start int) bool {
 }
 
 // aggregates tells whether an expression holds an aggregate or a window function of its own
-// query level, whose relations count from start. An aggregate of nothing but columns of the
-// query around is that query's.
+// query level, whose relations count from start, and certainly of that: one that names
+// columns of a query around may be that query's.
 func (a *analyzer) aggregates(n *pg.Node, start int) bool {
 	found := false
 	within(n.ProtoReflect(), func(f *pg.FuncCall) {
 		mentioned := map[*relation]bool{}
 		a.mentions(f.ProtoReflect(), mentioned)
-		own := len(mentioned) == 0
+		own := true
 		for r := range mentioned {
-			own = own || r.serial >= start
+			own = own && r.serial >= start
 		}
 		found = found || own && a.isAggregate(f)
 	})

@@ -27,8 +27,11 @@ func Analyze(stmt *pg.RawStmt, c *Catalog) (*Facts, *Fault) {
 
 func newAnalyzer(c *Catalog, operators []NameUse, torn map[int32]bool) *analyzer {
 	return &analyzer{
-		catalog: c, facts: &Facts{Operators: operators}, torn: torn, seen: map[proto.Message]bool{}, subqueries: map[*pg.SubLink]string{},
-		names: map[*pg.ColumnRef]meaning{}, quiet: map[*pg.Node]bool{}, leaky: map[*pg.Node]bool{}, firsts: map[*pg.Node]int{}, starts: map[*pg.SubLink]int{}, begins: map[*pg.SelectStmt]int{}, overlooks: map[*pg.Node]bool{}, mixed: map[proto.Message]bool{}, withs: map[*pg.RangeVar]*cte{},
+		catalog: c, facts: &Facts{Operators: operators}, torn: torn,
+		seen: map[proto.Message]bool{}, subqueries: map[*pg.SubLink]string{},
+		names: map[*pg.ColumnRef]meaning{}, quiet: map[*pg.Node]bool{}, leaky: map[*pg.Node]bool{},
+		firsts: map[*pg.Node]int{}, starts: map[*pg.SubLink]int{}, begins: map[*pg.SelectStmt]int{},
+		overlooks: map[*pg.Node]bool{}, withs: map[*pg.RangeVar]*cte{}, mixed: map[proto.Message]bool{},
 	}
 }
 
@@ -49,10 +52,11 @@ type analyzer struct {
 	subqueries map[*pg.SubLink]string // the name of the first column of each, where it is known
 	columns    int                    // that relations and lists have, all in all
 
+	torn map[int32]bool // placeholders: see params.go
+
 	// For the barrier: what names mean, which expressions are leakproof, which hold
 	// something that is not, the first relation that each names, and how many relations
 	// came before each sub-query.
-	torn      map[int32]bool // placeholders: see params.go
 	names     map[*pg.ColumnRef]meaning
 	quiet     map[*pg.Node]bool
 	leaky     map[*pg.Node]bool

@@ -25,7 +25,7 @@ type Table struct {
 // Column is one column of a Table, with what the policy says of it.
 type Column struct {
 	Name      string
-	Type      TypeName
+	Type      TypeName // of a domain the type that it is over
 	NotNull   bool
 	Collation string // "" where it is that of its type
 	Virtual   bool   // it is generated when it is read

@@ -38,6 +38,9 @@ func (a *analyzer) typeOf(n *pg.Node) (string, bool) {
 			return a.typed(list[0].GetResTarget().GetVal())
 		}
 	case *pg.Node_CoalesceExpr:
+		if !a.oneType(x.CoalesceExpr.Args) {
+			return "", false
+		}
 		for _, arg := range x.CoalesceExpr.Args {
 			if t, ok := a.typeOf(arg); !ok || t != "" {
 				return t, ok

@@ -3,6 +3,7 @@ package sqltree
 import (
 	"math"
 	"slices"
+	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -59,7 +60,7 @@ func (a *analyzer) overlookedHere(n *pg.Node, start int) bool {
 	case *pg.Node_AExpr:
 		return !a.heldOperator(x.AExpr, start)
 	case *pg.Node_TypeCast: // each element of an array is cast out of sight of its column
-		return len(x.TypeCast.TypeName.ArrayBounds) > 0 || !a.keeps(x.TypeCast.Arg, start)
+		return isArray(x.TypeCast.TypeName) || !a.keeps(x.TypeCast.Arg, start)
 	case *pg.Node_SubLink:
 		return !a.heldSubLink(x.SubLink, start)
 	case *pg.Node_MinMaxExpr:
@@ -70,6 +71,11 @@ func (a *analyzer) overlookedHere(n *pg.Node, start int) bool {
 		return !a.oneType(x.CoalesceExpr.Args)
 	}
 	return true
+}
+
+// isArray tells int[], and _int4, which is its own name.
+func isArray(t *pg.TypeName) bool {
+	return len(t.ArrayBounds) > 0 || strings.HasPrefix(lastName(t.Names), "_")
 }
 
 // compared gives what CASE x WHEN y compares.

@@ -9,20 +9,24 @@ import (
 // one place. $1 in several places has the type that Postgres finds first, and is converted
 // in the others, which may fail while the statement runs. Such a placeholder is torn.
 
-// tornBy gives the placeholders of a statement, all names of which are resolved, that stand in
-// several places which are not certainly of one type.
+// tornBy gives the placeholders of a statement, all names of which are resolved, that may be
+// torn: none, or all that stand in several places where one of them does so in places that
+// are not certainly of one type, for what it is compared with has no known type either.
 func (a *analyzer) tornBy(stmt *pg.RawStmt) map[int32]bool {
-	p := params{analyzer: a, types: map[int32]string{}, seen: map[int32]bool{}, torn: map[int32]bool{}}
+	p := params{analyzer: a, types: map[int32]string{}, several: map[int32]bool{}}
 	p.walk(stmt.ProtoReflect())
-	return p.torn
+	if !p.differ {
+		return nil
+	}
+	return p.several
 }
 
 // params are the placeholders seen so far, each with the type that all its places have.
 type params struct {
 	*analyzer
-	types map[int32]string // "" where it isn't known
-	seen  map[int32]bool
-	torn  map[int32]bool
+	types   map[int32]string // "" where it isn't known
+	several map[int32]bool   // those that stand in several places
+	differ  bool             // some of these are not certainly of one type
 }
 
 func (p *params) walk(m protoreflect.Message) {
@@ -53,38 +57,67 @@ func (p *params) walk(m protoreflect.Message) {
 // operands notes the operands that are placeholders with the type that a comparison gives
 // them, which is that of what they are compared with.
 func (p *params) operands(e *pg.A_Expr) {
-	list := []*pg.Node{e.Lexpr, e.Rexpr}
-	if items := e.Rexpr.GetList(); items != nil {
-		list = append(items.Items[:len(items.Items):len(items.Items)], e.Lexpr)
-	}
-	t := ""
-	for _, n := range list {
-		if known, ok := p.typeOf(n); ok && n.GetAConst() == nil && t == "" {
+	for _, pair := range p.compared(e) {
+		t := ""
+		if known, ok := p.typeOf(pair.with); ok && pair.with.GetAConst() == nil {
 			t = known
 		}
-	}
-	switch e.Kind {
-	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL:
-		t += "[]"
-	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN, pg.A_Expr_Kind_AEXPR_BETWEEN_SYM, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
-	default:
-		if !isComparison(lastName(e.Name)) {
-			t = ""
-		}
-	}
-	for _, n := range list {
-		if ref := n.GetParamRef(); ref != nil {
+		switch ref := pair.operand.GetParamRef(); {
+		case ref != nil && pair.array && t != "":
+			p.note(ref, t+"[]")
+		case ref != nil:
 			p.note(ref, t)
-		} else if n != nil {
-			p.walk(n.ProtoReflect())
+		case pair.operand != nil:
+			p.walk(pair.operand.ProtoReflect())
 		}
 	}
 }
 
-func (p *params) note(ref *pg.ParamRef, t string) {
-	if p.seen[ref.Number] && (t == "" || t == "[]" || t != p.types[ref.Number]) {
-		p.torn[ref.Number] = true
+// operand is one of an operator's, with what decides its type; nil where nothing does.
+type operand struct {
+	operand, with *pg.Node
+	array         bool // of the type
+}
+
+// compared gives the operands of an operator. The left one of BETWEEN stands in two places.
+func (p *params) compared(e *pg.A_Expr) []operand {
+	list := e.Rexpr.GetList().GetItems()
+	switch e.Kind {
+	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN, pg.A_Expr_Kind_AEXPR_BETWEEN_SYM, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
+		if len(list) != 2 {
+			break
+		}
+		pairs := []operand{{operand: e.Lexpr, with: list[0]}, {operand: list[0], with: e.Lexpr}, {operand: list[1], with: e.Lexpr}}
+		if e.Lexpr.GetParamRef() != nil {
+			pairs = append(pairs, operand{operand: e.Lexpr, with: list[1]})
+		}
+		return pairs
+	case pg.A_Expr_Kind_AEXPR_IN:
+		with := e.Lexpr
+		if all := append(list[:len(list):len(list)], e.Lexpr); !p.oneType(all) {
+			with = nil
+		}
+		pairs := []operand{{operand: e.Lexpr}}
+		for _, n := range list {
+			pairs = append(pairs, operand{operand: n, with: with})
+		}
+		return pairs
+	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL:
+		return []operand{{operand: e.Lexpr}, {operand: e.Rexpr, with: e.Lexpr, array: true}}
+	case pg.A_Expr_Kind_AEXPR_OP, pg.A_Expr_Kind_AEXPR_DISTINCT, pg.A_Expr_Kind_AEXPR_NOT_DISTINCT:
+		if isComparison(lastName(e.Name)) {
+			return []operand{{operand: e.Lexpr, with: e.Rexpr}, {operand: e.Rexpr, with: e.Lexpr}}
+		}
 	}
-	p.seen[ref.Number] = true
+	return []operand{{operand: e.Lexpr}, {operand: e.Rexpr}}
+}
+
+// note takes in a place of a placeholder.
+func (p *params) note(ref *pg.ParamRef, t string) {
+	before, seen := p.types[ref.Number]
+	if seen {
+		p.several[ref.Number] = true
+		p.differ = p.differ || t == "" || t != before
+	}
 	p.types[ref.Number] = t
 }

@@ -2,11 +2,13 @@ package barrier
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/tenantgate/tenantgate/policies"
 	"github.com/tenantgate/tenantgate/policy"
@@ -15,7 +17,7 @@ import (
 // wider gives conversations columns of more types, two of them with collations of their own.
 const wider = `ALTER TABLE conversations ADD amount numeric NOT NULL DEFAULT 1, ADD f float8 NOT NULL DEFAULT 1, ADD day date NOT NULL DEFAULT '2020-01-01',
 	ADD cc text COLLATE "C" NOT NULL DEFAULT 'x', ADD cp text COLLATE "POSIX" NOT NULL DEFAULT 'x', ADD tags text[] NOT NULL DEFAULT '{a,b}',
-	ADD circ circle NOT NULL DEFAULT '<(0,0),1>', ADD seg lseg NOT NULL DEFAULT '[(0,0),(1,1)]';`
+	ADD n4 int4 NOT NULL DEFAULT 1, ADD n8 int8 NOT NULL DEFAULT 1, ADD circ circle NOT NULL DEFAULT '<(0,0),1>', ADD seg lseg NOT NULL DEFAULT '[(0,0),(1,1)]';`
 
 // widerOthers makes the values of server b fail where they are converted.
 const widerOthers = `UPDATE conversations SET amount = '1e400', day = '5000000-01-01', end_user_id = 'u1', tags = '{a}',
@@ -34,7 +36,7 @@ func widened(t *testing.T, walled bool) *policy.Policy {
 		if schema.Tables[i].Name != "conversations" {
 			continue
 		}
-		for _, c := range []string{"amount numeric", "f float8", "day date", "cc text", "cp text", "tags _text", "circ circle", "seg lseg"} {
+		for _, c := range []string{"amount numeric", "f float8", "day date", "cc text", "cp text", "tags _text", "circ circle", "seg lseg", "n4 int4", "n8 int8"} {
 			name, typ, _ := strings.Cut(c, " ")
 			schema.Tables[i].Columns = append(schema.Tables[i].Columns, policy.Column{Name: name, TypeSchema: "pg_catalog", TypeName: typ, NotNull: true, Collation: collations[name]})
 		}
@@ -42,34 +44,59 @@ func widened(t *testing.T, walled bool) *policy.Policy {
 	return compile(t, schema, walled)
 }
 
-// Ensure a placeholder that has two types, and fails in one of them where b's rows ask for
-// it, tells of none.
+// byPlaceholder are statements with a placeholder that has two types, and fails in one of
+// them where b's rows ask for it, and what is sent for each placeholder.
+var byPlaceholder = map[string][]string{
+	"title <> $1::text AND (end_user_id IS NULL OR (SELECT $1::int LIMIT 1) IS NULL)":                 {"abc"},
+	"n8 BETWEEN $1 AND $2::int AND (end_user_id IS NULL OR (SELECT $1::int LIMIT 1) IS NULL)":         {"9999999999", "5"},
+	"n4 IN ($1, 5000000000) AND (end_user_id IS NULL OR (SELECT $1::int LIMIT 1) IS NULL)":            {"9999999999"},
+	"coalesce(n4, n8) = $1 AND (end_user_id IS NULL OR (SELECT $1::int LIMIT 1) IS NULL)":             {"9999999999"},
+	"n8 = $1 AND coalesce($1, n4) = $2 AND (end_user_id IS NULL OR (SELECT $2::int LIMIT 1) IS NULL)": {"9999999999", "9999999999"},
+	"end_user_id IS NULL OR (SELECT $1 BETWEEN 1.5 AND '1'::float8 LIMIT 1) IS NULL":                  {"1e400"},
+}
+
+// Ensure such placeholders tell of no row, where Postgres plans for any argument.
 func TestFoundByPlaceholder(t *testing.T) {
-	const text = "SELECT id FROM conversations WHERE title <> $1::text AND (end_user_id IS NULL OR (SELECT $1::int LIMIT 1) IS NULL)"
-	const alone = wider + own
-	const shared = wider + others + widerOthers
 	for name, c := range map[string]struct {
 		policy        *policy.Policy
 		shared, alone *pgx.Conn
 	}{
-		"without row-level security": {widened(t, false), database(t, shared), database(t, alone)},
-		"with row-level security":    {widened(t, true), walled(t, shared), walled(t, alone)},
+		"without row-level security": {widened(t, false), database(t, wider+others+widerOthers), database(t, wider+own)},
+		"with row-level security":    {widened(t, true), walled(t, wider+others+widerOthers), walled(t, wider+own)},
 	} {
-		b, reason := c.policy.Decide(text).Approved.Bind("a", []policy.Arg{{Kind: policy.String, Text: "abc"}})
-		if reason != nil {
-			t.Fatal(reason)
-		}
-		var params []any
-		for _, p := range b.Params() {
-			params = append(params, p.Value.Text)
-		}
-		for _, conn := range []*pgx.Conn{c.shared, c.alone} {
-			execute(t, conn, "SET plan_cache_mode = force_generic_plan; SET enable_indexscan = off; SET enable_bitmapscan = off; SET cpu_operator_cost = 0")
-			if _, err := lines(conn.Query(t.Context(), b.SQL(), params...)); err != nil {
-				t.Errorf("%s: %v", name, err)
+		for where, args := range byPlaceholder {
+			if got, want := answer(t, c.policy, c.shared, where, args), answer(t, c.policy, c.alone, where, args); got != want {
+				t.Errorf("%s: %s\ntells of another server's row: %s, and alone %s", name, where, got, want)
 			}
 		}
 	}
+}
+
+// answer runs a condition for server a, and gives the rows or the SQLSTATE.
+func answer(t *testing.T, p *policy.Policy, conn *pgx.Conn, where string, args []string) string {
+	t.Helper()
+	var list []policy.Arg
+	for _, arg := range args {
+		list = append(list, policy.Arg{Kind: policy.String, Text: arg})
+	}
+	b, reason := p.Decide("SELECT id FROM conversations WHERE "+where).Approved.Bind("a", list)
+	if reason != nil {
+		t.Fatal(reason)
+	}
+	var params []any
+	for _, param := range b.Params() {
+		params = append(params, param.Value.Text)
+	}
+	execute(t, conn, "SET plan_cache_mode = force_generic_plan; SET enable_indexscan = off; SET enable_bitmapscan = off; SET cpu_operator_cost = 0")
+	ids, err := lines(conn.Query(t.Context(), b.SQL(), params...))
+	var failed *pgconn.PgError
+	if errors.As(err, &failed) {
+		return failed.Code
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "rows " + ids
 }
 
 // TestFound runs what told of others' rows once: beside them each statement must end as it

@@ -30,7 +30,8 @@ const schemaSQL = `SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_obj
       'name', a.attname, 'type_schema', tn.nspname, 'type', t.typname,
       'element_schema', en.nspname, 'element', e.typname, 'not_null', a.attnotnull AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint AS k
         WHERE k.conrelid = c.oid AND k.contype = 'n' AND NOT k.convalidated AND a.attnum = ANY (k.conkey)),
-      'collation', CASE WHEN a.attcollation <> t.typcollation THEN (SELECT pg_catalog.format('%I.%I', cn.nspname, co.collname)
+      'base_schema', bn.nspname, 'base', b.typname,
+      'collation', CASE WHEN a.attcollation <> coalesce(b.typcollation, t.typcollation) THEN (SELECT pg_catalog.format('%I.%I', cn.nspname, co.collname)
         FROM pg_catalog.pg_collation AS co JOIN pg_catalog.pg_namespace AS cn ON cn.oid = co.collnamespace WHERE co.oid = a.attcollation) ELSE '' END,
       'virtual', a.attgenerated = 'v',
       'unreadable', NOT pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT'),
@@ -38,6 +39,11 @@ const schemaSQL = `SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_obj
     FROM pg_catalog.pg_attribute AS a
     JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
     JOIN pg_catalog.pg_namespace AS tn ON tn.oid = t.typnamespace
+    LEFT JOIN LATERAL (WITH RECURSIVE down AS (
+        SELECT t.typtype, t.typbasetype, t.typcollation, t.typname, t.typnamespace
+        UNION ALL SELECT u.typtype, u.typbasetype, u.typcollation, u.typname, u.typnamespace FROM down JOIN pg_catalog.pg_type AS u ON u.oid = down.typbasetype
+      ) SELECT * FROM down WHERE t.typtype = 'd' AND down.typtype <> 'd') AS b ON true
+    LEFT JOIN pg_catalog.pg_namespace AS bn ON bn.oid = b.typnamespace
     LEFT JOIN pg_catalog.pg_type AS e ON e.oid = t.typelem AND t.typelem <> 0
     LEFT JOIN pg_catalog.pg_namespace AS en ON en.oid = e.typnamespace
     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped),
@@ -72,6 +78,8 @@ type catalogColumn struct {
 	Type          string `json:"type"`
 	ElementSchema string `json:"element_schema"`
 	Element       string `json:"element"`
+	BaseSchema    string `json:"base_schema"`
+	Base          string `json:"base"`
 	NotNull       bool   `json:"not_null"`
 	Unreadable    bool   `json:"unreadable"`
 	Collation     string `json:"collation"`
@@ -152,7 +160,7 @@ func asSchema(rows []catalogTable) policy.Schema {
 	for _, r := range rows {
 		t := policy.Table{Schema: r.Schema, Name: r.Name, OID: r.OID, Keys: r.Keys}
 		for _, c := range r.Columns {
-			t.Columns = append(t.Columns, policy.Column{Name: c.Name, TypeSchema: c.TypeSchema, TypeName: c.Type, NotNull: c.NotNull, Unreadable: c.Unreadable, Collation: c.Collation, Virtual: c.Virtual, Loose: c.Loose})
+			t.Columns = append(t.Columns, policy.Column{Name: c.Name, TypeSchema: c.TypeSchema, TypeName: c.Type, Base: policy.Type{Schema: c.BaseSchema, Name: c.Base}, NotNull: c.NotNull, Unreadable: c.Unreadable, Collation: c.Collation, Virtual: c.Virtual, Loose: c.Loose})
 			s.Types = addType(s.Types, c.TypeSchema, c.Type)
 			s.Types = addType(s.Types, c.ElementSchema, c.Element)
 		}

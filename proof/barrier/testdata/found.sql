@@ -124,3 +124,6 @@ SELECT 1 FROM conversations WHERE end_user_id IS NULL OR json_build_object(title
 SELECT 1 FROM conversations WHERE end_user_id IS NULL OR EXISTS (SELECT 1 FROM files f WHERE (f.id = conversations.id OR true) AND f.size_bytes / f.size_bytes IS NULL)
 SELECT 1 FROM conversations WHERE end_user_id IS NULL OR format('%s %s %s', coalesce('x', title)) IS NULL
 SELECT 1 FROM conversations m WHERE m.end_user_id IS NULL OR (SELECT json_build_object(f.name, 1) FROM files f WHERE f.id = m.id AND false GROUP BY GROUPING SETS ((), (f.name))) IS NULL
+SELECT 1 FROM conversations c JOIN (SELECT coalesce(amount, '1'::float8) AS k FROM conversations) s ON s.k = c.amount
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR tags::_int4 IS NULL
+SELECT (SELECT 1 FROM messages g GROUP BY g.content HAVING max((SELECT s.id FROM end_users s WHERE s.id = f.id)) IN ('x', (1 / (length(g.content) - 1))::text) LIMIT 1) FROM files f
