@@ -21,6 +21,8 @@ func (a *analyzer) keepsAggregate(n *pg.Node, start int) bool {
 		return !slices.ContainsFunc(x.BoolExpr.Args, func(arg *pg.Node) bool { return !a.keepsAggregate(arg, start) })
 	case *pg.Node_AExpr:
 		return kept(x.AExpr.Lexpr) || x.AExpr.Kind == pg.A_Expr_Kind_AEXPR_OP && kept(x.AExpr.Rexpr)
+	case *pg.Node_NullTest:
+		return kept(x.NullTest.Arg)
 	case *pg.Node_FuncCall:
 		if a.catalogCall(x.FuncCall) != "" && slices.ContainsFunc(x.FuncCall.Args, kept) {
 			return true

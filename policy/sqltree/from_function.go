@@ -48,6 +48,7 @@ func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
 	}
 	if len(f.Functions) == 1 {
 		r.cols, r.known = a.setColumns(call, f.Alias)
+		r.rows = r.known
 	}
 	for _, d := range f.Coldeflist {
 		r.cols = append(r.cols, column{name: d.GetColumnDef().GetColname()})

@@ -16,8 +16,8 @@ import (
 // is a parameter by then, and not one of a sub-query that may be an expression.
 func (a *analyzer) keeps(n *pg.Node, start int) bool {
 	return a.keepsOne(n, func(n *pg.Node) bool {
-		r := a.tableOf(n.GetColumnRef())
-		return r != nil && r.serial >= start
+		meant := a.names[n.GetColumnRef()]
+		return len(meant.relations) == 1 && (!meant.varying || meant.relations[0].rows) && meant.relations[0].serial >= start
 	})
 }
 
@@ -78,7 +78,7 @@ func (a *analyzer) heldCall(f *pg.FuncCall, start int) bool {
 // heldOperator is heldCall for operators, and for what is short for several.
 func (a *analyzer) heldOperator(e *pg.A_Expr, start int) bool {
 	switch {
-	case e.Lexpr.GetRowExpr() != nil || e.Rexpr.GetRowExpr() != nil || a.conflict(e.Lexpr, e.Rexpr) || a.converts(e):
+	case e.Lexpr.GetRowExpr() != nil || e.Rexpr.GetRowExpr() != nil || a.conflict(e.Lexpr, e.Rexpr) || a.converts(e, start):
 		return false
 	case (a.fragile(e.Lexpr) || a.fragile(e.Rexpr)) && !(isComparison(lastName(e.Name)) && !a.overflows(e.Lexpr) && !a.overflows(e.Rexpr)):
 		return false
@@ -118,7 +118,7 @@ func (a *analyzer) heldSubLink(s *pg.SubLink, start int) bool {
 	case s.SubLinkType == pg.SubLinkType_ANY_SUBLINK:
 		list := query.TargetList
 		return len(list) == 1 && a.keeps(s.Testexpr, start) && a.oneType([]*pg.Node{s.Testexpr, list[0].GetResTarget().GetVal()})
-	case len(query.GroupClause) > 0: // a row, it may be, though it finds none
+	case len(query.GroupClause) > 0 || query.HavingClause != nil || failsOnNone(query): // it may give a row though it finds none
 		return false
 	case !isCount(query.LimitCount) || !isCount(query.LimitOffset):
 		return false
@@ -126,9 +126,18 @@ func (a *analyzer) heldSubLink(s *pg.SubLink, start int) bool {
 	return slices.ContainsFunc(conjuncts(query.WhereClause), func(part *pg.Node) bool { return a.ties(part, start, a.starts[s]) })
 }
 
+// failsOnNone tells whether a query has functions that may fail though it finds no row:
+// window functions, and the likes of percentile_cont(2) WITHIN GROUP (…).
+func failsOnNone(query *pg.SelectStmt) bool {
+	found := len(query.WindowClause) > 0
+	within(query.ProtoReflect(), func(f *pg.FuncCall) { found = found || f.Over != nil || f.AggWithinGroup })
+	return found
+}
+
 // ties tells whether a part of a sub-query's WHERE compares a column of its own, whose
 // relations count from inner, with one of the level around, whose relations count from
-// start. It is dropped only with all of the WHERE, by which the sub-query finds no row.
+// start. It is dropped only with all of the WHERE, by which the sub-query finds no row: then
+// it is evaluated, if at all, on none.
 func (a *analyzer) ties(part *pg.Node, start, inner int) bool {
 	e := part.GetAExpr()
 	if e.GetKind() != pg.A_Expr_Kind_AEXPR_OP || lastName(e.Name) != "=" {

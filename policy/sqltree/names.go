@@ -79,6 +79,7 @@ type exposure struct {
 	body     *pg.SelectStmt // the sub-query or WITH query that it is, where a barrier can stand
 	parts    []*relation    // of a join that it is a name for
 	masked   bool           // the parts can't be named any more
+	rows     bool           // it is a function that gives rows: its columns stay columns
 	reach    int            // the first relation that it is made of, where that is another one; else 0
 }
 

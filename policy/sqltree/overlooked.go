@@ -87,8 +87,13 @@ func compared(c *pg.CaseExpr) []*pg.Node {
 	return list
 }
 
-// converts tells whether an operand without a column may be converted for an operator.
-func (a *analyzer) converts(e *pg.A_Expr) bool {
+// converts tells whether an operand that is none of a column of the level may be converted
+// for an operator, while the statement runs: a literal is at once. So is each element of an
+// array, out of sight of its column.
+func (a *analyzer) converts(e *pg.A_Expr, start int) bool {
+	if e.Kind == pg.A_Expr_Kind_AEXPR_OP_ANY || e.Kind == pg.A_Expr_Kind_AEXPR_OP_ALL {
+		return a.convertsElements(e)
+	}
 	if t := a.namedType(e.Rexpr); (t != TypeName{}) && t == a.namedType(e.Lexpr) {
 		return false
 	}
@@ -97,11 +102,27 @@ func (a *analyzer) converts(e *pg.A_Expr) bool {
 		operands = append(slices.Clone(list.Items), e.Lexpr)
 	}
 	for _, n := range operands {
-		if n != nil && !a.isUntyped(n) && n.GetAArrayExpr() == nil && !a.looks(n, math.MaxInt) && !a.oneType(operands) {
+		if array := n.GetAArrayExpr(); n == nil || array != nil && a.oneType(array.Elements) {
+			continue
+		}
+		if !a.isUntyped(n) && n.GetAConst() == nil && !a.keeps(n, start) && !a.oneType(operands) {
 			return true
 		}
 	}
 	return false
+}
+
+// convertsElements is converts for x = ANY (array).
+func (a *analyzer) convertsElements(e *pg.A_Expr) bool {
+	if list := e.Rexpr.GetAArrayExpr(); list != nil {
+		return !a.oneType(append(slices.Clone(list.Elements), e.Lexpr))
+	}
+	element, ok := a.elementOf(e.Rexpr)
+	if array := a.names[e.Rexpr.GetColumnRef()].typ; !ok && strings.HasPrefix(array.Name, "_") {
+		element, ok = plainType(TypeName{array.Schema, array.Name[1:]})
+	}
+	t, known := a.typeOf(e.Lexpr)
+	return !ok || !known || t != "" && element != "" && t != element
 }
 
 // namedType gives the type of a column, or the one that a cast names.

@@ -58,7 +58,7 @@ func (p *params) walk(m protoreflect.Message) {
 // them, which is that of what they are compared with.
 func (p *params) operands(e *pg.A_Expr) {
 	for _, pair := range p.compared(e) {
-		t := ""
+		t := pair.typ
 		if known, ok := p.typeOf(pair.with); ok && pair.with.GetAConst() == nil {
 			t = known
 		}
@@ -73,9 +73,11 @@ func (p *params) operands(e *pg.A_Expr) {
 	}
 }
 
-// operand is one of an operator's, with what decides its type; nil where nothing does.
+// operand is one of an operator's, with what decides its type, or the type; neither where
+// nothing does.
 type operand struct {
 	operand, with *pg.Node
+	typ           string
 	array         bool // of the type
 }
 
@@ -104,8 +106,15 @@ func (p *params) compared(e *pg.A_Expr) []operand {
 		return pairs
 	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL:
 		return []operand{{operand: e.Lexpr}, {operand: e.Rexpr, with: e.Lexpr, array: true}}
+	case pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE:
+		if t, ok := p.typeOf(e.Lexpr); ok && t == "text" {
+			return []operand{{operand: e.Lexpr}, {operand: e.Rexpr, typ: t}}
+		}
 	case pg.A_Expr_Kind_AEXPR_OP, pg.A_Expr_Kind_AEXPR_DISTINCT, pg.A_Expr_Kind_AEXPR_NOT_DISTINCT:
-		if isComparison(lastName(e.Name)) {
+		switch {
+		case p.joinsTexts(e):
+			return []operand{{operand: e.Lexpr, typ: "text"}, {operand: e.Rexpr, typ: "text"}}
+		case isComparison(lastName(e.Name)):
 			return []operand{{operand: e.Lexpr, with: e.Rexpr}, {operand: e.Rexpr, with: e.Lexpr}}
 		}
 	}

@@ -52,6 +52,9 @@ var byPlaceholder = map[string][]string{
 	"n4 IN ($1, 5000000000) AND (end_user_id IS NULL OR (SELECT $1::int LIMIT 1) IS NULL)":            {"9999999999"},
 	"coalesce(n4, n8) = $1 AND (end_user_id IS NULL OR (SELECT $1::int LIMIT 1) IS NULL)":             {"9999999999"},
 	"n8 = $1 AND coalesce($1, n4) = $2 AND (end_user_id IS NULL OR (SELECT $2::int LIMIT 1) IS NULL)": {"9999999999", "9999999999"},
+	"(f IN ($1, amount)) IS NULL OR amount <> $1":                                                     {"1"},
+	"(f BETWEEN $1 AND amount) IS NULL OR amount < $1":                                                {"1"},
+	"(coalesce(amount, f) = $1) IS NULL OR amount <> $1":                                              {"1"},
 	"end_user_id IS NULL OR (SELECT $1 BETWEEN 1.5 AND '1'::float8 LIMIT 1) IS NULL":                  {"1e400"},
 }
 

@@ -127,3 +127,9 @@ SELECT 1 FROM conversations m WHERE m.end_user_id IS NULL OR (SELECT json_build_
 SELECT 1 FROM conversations c JOIN (SELECT coalesce(amount, '1'::float8) AS k FROM conversations) s ON s.k = c.amount
 SELECT 1 FROM conversations WHERE end_user_id IS NULL OR tags::_int4 IS NULL
 SELECT (SELECT 1 FROM messages g GROUP BY g.content HAVING max((SELECT s.id FROM end_users s WHERE s.id = f.id)) IN ('x', (1 / (length(g.content) - 1))::text) LIMIT 1) FROM files f
+SELECT 1 FROM conversations m WHERE m.end_user_id IS NULL OR (SELECT percentile_cont(2) WITHIN GROUP (ORDER BY f.size_bytes) FROM files f WHERE f.id = m.id AND f.name = NULL) IS NULL
+SELECT 1 FROM conversations m WHERE m.title <> '(' OR (SELECT percentile_cont(2) WITHIN GROUP (ORDER BY f.size_bytes) FROM files f WHERE f.id = m.id AND false) IS NULL
+SELECT 1 FROM conversations m WHERE m.title <> '(' OR (SELECT ntile(0) OVER () FROM files f WHERE f.id = m.id AND false HAVING true) IS NULL
+SELECT 1 FROM conversations m WHERE m.title <> '(' OR (SELECT nth_value(count(*), 0) OVER () FROM files f WHERE f.id = m.id AND false) IS NULL
+SELECT 1 FROM conversations m WHERE m.title <> '(' OR (SELECT count(*) OVER (ROWS BETWEEN -1 PRECEDING AND CURRENT ROW) FROM files f WHERE f.id = m.id AND false HAVING true) IS NULL
+SELECT (SELECT count(*) FROM conversations d GROUP BY d.end_user_id HAVING CASE WHEN d.end_user_id IS NULL THEN 1 ELSE (SELECT g FROM generate_series(1, 2) g) END > count((SELECT f.id FROM files f WHERE f.id = m.id LIMIT 1)) LIMIT 1) FROM conversations m
