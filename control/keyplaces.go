@@ -15,11 +15,11 @@ import (
 
 // keyPlaces are the two places while somebody works on them.
 type keyPlaces struct {
-	control   pgx.Tx
-	owner     *pgx.Conn
-	secrets   map[int32][]byte // of the control store
-	made      map[int32]time.Time
-	verifying []int32 // the ids that the statements' database knows
+	control pgx.Tx
+	owner   *pgx.Conn
+	secrets map[int32][]byte // of the control store
+	made    map[int32]time.Time
+	pads    map[int32]pads // that the statements' database verifies with
 }
 
 // read takes the lock and reads both places.
@@ -41,12 +41,12 @@ func (p *keyPlaces) read(ctx context.Context) error {
 	if err != nil {
 		return missingWall(err)
 	}
-	if rows, err = p.owner.Query(ctx, `SELECT id, made_at FROM tenantgate_wall.keys`); err != nil {
+	if rows, err = p.owner.Query(ctx, `SELECT id, "inner", "outer", made_at FROM tenantgate_wall.keys`); err != nil {
 		return err
 	}
-	_, err = pgx.ForEachRow(rows, []any{&id, &made}, func() error {
-		p.verifying = append(p.verifying, id)
-		p.made[id] = made
+	var in, out []byte
+	_, err = pgx.ForEachRow(rows, []any{&id, &in, &out, &made}, func() error {
+		p.pads[id], p.made[id] = pads{string(in), string(out)}, made
 		return nil
 	})
 	return missingWall(err)
@@ -94,13 +94,34 @@ func (p *keyPlaces) add(ctx context.Context) error {
 	return err
 }
 
-// admit has the statements' database accept a key of the control store's.
+// admit has the statements' database accept a key of the control store's, if it has none of
+// that id.
 func (p *keyPlaces) admit(ctx context.Context, id int32) error {
 	in, out := wall.Key{ID: id, Secret: p.secrets[id]}.Pads()
-	_, err := p.owner.Exec(ctx, `INSERT INTO tenantgate_wall.keys (id, "inner", "outer") VALUES ($1, $2, $3)
-		ON CONFLICT (id) DO UPDATE SET "inner" = $2, "outer" = $3
-		WHERE (keys."inner", keys."outer") IS DISTINCT FROM ($2::bytea, $3::bytea)`, id, in, out)
+	_, err := p.owner.Exec(ctx, `INSERT INTO tenantgate_wall.keys (id, "inner", "outer") VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`, id, in, out)
 	return err
+}
+
+// pads are what the database keeps of a key.
+type pads struct{ in, out string }
+
+// accepts tells whether the statements' database accepts what is signed with a key of the
+// control store's.
+func (p *keyPlaces) accepts(id int32) bool {
+	in, out := wall.Key{ID: id, Secret: p.secrets[id]}.Pads()
+	known, there := p.pads[id]
+	return p.secrets[id] != nil && there && known == pads{string(in), string(out)}
+}
+
+// taken gives a key of the control store's whose id is another key's in the statements'
+// database; 0 for none.
+func (p *keyPlaces) taken() int32 {
+	for id := range p.secrets {
+		if _, there := p.pads[id]; there && !p.accepts(id) {
+			return id
+		}
+	}
+	return 0
 }
 
 // belongs gives an error where the statements' database is not the one that the control
@@ -120,10 +141,16 @@ func (p *keyPlaces) belongs(ctx context.Context, fresh bool) error {
 	case errors.Is(err, pgx.ErrNoRows) && len(p.secrets) > 0 && !p.shares():
 		return fmt.Errorf("the database %s knows none of the control store's keys: give the URL of the one that statements run in with --owner-database-url, "+
 			"or, if statements run in this one from now on, run tenantgate migrate --moved", here.name)
-	case errors.Is(err, pgx.ErrNoRows) || err == nil && here.id == there.id:
-		return nil
-	case err != nil:
+	case err != nil && !errors.Is(err, pgx.ErrNoRows):
 		return missingWall(err)
+	case fresh && p.taken() > 0:
+		return fmt.Errorf("the database %s knows another key %d, so its services are another control store's: give the URL of the one that statements run in "+
+			"with --owner-database-url, or, if statements run in this one from now on, run tenantgate migrate --moved", here.name, p.taken())
+	case err != nil || here == there || fresh && here.id == there.id:
+		return nil
+	case here.id == there.id:
+		return fmt.Errorf("this database, %s, has the id of %s, as a copy has: give that one's URL with --owner-database-url, "+
+			"or, if it was renamed, run tenantgate migrate, which notes the new name", here.name, there.name)
 	}
 	return fmt.Errorf("this database, %s, is not the one that statements run in, which is %s, noted on %s: "+
 		"give that one's URL with --owner-database-url, or, if statements run in this one from now on, run tenantgate migrate --moved", here.name, there.name, since)
@@ -131,7 +158,7 @@ func (p *keyPlaces) belongs(ctx context.Context, fresh bool) error {
 
 // shares tells whether the two places have a key in common.
 func (p *keyPlaces) shares() bool {
-	return slices.ContainsFunc(p.verifying, func(id int32) bool { return p.secrets[id] != nil })
+	return slices.ContainsFunc(p.ids(), p.accepts)
 }
 
 // note has the control store remember the statements' database.

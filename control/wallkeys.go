@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -43,7 +42,7 @@ func (k WallKeys) Ensure(ctx context.Context) error {
 		if err := p.note(ctx); err != nil {
 			return err
 		}
-		if len(p.secrets) == 0 {
+		if len(p.secrets) == 0 || p.taken() > 0 {
 			return p.add(ctx)
 		}
 		for id := range p.secrets {
@@ -70,7 +69,7 @@ func (k WallKeys) Rotate(ctx context.Context) (id int32, err error) {
 func (k WallKeys) Retire(ctx context.Context) (retired []int32, err error) {
 	err = k.change(ctx, "retiring the keys of the wall", false, func(p *keyPlaces) error {
 		newest := p.newest()
-		if !slices.Contains(p.verifying, newest) {
+		if !p.accepts(newest) {
 			return errors.New("the statements' database does not know the key that services sign with; run tenantgate migrate first")
 		}
 		for _, id := range p.ids() {
@@ -97,7 +96,7 @@ func (k WallKeys) List(ctx context.Context) (list []WallKey, err error) {
 	err = k.change(ctx, "listing the keys of the wall", false, func(p *keyPlaces) error {
 		for _, id := range p.ids() {
 			_, known := p.secrets[id]
-			list = append(list, WallKey{ID: id, Made: p.made[id], Signs: known && id == p.newest(), Verifies: slices.Contains(p.verifying, id)})
+			list = append(list, WallKey{ID: id, Made: p.made[id], Signs: known && id == p.newest(), Verifies: !known || p.accepts(id)})
 		}
 		return nil
 	})
@@ -122,7 +121,7 @@ func (k WallKeys) change(ctx context.Context, doing string, fresh bool, operate 
 	}
 	defer closeConn(owner)
 	err = pgx.BeginFunc(ctx, control, func(tx pgx.Tx) error {
-		p := &keyPlaces{control: tx, owner: owner, secrets: map[int32][]byte{}, made: map[int32]time.Time{}}
+		p := &keyPlaces{control: tx, owner: owner, secrets: map[int32][]byte{}, pads: map[int32]pads{}, made: map[int32]time.Time{}}
 		if err := p.read(ctx); err != nil {
 			return err
 		}

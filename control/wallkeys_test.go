@@ -126,6 +126,15 @@ func TestKeysOfAnotherDatabase(t *testing.T) {
 	_, err = keys.Rotate(ctx)
 	refused(err)
 	exec(t, url, "UPDATE tenantgate_wall.database SET id = '"+before+"'") // as a restored dump has it
+	wantCode(t, keys.Ensure(ctx), "")
+	_, err = keys.Rotate(ctx)
+	wantCode(t, err, "")
+	// A copy of the database has its id, and another name.
+	exec(t, url, "UPDATE tenantgate.wall_database SET name = 'original'")
+	if _, err = keys.Rotate(ctx); err == nil || !strings.Contains(err.Error(), "as a copy has") {
+		t.Errorf("%v", err)
+	}
+	wantCode(t, keys.Ensure(ctx), "")
 	_, err = keys.Rotate(ctx)
 	wantCode(t, err, "")
 	// A store that notes none, as one from before it did, takes a database that knows its keys.
@@ -139,6 +148,38 @@ func TestKeysOfAnotherDatabase(t *testing.T) {
 	wantCode(t, keys.Ensure(ctx), "")
 	_, err = keys.Rotate(ctx)
 	wantCode(t, err, "")
+}
+
+// Ensure a key of another control store's is never put in the place of one's own, nor its
+// own key in the place of that.
+func TestKeysOfTwoStores(t *testing.T) {
+	url, _, _ := walledDB(t)
+	theirs, _, others := walledDB(t) // with a key 1 too
+	ctx := t.Context()
+	pads := query[string](t, theirs, `SELECT string_agg(encode("inner", 'hex'), ',') FROM tenantgate_wall.keys`)
+	exec(t, url, "TRUNCATE tenantgate.wall_database")
+	for range 2 { // noted none, and noted, as a copy is
+		if err := (WallKeys{ControlURL: url, OwnerURL: theirs}).Ensure(ctx); err == nil || !strings.Contains(err.Error(), "knows another key 1") && !strings.Contains(err.Error(), "knows none") {
+			t.Errorf("%v", err)
+		}
+		want(t, theirs, pads, `SELECT string_agg(encode("inner", 'hex'), ',') FROM tenantgate_wall.keys`)
+		id := query[string](t, theirs, "SELECT id::text FROM tenantgate_wall.database")
+		exec(t, url, "INSERT INTO tenantgate.wall_database (id, name) SELECT '"+id+"', current_database() ON CONFLICT DO NOTHING")
+	}
+	wantCode(t, WallKeys{ControlURL: url, OwnerURL: theirs, Moved: true}.Ensure(ctx), "")
+	want(t, url, "1,2", "SELECT string_agg(id::text, ',' ORDER BY id) FROM tenantgate.wall_keys")
+	want(t, theirs, "1,2", "SELECT string_agg(id::text, ',' ORDER BY id) FROM tenantgate_wall.keys")
+	want(t, theirs, pads, `SELECT encode("inner", 'hex') FROM tenantgate_wall.keys WHERE id = 1`)
+	list, err := others.List(ctx)
+	wantCode(t, err, "")
+	if len(list) != 2 || !list[0].Signs || !list[0].Verifies {
+		t.Errorf("%+v", list)
+	}
+	list, err = WallKeys{ControlURL: url, OwnerURL: theirs}.List(ctx)
+	wantCode(t, err, "")
+	if len(list) != 2 || list[0].Verifies || !list[1].Signs || !list[1].Verifies {
+		t.Errorf("%+v", list)
+	}
 }
 
 // Ensure a process follows the key within a second, notified or polling.

@@ -24,7 +24,8 @@ func (a *analyzer) safe(n *pg.Node, walled bool, start int) bool {
 //
 //   - what holds no column of the query's own tables once Postgres has folded constants and
 //     dropped what nobody reads (kept.go), an uncorrelated sub-query among it;
-//   - ARRAY[…], which fails on elements of different lengths, and casts of arrays;
+//   - ARRAY[…], which fails on elements of different lengths, casts of arrays, and the
+//     comparisons of CASE x WHEN y;
 //   - what its own list calls leakproof and is not: the area of a circle overflows, the
 //     length of an lseg too, and two collations can't be compared.
 func (a *analyzer) overlooked(m protoreflect.Message, start int) bool {
@@ -60,27 +61,29 @@ func (a *analyzer) overlookedHere(n *pg.Node, start int) bool {
 	case *pg.Node_AExpr:
 		return !a.heldOperator(x.AExpr, start)
 	case *pg.Node_TypeCast: // each element of an array is cast out of sight of its column
-		return isArray(x.TypeCast.TypeName) || !a.keeps(x.TypeCast.Arg, start)
+		return a.mayBeArray(x.TypeCast.TypeName) || !a.keeps(x.TypeCast.Arg, start)
 	case *pg.Node_SubLink:
 		return !a.heldSubLink(x.SubLink, start)
 	case *pg.Node_MinMaxExpr:
 		return !a.oneType(x.MinMaxExpr.Args)
-	case *pg.Node_CaseExpr:
-		return x.CaseExpr.Arg != nil && !a.oneType(compared(x.CaseExpr)) || !a.oneType(results(x.CaseExpr))
+	case *pg.Node_CaseExpr: // CASE x WHEN y compares out of sight of the column too
+		return x.CaseExpr.Arg != nil && !a.pairs([]string{"="}, x.CaseExpr.Arg, compared(x.CaseExpr)) || !a.oneType(results(x.CaseExpr))
 	case *pg.Node_CoalesceExpr:
 		return !a.oneType(x.CoalesceExpr.Args)
 	}
 	return true
 }
 
-// isArray tells int[], and _int4, which is its own name.
-func isArray(t *pg.TypeName) bool {
-	return len(t.ArrayBounds) > 0 || strings.HasPrefix(lastName(t.Names), "_")
+// mayBeArray tells int[], _int4, which is its own name, and what may be a domain over it.
+func (a *analyzer) mayBeArray(t *pg.TypeName) bool {
+	names, ok := stringsOf(t.GetNames())
+	own := !ok || len(names) == 2 && names[0] != "pg_catalog" || len(names) == 1 && a.catalog.types[names[0]] != ""
+	return own || len(t.ArrayBounds) > 0 || strings.HasPrefix(lastName(t.Names), "_")
 }
 
-// compared gives what CASE x WHEN y compares.
+// compared gives what CASE x WHEN y compares x with.
 func compared(c *pg.CaseExpr) []*pg.Node {
-	list := []*pg.Node{c.Arg}
+	var list []*pg.Node
 	for _, n := range c.Args {
 		list = append(list, n.GetCaseWhen().GetExpr())
 	}

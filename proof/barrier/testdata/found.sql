@@ -133,3 +133,6 @@ SELECT 1 FROM conversations m WHERE m.title <> '(' OR (SELECT ntile(0) OVER () F
 SELECT 1 FROM conversations m WHERE m.title <> '(' OR (SELECT nth_value(count(*), 0) OVER () FROM files f WHERE f.id = m.id AND false) IS NULL
 SELECT 1 FROM conversations m WHERE m.title <> '(' OR (SELECT count(*) OVER (ROWS BETWEEN -1 PRECEDING AND CURRENT ROW) FROM files f WHERE f.id = m.id AND false HAVING true) IS NULL
 SELECT (SELECT count(*) FROM conversations d GROUP BY d.end_user_id HAVING CASE WHEN d.end_user_id IS NULL THEN 1 ELSE (SELECT g FROM generate_series(1, 2) g) END > count((SELECT f.id FROM files f WHERE f.id = m.id LIMIT 1)) LIMIT 1) FROM conversations m
+SELECT id FROM conversations WHERE CASE bx WHEN '((0,0),(1,1))' THEN true ELSE false END
+SELECT id FROM conversations WHERE end_user_id IS NULL OR CASE bx WHEN '((0,0),(1,1))' THEN true ELSE false END
+SELECT id FROM conversations WHERE end_user_id IS NULL OR CASE ln WHEN '{1e300,1e-300,3}' THEN true ELSE false END
