@@ -135,18 +135,19 @@ func (p *keyPlaces) belongs(ctx context.Context, fresh bool) error {
 	var since string
 	err = p.control.QueryRow(ctx, `SELECT id::text, name, to_char(noted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC') FROM tenantgate.wall_database`).
 		Scan(&there.id, &there.name, &since)
+	none := errors.Is(err, pgx.ErrNoRows)
 	switch {
-	case errors.Is(err, pgx.ErrNoRows) && !fresh:
+	case err != nil && !none:
+		return missingWall(err)
+	case none && !fresh:
 		return errors.New("the control store has not noted yet which database statements run in; run tenantgate migrate first")
-	case errors.Is(err, pgx.ErrNoRows) && len(p.secrets) > 0 && !p.shares():
+	case none && len(p.secrets) > 0 && !p.shares():
 		return fmt.Errorf("the database %s knows none of the control store's keys: give the URL of the one that statements run in with --owner-database-url, "+
 			"or, if statements run in this one from now on, run tenantgate migrate --moved", here.name)
-	case err != nil && !errors.Is(err, pgx.ErrNoRows):
-		return missingWall(err)
 	case fresh && p.taken() > 0:
 		return fmt.Errorf("the database %s knows another key %d, so its services are another control store's: give the URL of the one that statements run in "+
 			"with --owner-database-url, or, if statements run in this one from now on, run tenantgate migrate --moved", here.name, p.taken())
-	case err != nil || here == there || fresh && here.id == there.id:
+	case none, here == there, fresh && here.id == there.id:
 		return nil
 	case here.id == there.id:
 		return fmt.Errorf("this database, %s, has the id of %s, as a copy has: give that one's URL with --owner-database-url, "+
