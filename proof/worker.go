@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -130,7 +131,7 @@ func (k *worker) try(ctx context.Context, st statement.Statement, chance *rand.R
 	if o.refused != "" {
 		return o, nil
 	}
-	if o.gate.overridden && (st.Damage || st.Written) {
+	if o.gate.overridden && (st.Damage || st.Written) || st.Damage && assigns(o.gate.sql) {
 		st.Loose = true // a plain database takes the id that was given
 	}
 	o.gate.settings = chosen(chance)
@@ -167,6 +168,15 @@ func (k *worker) try(ctx context.Context, st statement.Statement, chance *rand.R
 	}
 	return o, err
 }
+
+// assigns tells whether the engine put the server's id into the SET of an UPDATE.
+func assigns(sql string) bool {
+	_, set, found := strings.Cut(strings.ToUpper(sql), "SET ")
+	set, _, _ = strings.Cut(set, " WHERE ")
+	return found && scopeGiven.MatchString(set)
+}
+
+var scopeGiven = regexp.MustCompile(`= *\$\d+::"PG_CATALOG"`)
 
 // unfit is the refusal of a text where no engine says so: it is no statement, or the role
 // lacks a right.

@@ -147,6 +147,11 @@ func (a *analyzer) statement(n *pg.Node, outer *level, ctes *cte) output {
 	return output{}
 }
 
+// isEmpty tells an arm of a set operation that gives no columns.
+func isEmpty(s *pg.SelectStmt) bool {
+	return s.GetOp() == pg.SetOperation_SETOP_NONE && len(s.GetTargetList()) == 0 && len(s.GetValuesLists()) == 0
+}
+
 // selectStmt analyzes one query level, or a set operation of several. afterLeft, where
 // not nil, is told the left arm's columns before the right arm is looked at: that is
 // what a recursive query's own name means.
@@ -157,6 +162,10 @@ func (a *analyzer) selectStmt(s *pg.SelectStmt, outer *level, ctes *cte, afterLe
 	var out output
 	switch {
 	case s.Op != pg.SetOperation_SETOP_NONE:
+		if isEmpty(s.Larg) || isEmpty(s.Rarg) { // it has no place in the text that the tree knows
+			a.fail(construct(-1, "a set operation without columns is not supported"))
+			return output{}
+		}
 		out = a.selectStmt(s.Larg, outer, ctes, nil)
 		if afterLeft != nil {
 			afterLeft(out)
