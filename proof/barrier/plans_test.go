@@ -84,6 +84,9 @@ func TestPlansWithWall(t *testing.T) {
 	}
 }
 
+// initPlan is where one stands in a plan; Postgres 17 and later name it where it is used too.
+var initPlan = regexp.MustCompile(`(?m)^ *InitPlan`)
+
 // Ensure the signature is verified once for each scoped table of a statement, however many
 // rows it reads: that is what row-level security costs.
 func TestVerifiedOncePerTable(t *testing.T) {
@@ -99,7 +102,7 @@ func TestVerifiedOncePerTable(t *testing.T) {
 		sql, params := statement(t, p, text)
 		plan, err := lines(conn.Query(t.Context(), "EXPLAIN (ANALYZE, COSTS off, TIMING off) "+sql, params...))
 		once := regexp.MustCompile(`InitPlan.*\n *->  Result \(actual rows=[0-9.]+ loops=1\)`).FindAllString(plan, -1)
-		if err != nil || len(once) != calls || strings.Count(plan, "InitPlan") != calls || strings.Contains(plan, wall.Server) {
+		if err != nil || len(once) != calls || len(initPlan.FindAllString(plan, -1)) != calls || strings.Contains(plan, wall.Server) {
 			t.Errorf("%s\nverifies %d times, want %d\n%s %v", sql, len(once), calls, plan, err)
 		}
 	}
