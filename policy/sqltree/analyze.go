@@ -18,7 +18,10 @@ func Analyze(stmt *pg.RawStmt, c *Catalog) (*Facts, *Fault) {
 	}
 	a := newAnalyzer(c, g.operators, nil)
 	a.run(stmt)
-	if torn := a.tornBy(stmt); a.fault == nil && len(torn) > 0 { // what they stand in is judged by that
+	if a.fault != nil {
+		return a.facts, a.fault
+	}
+	if torn := a.tornBy(stmt); len(torn) > 0 { // what they stand in is judged by that
 		a = newAnalyzer(c, g.operators, torn)
 		a.run(stmt)
 	}

@@ -54,9 +54,17 @@ const (
 // isColumnPair tells a.x = b.y. A FULL JOIN takes nothing but equalities, guarded ones are
 // none to it, and like USING this compares two columns' values as they are.
 func (a *analyzer) isColumnPair(n *pg.Node) bool {
+	left, right := columnPair(n)
+	return left != nil && !a.conflict(left, right)
+}
+
+// columnPair gives the two sides of a.x = b.y; nil for anything else.
+func columnPair(n *pg.Node) (left, right *pg.Node) {
 	e := n.GetAExpr()
-	return e.GetKind() == pg.A_Expr_Kind_AEXPR_OP && lastName(e.Name) == "=" && e.Lexpr.GetColumnRef() != nil && e.Rexpr.GetColumnRef() != nil &&
-		!a.conflict(e.Lexpr, e.Rexpr)
+	if e.GetKind() != pg.A_Expr_Kind_AEXPR_OP || lastName(e.Name) != "=" || e.Lexpr.GetColumnRef() == nil || e.Rexpr.GetColumnRef() == nil {
+		return nil, nil
+	}
+	return e.Lexpr, e.Rexpr
 }
 
 // protect finds the parts of a condition that need a guard, once all names in it are resolved.

@@ -97,8 +97,7 @@ func (a *analyzer) setColumns(call *pg.FuncCall, alias *pg.Alias) ([]column, boo
 // row: a cast to an array of one of pg_catalog's types, or ARRAY[…] of constants.
 func (a *analyzer) scalars(n *pg.Node) bool {
 	if cast := n.GetTypeCast(); cast != nil {
-		names, ok := stringsOf(cast.TypeName.Names)
-		return ok && len(cast.TypeName.ArrayBounds) > 0 && (len(names) == 2 && names[0] == "pg_catalog" || len(names) == 1 && a.catalog.types[names[0]] == "")
+		return len(cast.TypeName.ArrayBounds) > 0 && a.catalogType(cast.TypeName) != ""
 	}
 	elements := n.GetAArrayExpr().GetElements()
 	return len(elements) > 0 && !slices.ContainsFunc(elements, func(e *pg.Node) bool { return e.GetAConst() == nil || e.GetAConst().Isnull })

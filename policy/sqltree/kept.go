@@ -80,7 +80,7 @@ func (a *analyzer) heldOperator(e *pg.A_Expr, start int) bool {
 	switch {
 	case e.Lexpr.GetRowExpr() != nil || e.Rexpr.GetRowExpr() != nil || a.conflict(e.Lexpr, e.Rexpr) || a.converts(e, start):
 		return false
-	case (a.fragile(e.Lexpr) || a.fragile(e.Rexpr)) && !(isComparison(lastName(e.Name)) && !a.overflows(e.Lexpr) && !a.overflows(e.Rexpr)):
+	case a.overflows(e.Lexpr) || a.overflows(e.Rexpr) || !isComparison(lastName(e.Name)) && (a.collated(e.Lexpr) || a.collated(e.Rexpr)):
 		return false
 	case a.keeps(e.Lexpr, start):
 		return true
@@ -139,11 +139,8 @@ func failsOnNone(query *pg.SelectStmt) bool {
 // start. It is dropped only with all of the WHERE, by which the sub-query finds no row: then
 // it is evaluated, if at all, on none.
 func (a *analyzer) ties(part *pg.Node, start, inner int) bool {
-	e := part.GetAExpr()
-	if e.GetKind() != pg.A_Expr_Kind_AEXPR_OP || lastName(e.Name) != "=" {
-		return false
-	}
-	l, r := a.tableOf(e.Lexpr.GetColumnRef()), a.tableOf(e.Rexpr.GetColumnRef())
+	left, right := columnPair(part)
+	l, r := a.tableOf(left.GetColumnRef()), a.tableOf(right.GetColumnRef())
 	if l == nil || r == nil {
 		return false
 	}

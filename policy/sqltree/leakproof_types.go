@@ -84,11 +84,24 @@ func plainType(t TypeName) (string, bool) {
 
 // castType gives the type that a cast names; an array's is not looked at here.
 func (a *analyzer) castType(t *pg.TypeName) (string, bool) {
-	names, ok := stringsOf(t.GetNames())
-	if !ok || len(names) == 0 || len(names) > 2 || len(t.ArrayBounds) > 0 || len(names) == 2 && names[0] != "pg_catalog" || len(names) == 1 && a.catalog.types[names[0]] != "" {
+	name := a.catalogType(t)
+	if name == "" || len(t.ArrayBounds) > 0 {
 		return "", false
 	}
-	return plainType(TypeName{"pg_catalog", names[len(names)-1]})
+	return plainType(TypeName{"pg_catalog", name})
+}
+
+// catalogType gives the name of a type of pg_catalog, of int[] that of its elements; "" for
+// another schema's.
+func (a *analyzer) catalogType(t *pg.TypeName) string {
+	names, ok := stringsOf(t.GetNames())
+	switch {
+	case ok && len(names) == 2 && names[0] == "pg_catalog":
+		return names[1]
+	case ok && len(names) == 1 && a.catalog.types[names[0]] == "":
+		return names[0]
+	}
+	return ""
 }
 
 // elementOf gives the type of an array's elements: "" for a placeholder or a literal.

@@ -76,9 +76,8 @@ func (a *analyzer) overlookedHere(n *pg.Node, start int) bool {
 
 // mayBeArray tells int[], _int4, which is its own name, and what may be a domain over it.
 func (a *analyzer) mayBeArray(t *pg.TypeName) bool {
-	names, ok := stringsOf(t.GetNames())
-	own := !ok || len(names) == 2 && names[0] != "pg_catalog" || len(names) == 1 && a.catalog.types[names[0]] != ""
-	return own || len(t.ArrayBounds) > 0 || strings.HasPrefix(lastName(t.Names), "_")
+	name := a.catalogType(t)
+	return name == "" || len(t.ArrayBounds) > 0 || strings.HasPrefix(name, "_")
 }
 
 // compared gives what CASE x WHEN y compares x with.
