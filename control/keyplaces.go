@@ -20,6 +20,7 @@ type keyPlaces struct {
 	secrets map[int32][]byte // of the control store
 	made    map[int32]time.Time
 	pads    map[int32]pads // that the statements' database verifies with
+	here    place          // the statements' database
 }
 
 // read takes the lock and reads both places.
@@ -49,6 +50,9 @@ func (p *keyPlaces) read(ctx context.Context) error {
 		p.pads[id], p.made[id] = pads{string(in), string(out)}, made
 		return nil
 	})
+	if err == nil {
+		err = p.owner.QueryRow(ctx, `SELECT id::text, current_database() FROM tenantgate_wall.database`).Scan(&p.here.id, &p.here.name)
+	}
 	return missingWall(err)
 }
 
@@ -124,16 +128,16 @@ func (p *keyPlaces) taken() int32 {
 	return 0
 }
 
+// orMoved is what else to do about another database.
+const orMoved = "or, if statements run in this one from now on, run tenantgate migrate --moved"
+
 // belongs gives an error where the statements' database is not the one that the control
 // store noted. fresh admits one though none is noted, unless the store has keys of another.
 func (p *keyPlaces) belongs(ctx context.Context, fresh bool) error {
-	here, err := p.place(ctx)
-	if err != nil {
-		return err
-	}
+	here := p.here
 	var there place
 	var since string
-	err = p.control.QueryRow(ctx, `SELECT id::text, name, to_char(noted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC') FROM tenantgate.wall_database`).
+	err := p.control.QueryRow(ctx, `SELECT id::text, name, to_char(noted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC') FROM tenantgate.wall_database`).
 		Scan(&there.id, &there.name, &since)
 	none := errors.Is(err, pgx.ErrNoRows)
 	switch {
@@ -142,11 +146,10 @@ func (p *keyPlaces) belongs(ctx context.Context, fresh bool) error {
 	case none && !fresh:
 		return errors.New("the control store has not noted yet which database statements run in; run tenantgate migrate first")
 	case none && len(p.secrets) > 0 && !p.shares():
-		return fmt.Errorf("the database %s knows none of the control store's keys: give the URL of the one that statements run in with --owner-database-url, "+
-			"or, if statements run in this one from now on, run tenantgate migrate --moved", here.name)
+		return fmt.Errorf("the database %s knows none of the control store's keys: give the URL of the one that statements run in with --owner-database-url, "+orMoved, here.name)
 	case fresh && p.taken() > 0:
 		return fmt.Errorf("the database %s knows another key %d, so its services are another control store's: give the URL of the one that statements run in "+
-			"with --owner-database-url, or, if statements run in this one from now on, run tenantgate migrate --moved", here.name, p.taken())
+			"with --owner-database-url, "+orMoved, here.name, p.taken())
 	case none, here == there, fresh && here.id == there.id:
 		return nil
 	case here.id == there.id:
@@ -154,7 +157,7 @@ func (p *keyPlaces) belongs(ctx context.Context, fresh bool) error {
 			"or, if it was renamed, run tenantgate migrate, which notes the new name", here.name, there.name)
 	}
 	return fmt.Errorf("this database, %s, is not the one that statements run in, which is %s, noted on %s: "+
-		"give that one's URL with --owner-database-url, or, if statements run in this one from now on, run tenantgate migrate --moved", here.name, there.name, since)
+		"give that one's URL with --owner-database-url, "+orMoved, here.name, there.name, since)
 }
 
 // shares tells whether the two places have a key in common.
@@ -164,20 +167,11 @@ func (p *keyPlaces) shares() bool {
 
 // note has the control store remember the statements' database.
 func (p *keyPlaces) note(ctx context.Context) error {
-	here, err := p.place(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = p.control.Exec(ctx, `INSERT INTO tenantgate.wall_database (id, name) VALUES ($1::uuid, $2)
+	_, err := p.control.Exec(ctx, `INSERT INTO tenantgate.wall_database (id, name) VALUES ($1::uuid, $2)
 		ON CONFLICT (one) DO UPDATE SET id = excluded.id, name = excluded.name, noted_at = tenantgate.now_ms()
-		WHERE (wall_database.id, wall_database.name) <> (excluded.id, excluded.name)`, here.id, here.name)
+		WHERE (wall_database.id, wall_database.name) <> (excluded.id, excluded.name)`, p.here.id, p.here.name)
 	return missingWall(err)
 }
 
 // place is a database that statements run in: what it calls itself, and its present name.
 type place struct{ id, name string }
-
-func (p *keyPlaces) place(ctx context.Context) (here place, err error) {
-	err = p.owner.QueryRow(ctx, `SELECT id::text, current_database() FROM tenantgate_wall.database`).Scan(&here.id, &here.name)
-	return here, missingWall(err)
-}

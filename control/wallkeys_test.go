@@ -94,7 +94,7 @@ func TestKeysReachTheDatabaseFirst(t *testing.T) {
 }
 
 // Ensure keys are never made or ended in a database that statements do not run in, until
-// they moved there, and that a copy of the database is the database.
+// they moved there, and that a copy, which has the database's id, is not taken for it.
 func TestKeysOfAnotherDatabase(t *testing.T) {
 	url, _, keys := walledDB(t)
 	second, roles := bundledDB(t)
