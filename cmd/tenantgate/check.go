@@ -116,12 +116,7 @@ func (k *checkCommand) compile() (*policy.Policy, error) {
 	if len(names) == 0 {
 		names = []string{"default"}
 	}
-	file, err := readPolicy(names[0])
-	for _, name := range names[1:] { // the first decides, but a mistake in another is one too
-		if _, other := readPolicy(name); err == nil {
-			err = other
-		}
-	}
+	files, err := policyFiles(names)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +124,7 @@ func (k *checkCommand) compile() (*policy.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := policy.Compile(file, schema, sets())
+	p, err := policy.Compile(files[0], schema, sets())
 	if err != nil {
 		// The policy speaks of the database, and here is none.
 		said := strings.Replace(err.Error(), "the database has no table", "the schema (--schema) has no table", 1)
