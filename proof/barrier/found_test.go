@@ -44,6 +44,21 @@ func widened(t *testing.T, walled bool) *policy.Policy {
 	return compile(t, schema, walled)
 }
 
+// setUp is the databases with b's rows beside a's and without, and the policy for both.
+type setUp struct {
+	policy        *policy.Policy
+	shared, alone *pgx.Conn
+}
+
+func setUps(t *testing.T) map[string]setUp {
+	t.Helper()
+	const shared, alone = wider + others + widerOthers, wider + own
+	return map[string]setUp{
+		"without row-level security": {widened(t, false), database(t, shared), database(t, alone)},
+		"with row-level security":    {widened(t, true), walled(t, shared), walled(t, alone)},
+	}
+}
+
 // byPlaceholder are statements with a placeholder that has two types, and fails in one of
 // them where b's rows ask for it, and what is sent for each placeholder.
 var byPlaceholder = map[string][]string{
@@ -60,13 +75,7 @@ var byPlaceholder = map[string][]string{
 
 // Ensure such placeholders tell of no row, where Postgres plans for any argument.
 func TestFoundByPlaceholder(t *testing.T) {
-	for name, c := range map[string]struct {
-		policy        *policy.Policy
-		shared, alone *pgx.Conn
-	}{
-		"without row-level security": {widened(t, false), database(t, wider+others+widerOthers), database(t, wider+own)},
-		"with row-level security":    {widened(t, true), walled(t, wider+others+widerOthers), walled(t, wider+own)},
-	} {
+	for name, c := range setUps(t) {
 		for where, args := range byPlaceholder {
 			if got, want := answer(t, c.policy, c.shared, where, args), answer(t, c.policy, c.alone, where, args); got != want {
 				t.Errorf("%s: %s\ntells of another server's row: %s, and alone %s", name, where, got, want)
@@ -109,15 +118,7 @@ func TestFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const alone = wider + own
-	const shared = wider + others + widerOthers
-	for name, c := range map[string]struct {
-		policy        *policy.Policy
-		shared, alone *pgx.Conn
-	}{
-		"without row-level security": {widened(t, false), database(t, shared), database(t, alone)},
-		"with row-level security":    {widened(t, true), walled(t, shared), walled(t, alone)},
-	} {
+	for name, c := range setUps(t) {
 		t.Run(name, func(t *testing.T) {
 			ran := 0
 			for text := range strings.Lines(string(src)) {
