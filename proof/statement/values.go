@@ -6,8 +6,9 @@ import (
 )
 
 // Needles are what a canary leaves behind in a result, in lower case: its word, its
-// number, twice its number, its year, and its word in hex.
-var Needles = []string{"canary", "8675309", "17350618", "2675-", "43414e415259"}
+// number, twice its number, the month of its days and the next, and its word in hex. A
+// random UUID has one of them once in millions; it had the year alone once in 16,384.
+var Needles = []string{"canary", "8675309", "17350618", "2675-03", "2675-04", "43414e415259"}
 
 // canaryNumber stands in the numbers of other servers' rows.
 const canaryNumber = 8675309
