@@ -57,7 +57,7 @@ func (p *params) walk(m protoreflect.Message) {
 // operands notes the operands that are placeholders with the type that a comparison gives
 // them, which is that of what they are compared with.
 func (p *params) operands(e *pg.A_Expr) {
-	for _, pair := range p.compared(e) {
+	for _, pair := range p.places(e) {
 		t := pair.typ
 		if known, ok := p.typeOf(pair.with); ok && pair.with.GetAConst() == nil {
 			t = known
@@ -81,8 +81,8 @@ type operand struct {
 	array         bool // of the type
 }
 
-// compared gives the operands of an operator. The left one of BETWEEN stands in two places.
-func (p *params) compared(e *pg.A_Expr) []operand {
+// places gives the operands of an operator. The left one of BETWEEN stands in two places.
+func (p *params) places(e *pg.A_Expr) []operand {
 	list := e.Rexpr.GetList().GetItems()
 	switch e.Kind {
 	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN, pg.A_Expr_Kind_AEXPR_BETWEEN_SYM, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
