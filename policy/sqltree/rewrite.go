@@ -180,8 +180,8 @@ func (r *rewriter) placeholders() {
 			r.replace(p.Start, p.End, r.server(r.replaced[p.Start].Table))
 		case r.condition[p.Start] != nil:
 			r.replace(p.Start, p.End, r.server(r.condition[p.Start]))
-		case r.scoped[n] != nil:
-			r.replace(p.Start, p.End, r.server(r.scoped[n]))
+		case r.scoped[n] != nil: // OFFSET $1 ROWS takes a cast in brackets only
+			r.replace(p.Start, p.End, "("+r.server(r.scoped[n])+")")
 		default:
 			r.replace(p.Start, p.End, fmt.Sprintf("$%d", r.index[n]+1))
 		}
