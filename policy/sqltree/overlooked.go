@@ -163,6 +163,10 @@ func (a *analyzer) collatedBeneath(m protoreflect.Message) bool {
 		return true
 	case *pg.ColumnRef:
 		return a.names[x].collated
+	case *pg.A_Expr: // a truth value has no collation
+		if x.Kind == pg.A_Expr_Kind_AEXPR_OP && isComparison(lastName(x.Name)) {
+			return false
+		}
 	}
 	return anyChild(m, a.collatedBeneath)
 }
