@@ -29,6 +29,7 @@ const (
 //	object   what the finding is about
 //	severity the finding's, instead of the check's
 //	wall     the scoped table, quoted, for which the wall does not stand then; - for none
+//	alone    not empty: the role is no statement role, so nothing else that is found counts
 type check struct {
 	name     string
 	severity Severity
@@ -86,7 +87,7 @@ func (c *check) finding(r row) Finding {
 	return Finding{
 		Severity: severity(r["severity"], c.severity), Check: c.name, Object: r["object"],
 		Says: r.fill(c.says), SQL: r.fill(c.mend), Instead: r.fill(c.instead),
-		stage: c.stage, table: r["wall"], wall: c.breach && r["wall"] != "-",
+		stage: c.stage, table: r["wall"], wall: c.breach && r["wall"] != "-", alone: r["alone"] != "",
 	}
 }
 

@@ -4,9 +4,9 @@ package doctor
 var roleChecks = []check{
 	{
 		name: "role-superuser", severity: Leak, breach: true, stage: stageRole,
-		sql:  `SELECT ident AS object FROM me WHERE rolsuper`,
-		says: `{object} is a superuser: a statement that gets past the policy reads and changes every server's rows, other databases and the machine's files; neither grants nor row-level security bind it`,
-		mend: `ALTER ROLE {object} NOSUPERUSER;`,
+		sql:     `SELECT ident AS object, 'yes' AS alone FROM me WHERE rolsuper`,
+		says:    `{object} is a superuser: a statement that gets past the policy reads and changes every server's rows, other databases and the machine's files; neither grants nor row-level security bind it`,
+		instead: `Nothing else was judged. Make a role for statements, CREATE ROLE tenantgate_statement LOGIN NOINHERIT PASSWORD '…', and give its URL with --database-url; a superuser's is for --owner-database-url.`,
 	}, {
 		name: "role-bypassrls", severity: Leak, breach: true, stage: stageRole,
 		sql:  `SELECT ident AS object FROM me WHERE rolbypassrls`,
@@ -108,7 +108,9 @@ var roleChecks = []check{
 	}, {
 		name: "role-owner", severity: Risk, breach: true, stage: stageOwner,
 		sql: `SELECT o.ident AS object, me.ident AS role, o.what, CASE WHEN s.oid IS NOT NULL OR o.wall THEN 'leak' ELSE 'risk' END AS severity,
-			CASE WHEN o.wall THEN '' ELSE coalesce(s.ident, '-') END AS wall,
+			CASE WHEN o.wall THEN '' ELSE coalesce(s.ident, '-') END AS wall, CASE WHEN s.oid IS NOT NULL THEN 'yes' ELSE '' END AS alone,
+			CASE WHEN s.oid IS NOT NULL THEN 'Nothing else was judged. If this is the owner''s URL, give that of the role that statements run as with --database-url; else run it as the role that is to own the table.'
+				ELSE 'Run it as the role that is to own it.' END AS instead,
 			CASE WHEN s.oid IS NOT NULL THEN 'row-level security does not bind an owner, and it could switch it off' ELSE 'it could change it, and grant it to others' END AS why,
 			format('ALTER %s %s OWNER TO CURRENT_USER;', upper(o.what), o.ident) || coalesce(E'\n' || nm.regrant, '')
 				|| CASE WHEN o.wall AND o.what IN ('routine', 'schema') THEN format(E'\nGRANT %s ON %s %s TO %s;', CASE o.what WHEN 'schema' THEN 'USAGE' ELSE 'EXECUTE' END, upper(o.what), o.ident, me.ident) ELSE '' END AS mend
@@ -123,7 +125,7 @@ var roleChecks = []check{
 			FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace JOIN me AS self ON self.oid = p.proowner
 		) o LEFT JOIN scoped s ON s.oid = o.oid LEFT JOIN named nm ON nm.oid = o.oid WHERE o.owner = me.oid`,
 		says: `{role} owns the {what} {object}: {why}`,
-		mend: `{mend}`, instead: `Run it as the role that is to own it.`,
+		mend: `{mend}`, instead: `{instead}`,
 	}, {
 		name: "role-default", severity: Risk, stage: stageRevoke,
 		sql: `SELECT kind.plural AS object, me.ident AS role, owner.ident AS owner, CASE WHEN n.oid IS NULL THEN '' ELSE 'in schema ' || quote_ident(n.nspname) || ' ' END AS place,

@@ -91,6 +91,7 @@ func (e *examination) run(ctx context.Context) error {
 	if err := e.look(ctx); err != nil {
 		return err
 	}
+	e.report.onlyAlone()
 	e.report.awaitMigration()
 	e.report.judge(e.names.scoped())
 	e.report.sort()

@@ -3,7 +3,7 @@ package doctor
 import "strings"
 
 var roleFaults = []fault{
-	{name: "superuser", sql: `ALTER ROLE @role SUPERUSER`, undo: `ALTER ROLE @role NOSUPERUSER`, want: "leak role-superuser @role", open: "public.orders public.items"},
+	{name: "superuser", sql: `ALTER ROLE @role SUPERUSER`, undo: `ALTER ROLE @role NOSUPERUSER`, want: "leak role-superuser @role", open: "public.orders public.items", left: "role-superuser"},
 	{name: "bypassrls", sql: `ALTER ROLE @role BYPASSRLS`, undo: `ALTER ROLE @role NOBYPASSRLS`, want: "leak role-bypassrls @role", open: "public.orders public.items"},
 	{name: "createrole", sql: `ALTER ROLE @role CREATEROLE`, undo: `ALTER ROLE @role NOCREATEROLE`, want: "leak role-createrole @role"},
 	{name: "replication", sql: `ALTER ROLE @role REPLICATION`, undo: `ALTER ROLE @role NOREPLICATION`, want: "leak role-replication @role"},
@@ -25,7 +25,11 @@ var roleFaults = []fault{
 	{name: "creates in a schema", sql: `GRANT CREATE ON SCHEMA public TO PUBLIC`, want: "risk role-create public"},
 	{name: "creates in the database", sql: `GRANT CREATE ON DATABASE @db TO @role`, want: "risk role-database @db"},
 	{name: "temporary tables", sql: `GRANT TEMPORARY ON DATABASE @db TO PUBLIC`, want: "risk role-database @db", says: "those that need it want a GRANT TEMPORARY ON DATABASE @db TO … of their own."},
-	{name: "owns a scoped table", sql: `ALTER TABLE orders OWNER TO @role`, want: "leak role-owner public.orders", open: "public.orders"},
+	{name: "owns a scoped table", sql: `ALTER TABLE orders OWNER TO @role`, want: "leak role-owner public.orders", open: "public.orders public.items"},
+	{
+		name: "the owner's URL", sql: `ALTER TABLE orders OWNER TO @role; ALTER TABLE items OWNER TO @role; GRANT SELECT ON orders TO @other`,
+		want: "leak role-owner public.items\nleak role-owner public.orders", open: "public.orders public.items",
+	},
 	{name: "owns something", sql: `CREATE SEQUENCE mine; ALTER SEQUENCE mine OWNER TO @role`, want: "risk role-owner public.mine"},
 	{name: "owns the keys", sql: `ALTER TABLE tenantgate_wall.keys OWNER TO @role; ALTER FUNCTION tenantgate_wall.server() OWNER TO @role`, want: "leak role-owner tenantgate_wall.keys\nleak role-owner tenantgate_wall.server()", open: "public.orders public.items"},
 	{name: "default privileges", sql: `ALTER DEFAULT PRIVILEGES FOR ROLE @owner IN SCHEMA public GRANT SELECT ON TABLES TO @role`, want: "risk role-default tables"},

@@ -56,6 +56,7 @@ type Finding struct {
 	stage int    // where in the script SQL belongs
 	table string // the scoped table whose wall it breaches; "" with breach: all of them
 	wall  bool   // with such a finding the wall does not stand
+	alone bool   // beside such a finding no other counts
 }
 
 // Report is what an examination found.
@@ -75,6 +76,19 @@ func (r *Report) Stands() bool { return len(r.Open) == 0 && len(r.Walled) > 0 }
 // Sound tells whether there is neither a leak nor a risk.
 func (r *Report) Sound() bool {
 	return !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Severity != Note })
+}
+
+// onlyAlone keeps nothing but the findings beside which no other counts, if there are any:
+// SQL that makes a statement role of an owner or a superuser would open the wall to the
+// one that statements really run as. What else there is was not judged, so no table is.
+func (r *Report) onlyAlone() {
+	if !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.alone }) {
+		return
+	}
+	r.Findings = slices.DeleteFunc(r.Findings, func(f Finding) bool { return !f.alone })
+	for i := range r.Findings {
+		r.Findings[i].table = ""
+	}
 }
 
 func (r *Report) sort() {

@@ -21,7 +21,7 @@ func (r *Report) Script() string {
 			fmt.Fprintf(&b, "-- Not mended here: %s: %s. %s\n", f.Check, line(f.Says), line(f.Instead))
 		}
 	}
-	b.WriteString("BEGIN;\nSET LOCAL search_path = pg_catalog, pg_temp;\n")
+	fmt.Fprintf(&b, "BEGIN;\nSET LOCAL search_path = pg_catalog, pg_temp;\n%s\n", notAs(r.Role))
 	mended := slices.Clone(r.Findings)
 	slices.SortStableFunc(mended, func(a, b Finding) int { return a.stage - b.stage })
 	written := map[string]bool{}
@@ -40,6 +40,13 @@ func (r *Report) Script() string {
 	}
 	b.WriteString("\nCOMMIT;\n")
 	return b.String()
+}
+
+// notAs is a statement that fails for a role. Where an owner was taken for the statement
+// role, the script would take rights from the owner.
+func notAs(role string) string {
+	literal := func(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+	return "DO " + literal("BEGIN IF current_user = "+literal(role)+" THEN RAISE 'doctor took this role for the one that statements run as: run this as the owner of the tables, and give doctor the other one with --database-url'; END IF; END") + ";"
 }
 
 // awaitMigration takes the SQL that names the wall's function out of the findings where
