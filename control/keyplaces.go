@@ -20,7 +20,7 @@ type keyPlaces struct {
 	secrets map[int32][]byte // of the control store
 	made    map[int32]time.Time
 	pads    map[int32]pads // that the statements' database verifies with
-	here    place          // the statements' database
+	here    place          // the statements' database; without an id where no wall was made
 }
 
 // read takes the lock and reads both places.
@@ -42,24 +42,38 @@ func (p *keyPlaces) read(ctx context.Context) error {
 	if err != nil {
 		return missingWall(err)
 	}
-	if rows, err = p.owner.Query(ctx, `SELECT id, "inner", "outer", made_at FROM tenantgate_wall.keys`); err != nil {
+	err = p.readOwner(ctx)
+	if isMissing(err) {
+		return p.owner.QueryRow(ctx, `SELECT current_database()`).Scan(&p.here.name)
+	}
+	return err
+}
+
+// readOwner reads the statements' database.
+func (p *keyPlaces) readOwner(ctx context.Context) error {
+	rows, err := p.owner.Query(ctx, `SELECT id, "inner", "outer", made_at FROM tenantgate_wall.keys`)
+	if err != nil {
 		return err
 	}
+	var id int32
 	var in, out []byte
+	var made time.Time
 	_, err = pgx.ForEachRow(rows, []any{&id, &in, &out, &made}, func() error {
 		p.pads[id], p.made[id] = pads{string(in), string(out)}, made
 		return nil
 	})
-	if err == nil {
-		err = p.owner.QueryRow(ctx, `SELECT id::text, current_database() FROM tenantgate_wall.database`).Scan(&p.here.id, &p.here.name)
+	if err != nil {
+		return err
 	}
-	return missingWall(err)
+	return p.owner.QueryRow(ctx, `SELECT id::text, current_database() FROM tenantgate_wall.database`).Scan(&p.here.id, &p.here.name)
 }
+
+// isMissing tells the error of a table or schema that is not there.
+func isMissing(err error) bool { return slices.Contains([]string{"42P01", "3F000"}, sqlState(err)) }
 
 // missingWall says what to do where there are no tables of keys.
 func missingWall(err error) error {
-	switch sqlState(err) {
-	case "42P01", "3F000":
+	if isMissing(err) {
 		return fmt.Errorf("the tables of keys are not there; run tenantgate migrate: %w", err)
 	}
 	return err

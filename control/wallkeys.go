@@ -11,7 +11,7 @@ import (
 
 // WallKeys are the keys of the wall in both places: the secrets that services sign with, in
 // the control store, and what verifies signatures, in the database that statements run in.
-// Both must be migrated. The control store notes which database that is, and none of these
+// Both must be migrated, but for Fits. The control store notes which database that is, and none of these
 // work on another one: services would sign with keys that theirs does not know. Nothing
 // here gives a secret away.
 type WallKeys struct {
@@ -35,10 +35,19 @@ const retirePause = 2 * time.Second
 // keysLock has those who change keys wait for each other; it is held in the control store.
 const keysLock = 0x746e_746b // "tntk"
 
+// Fits tells, before anything is made there, whether Ensure would take the statements'
+// database. The control store must be migrated, the database need not be.
+func (k WallKeys) Fits(ctx context.Context) error {
+	return k.change(ctx, "comparing the database with the control store's keys", true, func(*keyPlaces) error { return nil })
+}
+
 // Ensure makes a key if there is none, and puts into the statements' database what it lacks
 // of those in the control store.
 func (k WallKeys) Ensure(ctx context.Context) error {
 	return k.change(ctx, "making a key of the wall", true, func(p *keyPlaces) error {
+		if p.here.id == "" {
+			return errors.New("the tables of keys are not there; run tenantgate migrate")
+		}
 		if err := p.note(ctx); err != nil {
 			return err
 		}

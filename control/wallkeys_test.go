@@ -99,6 +99,20 @@ func TestKeysOfAnotherDatabase(t *testing.T) {
 	url, _, keys := walledDB(t)
 	second, roles := bundledDB(t)
 	ctx := t.Context()
+	bare := controlDB(t) // no wall was made here
+	elsewhere := WallKeys{ControlURL: url, OwnerURL: bare}
+	_, err := elsewhere.List(ctx)
+	for _, err := range []error{elsewhere.Fits(ctx), elsewhere.Ensure(ctx), err} {
+		if err == nil || !strings.Contains(err.Error(), "is not the one that statements run in") || !strings.Contains(err.Error(), "--owner-database-url") {
+			t.Errorf("%v", err)
+		}
+	}
+	elsewhere.Moved = true
+	wantCode(t, elsewhere.Fits(ctx), "")
+	if err := elsewhere.Ensure(ctx); err == nil || !strings.Contains(err.Error(), "run tenantgate migrate") {
+		t.Errorf("%v", err)
+	}
+	wantCode(t, WallKeys{ControlURL: controlDB(t), OwnerURL: bare}.Fits(ctx), "")
 	before := query[string](t, second, "SELECT id::text FROM tenantgate_wall.database")
 	if _, err := MigrateWall(ctx, second, roles); err != nil {
 		t.Fatal(err)
@@ -112,7 +126,7 @@ func TestKeysOfAnotherDatabase(t *testing.T) {
 		}
 	}
 	refused(mistaken.Ensure(ctx))
-	_, err := mistaken.Rotate(ctx)
+	_, err = mistaken.Rotate(ctx)
 	refused(err)
 	_, err = mistaken.Retire(ctx)
 	refused(err)

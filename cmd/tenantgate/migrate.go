@@ -77,12 +77,16 @@ func (m *migrateCommand) statements(ctx context.Context, controlURL string) (sai
 		}
 	}
 	owner := m.owner(controlURL)
+	keys := control.WallKeys{ControlURL: controlURL, OwnerURL: owner, Moved: m.Moved}
+	if err := keys.Fits(ctx); err != nil {
+		return "", "", err
+	}
 	var granted control.Roles
 	did, err := wallPart.migrated(ctx, owner, func() (err error) {
 		if granted, err = control.MigrateWall(ctx, owner, wanted); err != nil {
 			return err
 		}
-		return (control.WallKeys{ControlURL: controlURL, OwnerURL: owner, Moved: m.Moved}).Ensure(ctx)
+		return keys.Ensure(ctx)
 	})
 	if err != nil {
 		return "", "", fmt.Errorf("making what row-level security needs (--control-only leaves it out): %w", err)
