@@ -115,9 +115,12 @@ var hiddenChecks = []check{
 		instead: `Use text, varchar, uuid or an integer.`,
 	}, {
 		name: "hidden-null", severity: Note, stage: stageColumn,
-		sql:  `SELECT scoped.ident || '.' || scoped.scope AS object, scoped.ident AS tab, scoped.scope FROM scoped WHERE NOT attnotnull`,
+		sql: `SELECT scoped.ident || '.' || scoped.scope AS object,
+			format('DO %L;', format('BEGIN ALTER TABLE %s ALTER COLUMN %s SET NOT NULL; EXCEPTION WHEN not_null_violation THEN RAISE WARNING %L; END', scoped.ident, scoped.scope,
+				replace(format('%s has rows without a server: give each its server, then run doctor again', scoped.ident), '%', '%%'))) AS mend
+		FROM scoped WHERE NOT attnotnull`,
 		says: `{object} may be NULL: such a row belongs to no server, so no statement sees it, and a job that forgets the column goes unnoticed`,
-		mend: `ALTER TABLE {tab} ALTER COLUMN {scope} SET NOT NULL;`,
+		mend: `{mend}`, instead: `Where there are such rows, give each its server first: the column stays as it is until then.`,
 	}, {
 		name: "hidden-view", severity: Leak, breach: true, stage: stageRevoke,
 		sql: `SELECT v.ident AS object, t.ident AS tab, CASE WHEN v.invoker THEN '-' ELSE t.ident END AS wall, (SELECT ident FROM me) AS role, string_agg(DISTINCT r.privilege, ', ') AS privileges, string_agg(DISTINCT r.holder, ', ') AS holders,

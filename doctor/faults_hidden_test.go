@@ -27,7 +27,11 @@ var hiddenFaults = []fault{
 		CREATE POLICY tenantgate_server ON items TO @role USING (server_id = (SELECT tenantgate_wall.server()::public.citext)) WITH CHECK (server_id = (SELECT tenantgate_wall.server()::public.citext))`, want: "risk hidden-type public.items.server_id"},
 	{name: "an id of another type", sql: `ALTER TABLE items DROP CONSTRAINT items_order; DROP POLICY tenantgate_server ON items; ALTER TABLE items ALTER server_id TYPE numeric USING 1;
 		CREATE POLICY tenantgate_server ON items TO @role USING (server_id = (SELECT tenantgate_wall.server()::pg_catalog.numeric)) WITH CHECK (server_id = (SELECT tenantgate_wall.server()::pg_catalog.numeric))`, want: "risk hidden-unfit public.items.server_id", left: "hidden-unfit"},
-	{name: "rows without a server", sql: `ALTER TABLE items DROP CONSTRAINT items_pkey, ALTER server_id DROP NOT NULL; CREATE INDEX ON items (server_id)`, want: "note hidden-null public.items.server_id"},
+	{name: "rows without a server", sql: `ALTER TABLE items DROP CONSTRAINT items_pkey, ALTER server_id DROP NOT NULL; CREATE INDEX ON items (server_id)`, want: "note hidden-null public.items.server_id", mend: true},
+	{
+		name: "rows that have none", sql: `ALTER TABLE items DROP CONSTRAINT items_pkey, ALTER server_id DROP NOT NULL; CREATE INDEX ON items (server_id); INSERT INTO items (server_id) VALUES (NULL)`,
+		want: "note hidden-null public.items.server_id", left: "hidden-null", mend: true,
+	},
 	{name: "a view", sql: `CREATE VIEW all_orders AS SELECT id FROM orders; CREATE VIEW again AS SELECT * FROM all_orders; GRANT SELECT ON again TO @role`, want: "leak hidden-view public.again", open: "public.orders"},
 	{name: "a view that nobody reaches", sql: `CREATE VIEW all_orders AS SELECT id FROM orders; GRANT SELECT ON all_orders TO @other`},
 	{name: "a view of the caller's", sql: `CREATE VIEW all_orders WITH (security_invoker = on) AS SELECT id FROM orders; GRANT SELECT ON all_orders TO @role`, want: "risk hidden-view public.all_orders", open: ""},
