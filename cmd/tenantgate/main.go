@@ -65,6 +65,9 @@ func run(ctx context.Context, args []string, c console) int {
 	if errors.Is(err, errHelp) {
 		return 0
 	}
+	if err == nil {
+		err = checkURLs(command)
+	}
 	if err != nil {
 		fmt.Fprintln(c.Err, "tenantgate:", plain(err))
 		fmt.Fprintf(c.Err, "%s --help tells what there is\n", misused(err))
