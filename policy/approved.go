@@ -34,6 +34,10 @@ func (a *Approved) Returns() bool { return a.returning }
 // Rewritten is the final text, to be looked at: what runs is a Bound.
 func (a *Approved) Rewritten() string { return a.sql }
 
+// OnlyFor are the ids that the text of an INSERT itself gives scope columns: Bind refuses
+// any other server. Shared; not to be changed.
+func (a *Approved) OnlyFor() []string { return a.plan.inserted }
+
 // Bound is an Approved for one server with its arguments: the only thing that
 // upstream runs. The zero value is refused there.
 type Bound struct {

@@ -23,16 +23,17 @@ type checkCommand struct {
 // checked is what becomes of one statement. Line and column are the mistake's where one
 // can be pointed at, else the statement's; the position counts in the statement.
 type checked struct {
-	File      string `json:"file"`
-	Line      int    `json:"line"`
-	Column    int    `json:"column"`
-	Verdict   string `json:"verdict"`
-	Kind      string `json:"kind,omitempty"`
-	Rewritten string `json:"rewritten,omitempty"`
-	Code      string `json:"code,omitempty"`
-	Message   string `json:"message,omitempty"`
-	Hint      string `json:"hint,omitempty"`
-	Position  int    `json:"position,omitempty"`
+	File      string   `json:"file"`
+	Line      int      `json:"line"`
+	Column    int      `json:"column"`
+	Verdict   string   `json:"verdict"`
+	Kind      string   `json:"kind,omitempty"`
+	Rewritten string   `json:"rewritten,omitempty"`
+	OnlyFor   []string `json:"onlyFor,omitempty"` // the servers whose ids an INSERT holds: another one is refused
+	Code      string   `json:"code,omitempty"`
+	Message   string   `json:"message,omitempty"`
+	Hint      string   `json:"hint,omitempty"`
+	Position  int      `json:"position,omitempty"`
 }
 
 // Run checks every statement of every file; it fails when one is refused, and otherwise
@@ -157,7 +158,7 @@ func check(p *policy.Policy, path, script string, offset int, piece policy.Piece
 	result := checked{File: path, Verdict: "deny"}
 	result.Line, result.Column = lineColumn(script, offset)
 	if d.Verdict == policy.Allow {
-		result.Verdict, result.Kind, result.Rewritten = "allow", string(d.Approved.Kind()), d.Approved.Rewritten()
+		result.Verdict, result.Kind, result.Rewritten, result.OnlyFor = "allow", string(d.Approved.Kind()), d.Approved.Rewritten(), d.Approved.OnlyFor()
 		return result
 	}
 	result.Code, result.Message, result.Hint, result.Position = string(d.Reason.Code), d.Reason.Message, d.Reason.Hint, d.Reason.Position
@@ -169,7 +170,11 @@ func (k *checkCommand) print(c *console, r checked) error {
 		return json.NewEncoder(c.Out).Encode(r)
 	}
 	if r.Verdict == "allow" {
-		_, err := fmt.Fprintf(c.Out, "%s:%d: allow %s\n  %s\n", r.File, r.Line, r.Kind, strings.ReplaceAll(r.Rewritten, "\n", "\n  "))
+		only := ""
+		for _, id := range r.OnlyFor {
+			only += fmt.Sprintf("  for server %s only, whose id stands in the text: a placeholder takes any\n", printable(id))
+		}
+		_, err := fmt.Fprintf(c.Out, "%s:%d: allow %s\n  %s\n%s", r.File, r.Line, r.Kind, strings.ReplaceAll(r.Rewritten, "\n", "\n  "), only)
 		return err
 	}
 	_, err := fmt.Fprintf(c.Out, "%s:%d:%d: deny %s: %s\n", r.File, r.Line, r.Column, r.Code, r.Message)

@@ -162,6 +162,10 @@ func TestCheckPlaces(t *testing.T) {
 			t.Errorf("exit %d: no %q in\n%s", code, want, out)
 		}
 	}
+	write(path, "INSERT INTO files (server_id, name) VALUES ('berlin', ?)")
+	if code, out, _ := command(t, "check", path); code != 0 || !strings.Contains(out, "for server berlin only") {
+		t.Errorf("exit %d: %s", code, out)
+	}
 	write(path, "SELECT total FROM orders WHERE server_id = ?")
 	write(policy, "apiVersion: tenantgate/v1\nkind: Policy\nmetadata: {name: own}\nstatement: {kinds: [select]}\ntables:\n  orders: {scoped: true}\n")
 	if code, _, errs := command(t, "check", "--policy", policy, path); code != 2 || !strings.Contains(errs, "the schema (--schema) has no table public.orders") {
