@@ -175,6 +175,11 @@ func (a *analyzer) selectStmt(s *pg.SelectStmt, outer *level, ctes *cte, afterLe
 		}
 		out.unite(a.selectStmt(s.Rarg, outer, ctes, nil))
 		a.mixed[s] = out.mixed
+		if out.clash {
+			f := construct(-1, "the columns of this set operation differ in collation, or may do so")
+			f.Hint = "give them the COLLATE that is meant"
+			a.fail(f)
+		}
 	case len(s.ValuesLists) > 0:
 		a.exprs(l, s.ValuesLists)
 		out = valuesOutput(s.ValuesLists[0])

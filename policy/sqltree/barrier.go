@@ -55,7 +55,7 @@ const (
 // none to it, and like USING this compares two columns' values as they are.
 func (a *analyzer) isColumnPair(n *pg.Node) bool {
 	left, right := columnPair(n)
-	return left != nil && !a.conflict(left, right)
+	return left != nil && !a.conflict(left, right) && !a.mergeFails(a.names[left.GetColumnRef()].typ, a.names[right.GetColumnRef()].typ)
 }
 
 // columnPair gives the two sides of a.x = b.y; nil for anything else.
@@ -95,7 +95,7 @@ func (a *analyzer) guard(l *level, part *pg.Node, having bool) *guard {
 	g := &guard{having: having}
 	needed, named := false, false
 	for _, r := range l.rels {
-		named = named || r.among(mentioned) && (r.body == nil || r.exposed || a.facts.barriers[r.body])
+		named = named || r.among(mentioned) && a.stays(r)
 	}
 	for _, r := range l.rels {
 		exposed, walled := r.exposedAs()
@@ -111,6 +111,17 @@ func (a *analyzer) guard(l *level, part *pg.Node, having bool) *guard {
 		return nil
 	}
 	return g
+}
+
+// stays tells whether columns of a relation stay columns of one where Postgres plans: those
+// of a sub-query, or of a function that gives one row, may be found to be constants.
+func (a *analyzer) stays(r *relation) bool {
+	for _, p := range r.parts {
+		if !a.stays(p) {
+			return false
+		}
+	}
+	return len(r.parts) > 0 || r.table || r.rows || r.exposed || a.facts.barriers[r.body]
 }
 
 func (a *analyzer) guardRelation(g *guard, r *relation, part *pg.Node) {

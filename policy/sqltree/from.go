@@ -113,7 +113,8 @@ func tableRelation(use *TableUse) *relation {
 	}
 	cols := make([]column, len(t.Columns))
 	for i := range t.Columns {
-		cols[i] = column{name: t.Columns[i].Name, table: t, own: &t.Columns[i], typ: t.Columns[i].Type, collated: t.Columns[i].Collation != "", plain: !t.Columns[i].Virtual, converted: t.Columns[i].Virtual}
+		c := &t.Columns[i]
+		cols[i] = column{name: c.Name, table: t, own: c, typ: c.Type, collated: c.Collation != "", collation: c.Collation, plain: !c.Virtual, converted: c.Virtual}
 	}
 	ours := exposure{use: use, exposed: t.Scope != "", walled: t.Walled}
 	return &relation{name: t.Name, schema: t.Schema, cols: cols, known: true, table: true, exposure: ours}
@@ -153,7 +154,7 @@ func (a *analyzer) rangeSubselect(l *level, s *pg.RangeSubselect) *relation {
 	}
 	// One that reads nothing of the kind ends up in conditions on what does.
 	walled := ours.exposed && ours.walled
-	if out.mixed && !walled || a.tells(ours.body, walled) || around && a.tellsWithin(s.Subquery, walled) {
+	if out.mixed && !walled || a.tells(ours.body, walled) || around && a.tellsWithin(s.Subquery, walled) || !ours.exposed && a.tellsWithin(s.Subquery, true) {
 		a.barrier(ours.body)
 	}
 	return aliased(&relation{cols: out.cols, known: out.known, exposure: ours}, s.Alias)

@@ -48,12 +48,12 @@ func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
 	}
 	if len(f.Functions) == 1 {
 		r.cols, r.known = a.setColumns(call, f.Alias)
-		r.rows = r.known
+		r.rows = r.known || call != nil && a.catalogCall(call) == "unnest"
 	}
 	for _, d := range f.Coldeflist {
 		r.cols = append(r.cols, column{name: d.GetColumnDef().GetColname()})
 		a.functionPart(l, d)
-		r.known = true
+		r.known, r.rows = true, true
 	}
 	ordinality := column{name: "ordinality"}
 	if f.Ordinality && r.known {

@@ -20,6 +20,7 @@ func (a *analyzer) join(l *level, j *pg.JoinExpr) item {
 		where = inFull
 	}
 	a.protect(on, j.Quals, where)
+	a.anchored(on, j.Quals)
 	outerJoin(j.Jointype, l.rels[first:second], l.rels[second:])
 	if j.Jointype == pg.JoinType_JOIN_INNER {
 		a.conditions(on, j.Quals)
@@ -40,6 +41,18 @@ func (a *analyzer) join(l *level, j *pg.JoinExpr) item {
 	r := aliased(&relation{cols: it.cols, known: it.known, exposure: ours}, j.Alias)
 	r.joined = len(j.Alias.Colnames) > 0
 	return a.add(l, r, nodeOffset(j.Larg))
+}
+
+// anchored refuses an ON of a join nothing of which stays where Postgres plans, such as one
+// of functions that give one row each, unless it can't fail: Postgres may evaluate it on
+// the rows of whatever stands beside the join.
+func (a *analyzer) anchored(on *level, quals *pg.Node) {
+	if a.fault != nil || a.safe(quals, true, on.start) || slices.ContainsFunc(on.rels, a.stays) {
+		return
+	}
+	f := construct(nodeOffset(quals), "this condition is not supported on a join of nothing but functions or constants")
+	f.Hint = "put it into WHERE"
+	a.fail(f)
 }
 
 // merge gives the columns of a join: for USING and NATURAL the shared ones once, first.
@@ -84,9 +97,14 @@ func (a *analyzer) merge(j *pg.JoinExpr, left, right item) (item, []column) {
 // mergedColumn is what USING (name) makes of the two sides' columns; comparing them reads both.
 func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []column, at int) column {
 	lc, rc := pick(left, name), pick(right, name)
-	if (lc.collated || rc.collated) && (lc.collation() != rc.collation() || lc.collation() == "") {
+	if (lc.collated || rc.collated) && (lc.collation != rc.collation || lc.collation == "") {
 		f := construct(at, "the columns "+name+" of this join differ in collation, or may do so")
 		f.Hint = "compare them in ON, with the COLLATE that is meant"
+		a.fail(f)
+	}
+	if a.mergeFails(lc.typ, rc.typ) {
+		f := construct(at, "the columns "+name+" of this join are of types whose comparison may fail on any row")
+		f.Hint = "compare them in ON, or cast one to the other's type where it is selected"
 		a.fail(f)
 	}
 	lc.converted = lc.typ != rc.typ || lc.typ == TypeName{} || lc.converted || rc.converted

@@ -85,6 +85,15 @@ func (a *analyzer) oneType(list []*pg.Node) bool {
 	return true
 }
 
+// oneArray tells whether nothing in the list of x IN (…) is converted while the statement
+// runs: what is no column of the level Postgres puts into an array, of rows alone it makes none.
+func (a *analyzer) oneArray(e *pg.A_Expr) bool {
+	if e.Lexpr.GetRowExpr() != nil {
+		return true
+	}
+	return a.oneType(slices.DeleteFunc(slices.Clone(e.Rexpr.GetList().GetItems()), func(n *pg.Node) bool { return n.GetAConst() != nil }))
+}
+
 // results gives what a CASE may result in.
 func results(c *pg.CaseExpr) []*pg.Node {
 	var list []*pg.Node
@@ -109,7 +118,7 @@ func (a *analyzer) leakproofOperator(e *pg.A_Expr) bool {
 	case pg.A_Expr_Kind_AEXPR_DISTINCT, pg.A_Expr_Kind_AEXPR_NOT_DISTINCT:
 		return a.leakproofPair("=", e.Lexpr, e.Rexpr)
 	case pg.A_Expr_Kind_AEXPR_IN:
-		return a.pairs([]string{op}, e.Lexpr, e.Rexpr.GetList().GetItems())
+		return a.pairs([]string{op}, e.Lexpr, e.Rexpr.GetList().GetItems()) && a.oneArray(e)
 	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN, pg.A_Expr_Kind_AEXPR_BETWEEN_SYM, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
 		return a.pairs([]string{"<", "<=", ">", ">="}, e.Lexpr, e.Rexpr.GetList().GetItems())
 	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL:

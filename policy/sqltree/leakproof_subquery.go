@@ -50,7 +50,11 @@ func (a *analyzer) singleRow(s *pg.SelectStmt) bool {
 		return s.LimitOption == pg.LimitOption_LIMIT_OPTION_COUNT
 	}
 	list := s.GetTargetList()
-	return s.GetOp() == pg.SetOperation_SETOP_NONE && len(list) == 1 && len(s.GroupClause) == 0 && a.isPick(list[0].GetResTarget().GetVal())
+	if s.GetOp() != pg.SetOperation_SETOP_NONE || len(list) != 1 || len(s.GroupClause) > 0 {
+		return false
+	}
+	pick := list[0].GetResTarget().GetVal()
+	return a.isPick(pick) && a.aggregates(pick, a.begins[s])
 }
 
 // isPick tells a plain call of count, min or max, which can't fail where their argument can't.
@@ -80,7 +84,7 @@ func (a *analyzer) compares(s *pg.SelectStmt) bool {
 			return false
 		}
 	}
-	return len(s.DistinctClause) == 0 && (s.Op == pg.SetOperation_SETOP_NONE || s.All)
+	return len(s.DistinctClause) == 0 && (s.Op == pg.SetOperation_SETOP_NONE || s.Op == pg.SetOperation_SETOP_UNION && s.All)
 }
 
 // renames tells whether a name may be that of an entry of the select list which is
@@ -104,6 +108,9 @@ func (a *analyzer) leaks(m protoreflect.Message) bool {
 	n, isNode := m.Interface().(*pg.Node)
 	if found, done := a.leaky[n]; isNode && done {
 		return found
+	}
+	if isNode {
+		a.leaky[n] = true // to what refers back to it, a recursive query to itself
 	}
 	found := isNode && isExpression(n) && !a.isPick(n) && !a.leakproof(n)
 	switch s := m.Interface().(type) {

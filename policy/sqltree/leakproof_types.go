@@ -182,9 +182,10 @@ func (a *analyzer) movedType(e *pg.A_Expr) (string, bool) {
 	return "date", left == "date" && right == "int4"
 }
 
-// joinsTexts tells '%' || ? || '%', which fails beyond a gigabyte only.
+// joinsTexts tells '%' || ? || '%', which fails beyond a gigabyte only, unless it is of two
+// collations.
 func (a *analyzer) joinsTexts(e *pg.A_Expr) bool {
-	if e.Kind != pg.A_Expr_Kind_AEXPR_OP || lastName(e.Name) != "||" || e.Lexpr == nil || e.Rexpr == nil {
+	if e.Kind != pg.A_Expr_Kind_AEXPR_OP || lastName(e.Name) != "||" || e.Lexpr == nil || e.Rexpr == nil || a.collated(e.Lexpr) || a.collated(e.Rexpr) {
 		return false
 	}
 	left, ok1 := a.typeOf(e.Lexpr)

@@ -52,7 +52,7 @@ func (a *analyzer) mentions(m protoreflect.Message, all map[*relation]bool) {
 type meaning struct {
 	relations []*relation
 	typ       TypeName // of the column; zero where it isn't known
-	collation string   // of a column of a table, where it has one of its own
+	collation string   // the one of its own that a column has, where it is known
 	varying   bool     // it is not known to be an unchanged column of a table
 	collated  bool     // it may have another collation than its type
 	converted bool     // it may be computed where it is read
@@ -71,8 +71,8 @@ func (a *analyzer) resolve(ref *pg.ColumnRef, r *relation, cols []column) {
 		n.varying = n.varying || !c.plain
 		n.converted = n.converted || c.converted || seen && n.typ != c.typ || seen && c.typ == TypeName{}
 		if !seen && i == 0 {
-			n.typ, n.collation = c.typ, c.collation()
-		} else if n.typ != c.typ || n.collation != c.collation() {
+			n.typ, n.collation = c.typ, c.collation
+		} else if n.typ != c.typ || n.collation != c.collation {
 			n.typ, n.collation = TypeName{}, ""
 		}
 	}

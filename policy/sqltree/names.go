@@ -36,21 +36,14 @@ type column struct {
 	untyped bool
 	// plain: it is an unchanged column of a table.
 	plain bool
-	// collated: it may have another collation than its type.
-	collated bool
+	// collated: it may have another collation than its type: collation, or "" for an unknown one.
+	collated  bool
+	collation string
 	// converted: it is computed where it is read, which may fail: a virtual generated column,
 	// or what USING made of two columns that may differ in type.
 	converted bool
 	// guessed: nobody wrote the name, it is what Postgres makes of an expression.
 	guessed bool
-}
-
-// collation gives the one that the column of a table has for its own; "" for none.
-func (c column) collation() string {
-	if c.own == nil || !c.plain {
-		return ""
-	}
-	return c.own.Collation
 }
 
 func (c column) noRead() bool { return c.own != nil && c.own.NoRead }

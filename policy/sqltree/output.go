@@ -13,6 +13,7 @@ type output struct {
 	cols  []column
 	known bool
 	mixed bool // the arms of a set operation may differ in type, so that values are converted
+	clash bool // and in collation, so that the values have none
 }
 
 // unite takes in the other arm of a set operation.
@@ -24,7 +25,12 @@ func (o *output) unite(other output) {
 			break
 		}
 		c, d := &o.cols[i], other.cols[i]
-		c.collated = c.collated || d.collated
+		switch {
+		case !c.collated: // that of the type gives way
+			c.collated, c.collation = d.collated, d.collation
+		case d.collated && (c.collation != d.collation || c.collation == ""):
+			o.clash = true
+		}
 		c.plain = c.plain && d.plain
 		switch {
 		case c.typ == d.typ && (c.typ != TypeName{}), d.untyped:
@@ -49,7 +55,10 @@ func (a *analyzer) targets(l *level, items []item, list []*pg.Node) output {
 			continue
 		}
 		a.expr(l, t.GetVal())
-		c := column{name: t.GetName(), typ: a.outputType(t.GetVal()), untyped: a.isUntyped(t.GetVal()), collated: a.collated(t.GetVal()), plain: a.isPlain(t.GetVal())}
+		c := column{
+			name: t.GetName(), typ: a.outputType(t.GetVal()), untyped: a.isUntyped(t.GetVal()), plain: a.isPlain(t.GetVal()),
+			collated: a.collated(t.GetVal()), collation: a.collationOf(t.GetVal()),
+		}
 		if c.name == "" {
 			c.guessed = true
 			c.name = a.figureName(t.GetVal())
@@ -100,7 +109,7 @@ func (a *analyzer) star(l *level, items []item, ref *pg.ColumnRef, out *output) 
 		}
 		for _, c := range it.cols {
 			if !c.noRead() {
-				out.cols = append(out.cols, column{name: c.name, guessed: c.guessed, typ: c.typ, untyped: c.untyped, collated: c.collated, plain: c.plain})
+				out.cols = append(out.cols, column{name: c.name, guessed: c.guessed, typ: c.typ, untyped: c.untyped, collated: c.collated, collation: c.collation, plain: c.plain})
 			}
 		}
 		out.known = out.known && it.known

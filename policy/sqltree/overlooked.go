@@ -154,6 +154,16 @@ func (a *analyzer) conflict(left, right *pg.Node) bool {
 	return !decided && a.looks(left, math.MaxInt) && a.looks(right, math.MaxInt) && (a.collated(left) || a.collated(right))
 }
 
+// collationOf gives the collation of an expression where it has another one than its type,
+// as far as that shows: a column's, or how COLLATE names it.
+func (a *analyzer) collationOf(n *pg.Node) string {
+	if c := n.GetCollateClause(); c != nil {
+		names, _ := stringsOf(c.Collname)
+		return "COLLATE " + strings.Join(names, ".")
+	}
+	return a.names[n.GetColumnRef()].collation
+}
+
 // collated tells whether something in an expression may have another collation than its type.
 func (a *analyzer) collated(n *pg.Node) bool { return n != nil && a.collatedBeneath(n.ProtoReflect()) }
 

@@ -26,7 +26,7 @@ func (a *analyzer) steady(n *pg.Node) bool {
 // steadyCall admits calls on what holds no column.
 func (a *analyzer) steadyCall(f *pg.FuncCall) bool {
 	for _, arg := range f.Args {
-		if !a.steady(arg) {
+		if !a.steady(arg) || a.collated(arg) {
 			return false
 		}
 	}

@@ -44,7 +44,7 @@ func (a *analyzer) cteBody(x *pg.CommonTableExpr, e *cte, outer *level, ctes *ct
 	}
 	e.open, e.exposed, e.walled, e.reach = false, a.exposures > before.exposures, a.unwalled == before.unwalled, a.reach(x.ProtoReflect())
 	walled := e.exposed && e.walled
-	if mixed && !walled || a.tells(e.body, walled) {
+	if mixed && !walled || a.tells(e.body, walled) || !e.exposed && a.tellsWithin(x.Ctequery, true) {
 		a.barrier(e.body)
 	}
 }

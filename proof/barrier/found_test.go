@@ -17,7 +17,7 @@ import (
 // wider gives conversations columns of more types, two of them with collations of their own.
 const wider = `ALTER TABLE conversations ADD amount numeric NOT NULL DEFAULT 1, ADD f float8 NOT NULL DEFAULT 1, ADD day date NOT NULL DEFAULT '2020-01-01',
 	ADD cc text COLLATE "C" NOT NULL DEFAULT 'x', ADD cp text COLLATE "POSIX" NOT NULL DEFAULT 'x', ADD tags text[] NOT NULL DEFAULT '{a,b}',
-	ADD n4 int4 NOT NULL DEFAULT 1, ADD n8 int8 NOT NULL DEFAULT 1, ADD bx box NOT NULL DEFAULT '((0,0),(1,1))', ADD ln line NOT NULL DEFAULT '{1,1,1}', ADD circ circle NOT NULL DEFAULT '<(0,0),1>', ADD seg lseg NOT NULL DEFAULT '[(0,0),(1,1)]';`
+	ADD n4 int4 NOT NULL DEFAULT 1, ADD n8 int8 NOT NULL DEFAULT 1, ADD bx box NOT NULL DEFAULT '((0,0),(1,1))', ADD ln line NOT NULL DEFAULT '{1,1,1}', ADD circ circle NOT NULL DEFAULT '<(0,0),1>', ADD seg lseg NOT NULL DEFAULT '[(0,0),(1,1)]', ADD circs circle[] NOT NULL DEFAULT '{}', ADD nm name NOT NULL DEFAULT 'x';`
 
 // widerOthers makes the values of server b fail where they are converted.
 const widerOthers = `UPDATE conversations SET amount = '1e400', day = '5000000-01-01', end_user_id = 'u1', tags = '{a}',
@@ -36,7 +36,7 @@ func widened(t *testing.T, walled bool) *policy.Policy {
 		if schema.Tables[i].Name != "conversations" {
 			continue
 		}
-		for _, c := range []string{"amount numeric", "f float8", "day date", "cc text", "cp text", "tags _text", "bx box", "ln line", "circ circle", "seg lseg", "n4 int4", "n8 int8"} {
+		for _, c := range []string{"amount numeric", "f float8", "day date", "cc text", "cp text", "tags _text", "bx box", "ln line", "circ circle", "seg lseg", "n4 int4", "n8 int8", "circs _circle", "nm name"} {
 			name, typ, _ := strings.Cut(c, " ")
 			schema.Tables[i].Columns = append(schema.Tables[i].Columns, policy.Column{Name: name, TypeSchema: "pg_catalog", TypeName: typ, NotNull: true, Collation: collations[name]})
 		}

@@ -136,3 +136,40 @@ SELECT (SELECT count(*) FROM conversations d GROUP BY d.end_user_id HAVING CASE 
 SELECT id FROM conversations WHERE CASE bx WHEN '((0,0),(1,1))' THEN true ELSE false END
 SELECT id FROM conversations WHERE end_user_id IS NULL OR CASE bx WHEN '((0,0),(1,1))' THEN true ELSE false END
 SELECT id FROM conversations WHERE end_user_id IS NULL OR CASE ln WHEN '{1e300,1e-300,3}' THEN true ELSE false END
+SELECT 1 FROM messages WHERE content = 'ok' OR EXISTS (SELECT FROM files f WHERE '1' IN ((SELECT '1e400'::numeric LIMIT 1), '1'::float8))
+SELECT 1 FROM messages WHERE content = 'ok' OR EXISTS (SELECT FROM files f WHERE '2020-01-01' IN ((SELECT '5000000-01-01'::date LIMIT 1), now()))
+SELECT (SELECT 1 FROM messages m WHERE m.content = 'ok' OR EXISTS (SELECT FROM files g WHERE 'x' IN (f.cc, f.cp)) LIMIT 1) FROM conversations f
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR 'x' IN ((SELECT cc FROM conversations LIMIT 1), (SELECT cp FROM conversations LIMIT 1))
+SELECT (SELECT 1 FROM messages m WHERE m.content = 'ok' OR (SELECT max(f.id) FROM files g) IS NULL LIMIT 1) FROM files f
+SELECT 1 FROM messages WHERE content = 'ok' OR EXISTS (SELECT FROM (SELECT '((1e200,1e200),(-1e200,-1e200))'::box AS k OFFSET 0) a NATURAL JOIN (SELECT '((1e200,1e200),(-1e200,-1e200))'::box AS k OFFSET 0) b)
+SELECT 1 FROM messages WHERE content = 'ok' OR EXISTS (SELECT FROM (SELECT '{1e300,1e-300,3}'::line AS k OFFSET 0) a NATURAL JOIN (SELECT '{1e-300,1e300,3}'::line AS k OFFSET 0) b)
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR EXISTS (SELECT FROM conversations a JOIN conversations b USING (circs))
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR EXISTS (SELECT FROM files WHERE (SELECT cc FROM conversations LIMIT 1) || (SELECT cp FROM conversations LIMIT 1) = 'x')
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR lower((SELECT k FROM (SELECT cc AS k FROM conversations UNION ALL SELECT cp FROM conversations) s LIMIT 1)) IS NULL
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR EXISTS (SELECT k FROM (SELECT cc AS k FROM conversations UNION ALL SELECT cp FROM conversations) s EXCEPT ALL SELECT k FROM (SELECT cc AS k FROM conversations UNION ALL SELECT cp FROM conversations) s)
+SELECT 1 FROM (SELECT '((0,0),(1,1))'::box AS k) z JOIN (SELECT bx AS k FROM conversations) c USING (k)
+SELECT 1 FROM conversations c FULL JOIN (SELECT '((0,0),(1,1))'::box AS k) z ON c.bx = z.k WHERE c.id IS NOT NULL AND z.k IS NOT NULL
+SELECT (SELECT count(*) FROM (SELECT f.circ AS k) z JOIN (SELECT circ AS k FROM conversations) c USING (k)) FROM conversations f
+SELECT 1 FROM circle(point(0,0),1) AS z(k) JOIN (SELECT circ AS k FROM conversations) c USING (k)
+SELECT 1 FROM (SELECT x::float8 AS k FROM generate_series(1,2) g(x)) p JOIN (SELECT x::float8 AS k FROM generate_series(1,2) g(x)) q USING (k) JOIN (SELECT amount AS k FROM conversations) c USING (k) WHERE p.k = '1'
+SELECT 1 FROM messages m, sqrt(1::float8) AS s(y) WHERE m.content <> 'ok' AND ARRAY[ARRAY[s.y], ARRAY[s.y, random()]] IS NULL
+SELECT 1 FROM messages WHERE content = 'ok' OR EXISTS (SELECT FROM files f WHERE '2020-01-01' NOT IN ((SELECT '5000000-01-01'::date LIMIT 1), now()))
+SELECT 1 FROM messages WHERE '1' IN ((SELECT '1e400'::numeric LIMIT 1), '1'::float8)
+SELECT 1 FROM messages WHERE content = 'ok' OR NULL IN ((SELECT '1e400'::numeric LIMIT 1), '1'::float8)
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR 'x' IN ((SELECT nm FROM conversations LIMIT 1), (SELECT cp FROM conversations LIMIT 1))
+SELECT (SELECT 1 FROM messages m WHERE m.content = 'ok' OR (SELECT count(f.id) FROM files g) = 7 LIMIT 1) FROM files f
+SELECT (SELECT 1 FROM messages m WHERE m.content = 'ok' OR (SELECT min(f.id) FROM files g WHERE g.id = m.id OR true) IS NULL LIMIT 1) FROM files f
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR EXISTS (SELECT FROM conversations a JOIN conversations b USING (circ))
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR EXISTS (SELECT FROM conversations a JOIN conversations b USING (bx))
+UPDATE messages m SET role = 'x' FROM sqrt(1::float8) AS s(y) WHERE m.content <> 'ok' AND ARRAY[ARRAY[s.y], ARRAY[s.y, random()]] IS NULL
+SELECT 1 FROM messages m JOIN sqrt(1::float8) AS s(y) ON m.content <> 'ok' AND ARRAY[ARRAY[s.y], ARRAY[s.y, random()]] IS NULL
+SELECT 1 FROM messages m, (abs(1) a(y) JOIN abs(2) b(z) ON ARRAY[ARRAY[a.y], ARRAY[b.z, (random() * 0)::int]] IS NULL) WHERE m.content <> 'ok'
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR concat((SELECT cc FROM conversations LIMIT 1), (SELECT cp FROM conversations LIMIT 1)) = 'x'
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR EXISTS (SELECT k FROM (SELECT cc AS k FROM conversations UNION ALL SELECT cp FROM conversations) s INTERSECT ALL SELECT k FROM (SELECT cc AS k FROM conversations UNION ALL SELECT cp FROM conversations) s)
+SELECT 1 FROM (SELECT cc AS k FROM conversations UNION ALL SELECT cp FROM conversations) s WHERE s.k = 'x'
+SELECT 1 FROM conversations c, (SELECT cc AS k FROM conversations UNION ALL SELECT cp FROM conversations) s WHERE c.end_user_id IS NULL OR s.k > 'x'
+SELECT 1 FROM (VALUES ('((0,0),(1,1))'::box)) z (k) JOIN (SELECT bx AS k FROM conversations) c USING (k)
+UPDATE messages m SET role = 'x' FROM (SELECT '((0,0),(1,1))'::box AS k) z NATURAL JOIN (SELECT bx AS k FROM conversations) c
+SELECT 1 FROM (SELECT '2020-01-01'::timestamptz AS k) z JOIN (SELECT day AS k FROM conversations) c USING (k)
+SELECT 1 FROM (SELECT now() AS k) z JOIN (SELECT day AS k FROM conversations) c USING (k)
+SELECT 1 FROM sqrt(1::float8) z(k) JOIN (SELECT amount AS k FROM conversations) c USING (k)
