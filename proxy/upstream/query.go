@@ -26,6 +26,9 @@ func (p *Pool) query(ctx context.Context, st *statement, enc Encoding, dst []byt
 	if st.limits.StatementTimeout <= 0 {
 		return Result{Body: dst}, defect("a statement without a time limit reached upstream")
 	}
+	if !isQuery(st.sql) {
+		return Result{Body: dst}, defect("what is no query reached upstream")
+	}
 	res, f := p.attempt(ctx, st, enc, dst)
 	if f != nil && f.repeatable() && ctx.Err() == nil {
 		p.react(ctx, f)
