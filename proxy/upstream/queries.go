@@ -15,7 +15,9 @@ func isQuery(text string) bool {
 	if strings.HasPrefix(text, "(") { // that of a SELECT, or no statement
 		return true
 	}
-	end := strings.IndexFunc(text, func(r rune) bool { return (r|0x20 < 'a' || r|0x20 > 'z') && (r < '0' || r > '9') && r != '_' && r != '$' && r < 0x80 })
+	end := strings.IndexFunc(text, func(r rune) bool {
+		return (r|0x20 < 'a' || r|0x20 > 'z') && (r < '0' || r > '9') && r != '_' && r != '$' && r < 0x80
+	})
 	if end < 0 {
 		end = len(text)
 	}
