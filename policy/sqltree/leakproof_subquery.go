@@ -84,7 +84,7 @@ func (a *analyzer) compares(s *pg.SelectStmt) bool {
 			return false
 		}
 	}
-	return len(s.DistinctClause) == 0 && (s.Op == pg.SetOperation_SETOP_NONE || s.Op == pg.SetOperation_SETOP_UNION && s.All)
+	return len(s.DistinctClause) == 0 && s.Op == pg.SetOperation_SETOP_NONE
 }
 
 // renames tells whether a name may be that of an entry of the select list which is
@@ -103,7 +103,8 @@ func (a *analyzer) sortable(n *pg.Node) bool {
 	return ok && (t == "numeric" || a.catalog.leakproof[OperatorName{"<", t, t}])
 }
 
-// leaks tells whether something beneath m is not leakproof.
+// leaks tells whether something beneath m is not leakproof. Of queries these are those of
+// tables, joins and WITH queries: what Postgres makes of others is not followed.
 func (a *analyzer) leaks(m protoreflect.Message) bool {
 	n, isNode := m.Interface().(*pg.Node)
 	if found, done := a.leaky[n]; isNode && done {
@@ -121,7 +122,7 @@ func (a *analyzer) leaks(m protoreflect.Message) bool {
 	case *pg.RangeVar: // of a WITH query, which runs when it is first read
 		c := a.withs[s]
 		found = c != nil && (c.open || a.leaks(c.query.ProtoReflect()))
-	case *pg.LockingClause, *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt:
+	case *pg.LockingClause, *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt, *pg.RangeSubselect, *pg.RangeFunction:
 		found = true
 	}
 	found = found || anyChild(m, a.leaks)
