@@ -1,5 +1,12 @@
 package doctor
 
+import _ "embed" // for leakproof.txt
+
+// stockLeakproof are the functions that Postgres itself marks leakproof, one on a line.
+//
+//go:embed leakproof.txt
+var stockLeakproof string
+
 // surfaceChecks are about what a statement could call beside tables.
 var surfaceChecks = []check{
 	{
@@ -56,10 +63,12 @@ var surfaceChecks = []check{
 		says: `{role} may read {object}: all servers share the role, so a statement that gets past the policy reads the texts and counts of every server's statements`,
 		mend: `REVOKE ALL ON {object} FROM {holders};`,
 	}, {
-		name: "surface-leakproof", severity: Risk, stage: stageRest,
-		sql: `SELECT format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) AS object
-		FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE p.proleakproof AND n.nspname <> 'pg_catalog'`,
-		says: `{object} is marked LEAKPROOF: Postgres lets it see other servers' rows before row-level security has dropped them, and what it raises or records tells of them`,
+		name: "surface-leakproof", severity: Risk, breach: true, stage: stageRest,
+		sql: `SELECT format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) AS object,
+			CASE WHEN own.ours THEN 'risk' ELSE 'leak' END AS severity, CASE WHEN own.ours THEN '-' ELSE '' END AS wall, CASE WHEN own.ours THEN '' ELSE ', which Postgres itself does not mark so' END AS whose
+		FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace CROSS JOIN LATERAL (SELECT n.nspname <> 'pg_catalog' AS ours) own
+		WHERE p.proleakproof AND (own.ours OR p.proname || '(' || array_to_string(p.proargtypes::regtype[], ', ') || ')' <> ALL (string_to_array($list$` + stockLeakproof + `$list$, E'\n')))`,
+		says: `{object} is marked LEAKPROOF{whose}: Postgres lets it see other servers' rows before row-level security has dropped them, and what it raises or records tells of them`,
 		mend: `ALTER FUNCTION {object} NOT LEAKPROOF;`,
 	}, {
 		name: "surface-cast", severity: Risk, stage: stageRest,
