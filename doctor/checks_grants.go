@@ -12,11 +12,9 @@ var grantChecks = []check{
 			coalesce(nullif(max(near.why), ''), 'honest statements do not need that, and one that gets past the policy could use it, where nothing tells the servers apart') AS why
 		FROM rights r JOIN pg_class c ON c.oid = r.rel JOIN reached n ON n.oid = c.relnamespace
 		CROSS JOIN LATERAL (SELECT CASE WHEN EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND NOT a.attisdropped AND a.attname IN (SELECT "column" FROM scoped))
-			THEN 'it has a scope column, and a statement that gets past the policy could reach every server''s rows in it'
-			WHEN EXISTS (SELECT FROM pg_inherits i JOIN units u ON u.oid = i.inhrelid WHERE i.inhparent = c.oid)
-			THEN 'it reads scoped tables as its children, without their row-level security' ELSE '' END AS why) near
+			THEN 'it has a scope column, and a statement that gets past the policy could reach every server''s rows in it' ELSE '' END AS why) near
 		WHERE NOT EXISTS (SELECT FROM told WHERE told.schema = n.nspname AND told.name = c.relname)
-			AND NOT EXISTS (SELECT FROM units WHERE units.oid = c.oid) AND NOT EXISTS (SELECT FROM over WHERE over.oid = c.oid)
+			AND c.oid NOT IN (SELECT oid FROM units UNION ALL SELECT oid FROM over UNION ALL SELECT oid FROM above)
 			AND NOT EXISTS (SELECT FROM serials s JOIN named ON named.oid = s.rel WHERE s.oid = c.oid AND named.inserts AND r.privilege = 'USAGE')
 			AND NOT (c.relname ~ '^pg_(stat_(statements|kcache|monitor|qual)|wait_sampling|qualstats|store_plans)' AND c.relkind = 'v') AND n.nspname <> 'tenantgate_wall'
 		GROUP BY n.nspname, c.relname, c.relkind`,
@@ -27,6 +25,13 @@ var grantChecks = []check{
 		sql: `SELECT u.ident AS object, u.wall, (SELECT ident FROM me) AS role, string_agg(DISTINCT r.privilege, ', ') AS privileges, string_agg(DISTINCT r.holder, ', ') AS holders
 		FROM units u JOIN rights r ON r.rel = u.oid WHERE u.oid <> u.root AND NOT EXISTS (SELECT FROM named WHERE named.oid = u.oid) GROUP BY 1, 2`,
 		says: `{role} may {privileges} {object}, a part of {wall}: row-level security of {wall} does not hold for what is reached by the part's own name, so a statement that gets past the policy could read every server's rows in it`,
+		mend: `REVOKE ALL ON {object} FROM {holders};`,
+	}, {
+		name: "grants-parent", severity: Leak, breach: true, stage: stageRevoke,
+		sql: `SELECT format('%I.%I', n.nspname, c.relname) AS object, above.wall, (SELECT ident FROM me) AS role, string_agg(DISTINCT r.privilege, ', ') AS privileges, string_agg(DISTINCT r.holder, ', ') AS holders
+		FROM above JOIN pg_class c ON c.oid = above.oid JOIN reached n ON n.oid = c.relnamespace JOIN rights r ON r.rel = c.oid
+		WHERE c.oid NOT IN (SELECT oid FROM units UNION ALL SELECT oid FROM named WHERE access <> '{}') GROUP BY 1, 2`,
+		says: `{role} may {privileges} {object}, which {wall} is a part of: row-level security of {wall} does not hold for what is reached through it, so a statement that gets past the policy could use every server's rows`,
 		mend: `REVOKE ALL ON {object} FROM {holders};`,
 	}, {
 		name: "grants-column", severity: Risk, stage: stageGrant,

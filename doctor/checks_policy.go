@@ -25,6 +25,12 @@ var policyChecks = []check{
 		says:    `{object} has the column {scope}, by which other tables are scoped, and the policy {policies} declares it shared: every server reads every row`,
 		instead: `Write scoped: true in the policy; if all servers are meant to share the table, rename the column.`,
 	}, {
+		name: "policy-parent", severity: Leak, breach: true,
+		sql: `SELECT named.ident AS object, above.wall, array_to_string(named.shared, ', ') AS policies FROM named JOIN above ON above.oid = named.oid
+		WHERE named.shared <> '{}' AND NOT named.scoped`,
+		says:    `the policy {policies} declares {object} shared, and {wall} is a part of it: a statement on {object} serves every server's rows of {wall}, whose row-level security does not hold there`,
+		instead: `Write access: [] in the policy, or part the two (ALTER TABLE … NO INHERIT or DETACH PARTITION); where {object} has the scope column, write scoped: true.`,
+	}, {
 		name: "policy-writable", severity: Risk,
 		sql: `SELECT named.ident AS object, array_to_string(named.shared, ', ') AS policies FROM named
 		WHERE named.shared <> '{}' AND NOT named.scoped AND named.access && '{insert,update,delete}'`,

@@ -39,11 +39,26 @@ var roleFaults = []fault{
 // shopWriting is shop with a shared table that servers write.
 var shopWriting = strings.Replace(shop, "access: [select]", "access: [select, insert]", 1)
 
+// shopWithBase is shop with a further shared table.
+var shopWithBase = strings.Replace(shop, "  countries:", "  base: {scoped: false, access: [select]}\n  countries:", 1)
+
 var policyFaults = []fault{
 	{name: "no such table", sql: `DROP TABLE countries`, want: "note policy-missing public.countries", left: "policy-missing"},
 	{name: "a view", sql: `DROP TABLE countries; CREATE VIEW countries AS SELECT 'x' AS code`, want: "note policy-missing public.countries", left: "policy-missing"},
 	{name: "no such column", sql: `ALTER TABLE items DROP COLUMN server_id CASCADE`, want: "note policy-column public.items", left: "policy-column"},
 	{name: "shared by mistake", sql: `ALTER TABLE countries ADD server_id text; GRANT SELECT ON countries TO @role`, want: "leak policy-shared public.countries", left: "policy-shared"},
+	{
+		name: "a shared parent", policy: shopWithBase, sql: `CREATE TABLE base (order_id text); GRANT SELECT ON base TO @role; ALTER TABLE items INHERIT base`,
+		want: "leak policy-parent public.base", open: "public.items", left: "policy-parent",
+	},
+	{
+		name: "a shared grandparent", policy: shopWithBase, sql: `CREATE TABLE base (order_id text); GRANT SELECT ON base TO @role; CREATE TABLE mid () INHERITS (base); ALTER TABLE items INHERIT mid; ALTER TABLE orders ADD order_id text, INHERIT mid; GRANT SELECT (order_id), INSERT (order_id), UPDATE (order_id) ON orders TO @role`,
+		want: "leak policy-parent public.base\nleak policy-parent public.base", open: "public.orders public.items", left: "policy-parent\npolicy-parent",
+	},
+	{
+		name: "a parent that a policy closes", policy: strings.Replace(shopWithBase, "base: {scoped: false, access: [select]}", "base: {scoped: false, access: []}", 1),
+		sql: `CREATE TABLE base (order_id text); ALTER TABLE items INHERIT base`,
+	},
 	{
 		name: "shared and written", policy: shopWriting, sql: `GRANT INSERT ON countries TO @role`,
 		want: "risk policy-writable public.countries", left: "policy-writable",

@@ -20,7 +20,8 @@ type relation struct{ name, sql string }
 //	         regrant are the statements that give the role just what the policies admit
 //	scoped   those whose rows belong to servers, with their scope column
 //	units    these, and their partitions and inheritance children
-//	over     views and materialised views that read units, through others too
+//	above    what these are partitions or children of, at whatever remove: it serves their rows
+//	over     views and materialised views that read units or what is above, through others too
 //	rights   what me, or PUBLIC (0), may do with a relation (attnum 0) or a column
 //	reached  schemas that me may use
 //	allowed  functions outside pg_catalog that a policy allows
@@ -80,7 +81,10 @@ var relations = []relation{
   FROM units u JOIN pg_inherits i ON i.inhparent = u.oid JOIN pg_class c ON c.oid = i.inhrelid
   JOIN pg_namespace n ON n.oid = c.relnamespace
   JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = u."column" AND NOT a.attisdropped`},
-	{"over", `  SELECT r.ev_class AS oid, u.root FROM units u JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = u.oid
+	{"above", `  SELECT i.inhparent AS oid, u.root, u.wall FROM units u JOIN pg_inherits i ON i.inhrelid = u.oid
+  UNION
+  SELECT i.inhparent, a.root, a.wall FROM above a JOIN pg_inherits i ON i.inhrelid = a.oid`},
+	{"over", `  SELECT r.ev_class AS oid, u.root FROM (SELECT oid, root FROM units UNION SELECT oid, root FROM above) u JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = u.oid
     AND d.classid = 'pg_rewrite'::regclass JOIN pg_rewrite r ON r.oid = d.objid AND r.ev_class <> u.oid
   UNION
   SELECT r.ev_class, o.root FROM over o JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = o.oid
