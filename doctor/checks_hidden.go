@@ -135,22 +135,6 @@ var hiddenChecks = []check{
 		says: `{role} may {privileges} the {what} {object} over {tab}: {why}`,
 		mend: `REVOKE ALL ON {object} FROM {holders};`,
 	}, {
-		name: "hidden-rule", severity: Leak, stage: stageRest,
-		sql: `SELECT quote_ident(r.rulename) || ' on ' || u.ident AS object, quote_ident(r.rulename) AS rule, u.ident AS tab
-		FROM units u JOIN pg_rewrite r ON r.ev_class = u.oid AND r.rulename <> '_RETURN' AND r.ev_enabled <> 'D'`,
-		says: `the rule {object} turns a statement into others, which run with the rights of the table's owner: they are beyond the policy, which proved another statement, and beyond row-level security`,
-		mend: `DROP RULE IF EXISTS {rule} ON {tab};`, instead: `Do what it did in a trigger whose function is SECURITY INVOKER.`,
-	}, {
-		name: "hidden-definer", severity: Risk,
-		sql: `SELECT format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) AS object, u.ident AS tab, string_agg(DISTINCT x.what, ', ') AS what
-		FROM units u JOIN LATERAL (
-			SELECT t.tgfoid AS func, 'the trigger ' || quote_ident(t.tgname) AS what FROM pg_trigger t WHERE t.tgrelid = u.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D'
-			UNION ALL SELECT d.refobjid, 'a default' FROM pg_attrdef f JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid AND d.refclassid = 'pg_proc'::regclass WHERE f.adrelid = u.oid
-			UNION ALL SELECT d.refobjid, 'the constraint ' || quote_ident(k.conname) FROM pg_constraint k JOIN pg_depend d ON d.classid = 'pg_constraint'::regclass AND d.objid = k.oid AND d.refclassid = 'pg_proc'::regclass WHERE k.conrelid = u.oid
-		) x ON true JOIN pg_proc p ON p.oid = x.func AND p.prosecdef JOIN pg_namespace n ON n.oid = p.pronamespace GROUP BY p.oid, n.nspname, p.proname, u.ident`,
-		says:    `{object}, which {what} of {tab} runs, is SECURITY DEFINER: with each such statement it reads and writes as its owner, for whom the servers are not kept apart`,
-		instead: `Read its body: what it reads, writes and fails on must be the row's own server's. If it can run as its caller: ALTER FUNCTION {object} SECURITY INVOKER;`,
-	}, {
 		name: "hidden-statistics", severity: Risk,
 		sql: `SELECT 'pg_catalog.' || v.relname AS object, string_agg(DISTINCT u.ident, ', ') AS tabs FROM pg_class v JOIN pg_namespace n ON n.oid = v.relnamespace AND n.nspname = 'pg_catalog', units u JOIN pg_statistic_ext x ON x.stxrelid = u.oid
 		WHERE v.relname IN ('pg_stats_ext', 'pg_stats_ext_exprs') AND pg_get_viewdef(v.oid) !~ 'pg_has_role' GROUP BY v.relname`,

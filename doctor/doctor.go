@@ -75,7 +75,7 @@ func (e *examination) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	checks := slices.Concat(roleChecks, policyChecks, grantChecks, wallChecks, functionChecks, hiddenChecks, surfaceChecks, serverChecks)
+	checks := slices.Concat(roleChecks, policyChecks, grantChecks, wallChecks, functionChecks, hiddenChecks, definerChecks, surfaceChecks, serverChecks)
 	for _, s := range []*session{e.role, e.seer} {
 		due := slices.DeleteFunc(slices.Clone(checks), func(c check) bool { return c.asRole != (s == e.role) && e.role != e.seer })
 		found, err := ask(ctx, s.tx, due, e.role.user, policies)

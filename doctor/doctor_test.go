@@ -129,12 +129,12 @@ functions: {allow: [public.other]}
 // Ensure each check has a fault that gives it.
 func TestEveryCheckIsHeld(t *testing.T) {
 	var wanted strings.Builder
-	for _, faults := range [][]fault{roleFaults, policyFaults, grantFaults, wallFaults, hiddenFaults, surfaceFaults} {
+	for _, faults := range [][]fault{roleFaults, policyFaults, grantFaults, wallFaults, hiddenFaults, definerFaults, surfaceFaults} {
 		for _, f := range faults {
 			wanted.WriteString(f.want + "\n")
 		}
 	}
-	for _, c := range slices.Concat(roleChecks, policyChecks, grantChecks, wallChecks, functionChecks, hiddenChecks, surfaceChecks) {
+	for _, c := range slices.Concat(roleChecks, policyChecks, grantChecks, wallChecks, functionChecks, hiddenChecks, definerChecks, surfaceChecks) {
 		if !strings.Contains(wanted.String(), " "+c.name+" ") {
 			t.Errorf("no fault gives %s", c.name)
 		}

@@ -18,7 +18,10 @@ type relation struct{ name, sql string }
 //	keyring  the table of its keys, if there is one
 //	named    the tables of the policies that exist, with what is right for them:
 //	         regrant are the statements that give the role just what the policies admit
-//	scoped   those whose rows belong to servers, with their scope column
+//	family   these, and their partitions and inheritance children
+//	behind   what may run with a statement on one of these, as far as dependencies tell:
+//	         the object id of the catalog class, and what of the table brings it in
+//	scoped   those of named whose rows belong to servers, with their scope column
 //	units    these, and their partitions and inheritance children
 //	above    what these are partitions or children of, at whatever remove: it serves their rows
 //	over     views and materialised views that read units or what is above, through others too
@@ -72,6 +75,24 @@ var relations = []relation{
       string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FILTER (WHERE a.attname <> ALL (shaped.locked) AND a.attgenerated = '') AS writable
     FROM pg_attribute a WHERE a.attrelid = shaped.oid AND a.attnum > 0 AND NOT a.attisdropped
   ) cols`},
+	{"family", `  SELECT oid, ident FROM named
+  UNION
+  SELECT c.oid, format('%I.%I', n.nspname, c.relname) FROM family f JOIN pg_inherits i ON i.inhparent = f.oid JOIN pg_class c ON c.oid = i.inhrelid
+  JOIN pg_namespace n ON n.oid = c.relnamespace`},
+	{"behind", `  SELECT f.ident, b.what, b.class::oid, b.id FROM family f JOIN LATERAL (
+    SELECT 'pg_trigger'::regclass AS class, t.oid AS id, 'the trigger ' || quote_ident(t.tgname) AS what FROM pg_trigger t WHERE t.tgrelid = f.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D'
+    UNION ALL SELECT 'pg_attrdef'::regclass, d.oid, CASE a.attgenerated WHEN '' THEN 'a default' ELSE 'the generated column ' || quote_ident(a.attname) END
+    FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum WHERE d.adrelid = f.oid
+    UNION ALL SELECT 'pg_constraint'::regclass, k.oid, 'the constraint ' || quote_ident(k.conname) FROM pg_constraint k WHERE k.conrelid = f.oid
+    UNION ALL SELECT 'pg_class'::regclass, c.oid, 'the index ' || quote_ident(c.relname) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = f.oid
+    UNION ALL SELECT 'pg_type'::regclass, a.atttypid, 'the type ' || format_type(a.atttypid, NULL) FROM pg_attribute a WHERE a.attrelid = f.oid AND a.attnum > 0 AND NOT a.attisdropped
+  ) b ON true
+  UNION
+  SELECT b.ident, b.what, e.class, e.id FROM behind b JOIN LATERAL (
+    SELECT d.refclassid AS class, d.refobjid AS id FROM pg_depend d
+    WHERE d.classid = b.class AND d.objid = b.id AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass)
+    UNION ALL SELECT 'pg_constraint'::regclass, k.oid FROM pg_constraint k WHERE b.class = 'pg_type'::regclass AND k.contypid = b.id
+  ) e ON true`},
 	{"scoped", `  SELECT shaped.*, me.ident AS role, a.attnum, a.atttypid, a.attcollation, a.attnotnull, quote_ident(a.attname) AS scope
   FROM me, shaped JOIN pg_attribute a ON a.attrelid = shaped.oid AND a.attname = shaped."column" AND a.attnum > 0 AND NOT a.attisdropped
   WHERE shaped.scoped`},
