@@ -35,6 +35,7 @@ type check struct {
 	severity Severity
 	asRole   bool   // ask as the statement role, not as whoever sees most
 	breach   bool   // the wall does not stand then; for every table, unless column wall says which
+	stops    bool   // the service does not start while this is so, whatever --rls says
 	stage    int    // of mend
 	sql      string // after the relations of prelude.go
 	says     string
@@ -87,7 +88,7 @@ func (c *check) finding(r row) Finding {
 	return Finding{
 		Severity: severity(r["severity"], c.severity), Check: c.name, Object: r["object"],
 		Says: r.fill(c.says), SQL: r.fill(c.mend), Instead: r.fill(c.instead),
-		stage: c.stage, table: r["wall"], wall: c.breach && r["wall"] != "-", alone: r["alone"] != "",
+		Stops: c.stops, stage: c.stage, table: r["wall"], wall: c.breach && r["wall"] != "-", alone: r["alone"] != "",
 	}
 }
 

@@ -95,10 +95,10 @@ var hiddenChecks = []check{
 		says:    `{object} is numbered by {sequence}, which counts for all servers: the numbers of two of its own rows tell a server how many rows others made between them, and nothing of what is in them`,
 		instead: `No wall can hide it: give the rows ids that tell nothing (uuid DEFAULT gen_random_uuid()), or number them for each server.`,
 	}, {
-		name: "hidden-collation", severity: Leak, stage: stageColumn,
+		name: "hidden-collation", severity: Leak, stops: true, stage: stageColumn,
 		sql: `SELECT scoped.ident || '.' || scoped.scope AS object, co.collname AS collation, ` + retypeSQL("format_type(scoped.atttypid, NULL) || ' COLLATE \"C\"'") + ` AS mend
 		FROM scoped JOIN pg_collation co ON co.oid = scoped.attcollation AND NOT co.collisdeterministic`,
-		says: `the collation {collation} of {object} is not deterministic: ids that are spelled in two ways are one to the database, so two servers can be the same`,
+		says: `the collation {collation} of {object} is not deterministic: ids that are spelled in two ways are one to the database, so two servers can be the same, and the service does not start with it`,
 		mend: `{mend}`, instead: `Foreign keys on the column must be dropped before and made again after.`,
 	}, {
 		name: "hidden-type", severity: Risk, stage: stageColumn,
@@ -108,7 +108,7 @@ var hiddenChecks = []check{
 		says: `the type of {object} is {type}: {why}, so two servers can be the same`,
 		mend: `{mend}`, instead: `Foreign keys on the column must be dropped before and made again after.`,
 	}, {
-		name: "hidden-unfit", severity: Risk,
+		name: "hidden-unfit", severity: Risk, stops: true,
 		sql: `SELECT scoped.ident || '.' || scoped.scope AS object, format_type(scoped.atttypid, NULL) AS type FROM scoped JOIN pg_type t ON t.oid = scoped.atttypid JOIN pg_namespace n ON n.oid = t.typnamespace
 		WHERE NOT (n.nspname = 'pg_catalog' AND t.typname IN ('text', 'varchar', 'bpchar', 'uuid', 'int2', 'int4', 'int8') OR t.typname = 'citext' AND n.nspname <> 'pg_catalog')`,
 		says:    `the type of {object} is {type}, of which tenantgate does not know when two ids are equal: the service does not start with a policy that scopes by it`,

@@ -3,7 +3,7 @@ package doctor
 // policyChecks hold what the policies say against the database.
 var policyChecks = []check{
 	{
-		name: "policy-missing", severity: Note,
+		name: "policy-missing", severity: Note, stops: true,
 		sql: `SELECT format('%I.%I', told.schema, told.name) AS object,
 			CASE c.relkind WHEN 'v' THEN 'a view' WHEN 'm' THEN 'a materialised view' ELSE 'nothing of that name' END AS is
 		FROM told LEFT JOIN pg_namespace n ON n.nspname = told.schema LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = told.name
@@ -11,7 +11,7 @@ var policyChecks = []check{
 		says:    `a policy names the table {object}, and there is {is}: the service does not start with it`,
 		instead: `Make the table, or take it out of the policy. A view can't be restricted from outside: name the tables that it reads.`,
 	}, {
-		name: "policy-column", severity: Note,
+		name: "policy-column", severity: Note, stops: true,
 		sql: `SELECT named.ident AS object, quote_ident(named."column") AS scope FROM named
 		WHERE named.scoped AND NOT EXISTS (SELECT FROM scoped WHERE scoped.oid = named.oid)`,
 		says:    `a policy scopes {object} by {scope}, and it has no such column: the service does not start with it`,

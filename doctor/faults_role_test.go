@@ -43,9 +43,9 @@ var shopWriting = strings.Replace(shop, "access: [select]", "access: [select, in
 var shopWithBase = strings.Replace(shop, "  countries:", "  base: {scoped: false, access: [select]}\n  countries:", 1)
 
 var policyFaults = []fault{
-	{name: "no such table", sql: `DROP TABLE countries`, want: "note policy-missing public.countries", left: "policy-missing"},
-	{name: "a view", sql: `DROP TABLE countries; CREATE VIEW countries AS SELECT 'x' AS code`, want: "note policy-missing public.countries", left: "policy-missing"},
-	{name: "no such column", sql: `ALTER TABLE items DROP COLUMN server_id CASCADE`, want: "note policy-column public.items", left: "policy-column"},
+	{name: "no such table", sql: `DROP TABLE countries`, want: "note policy-missing public.countries", stops: true, left: "policy-missing"},
+	{name: "a view", sql: `DROP TABLE countries; CREATE VIEW countries AS SELECT 'x' AS code`, want: "note policy-missing public.countries", stops: true, left: "policy-missing"},
+	{name: "no such column", sql: `ALTER TABLE items DROP COLUMN server_id CASCADE`, want: "note policy-column public.items", stops: true, left: "policy-column"},
 	{name: "shared by mistake", sql: `ALTER TABLE countries ADD server_id text; GRANT SELECT ON countries TO @role`, want: "leak policy-shared public.countries", left: "policy-shared"},
 	{
 		name: "a shared parent", policy: shopWithBase, sql: `CREATE TABLE base (order_id text); GRANT SELECT ON base TO @role; ALTER TABLE items INHERIT base`,

@@ -17,6 +17,7 @@ type fault struct {
 	want   string // the findings, one on a line: severity, check, object
 	says   string // part of what the first one says, where the object does not tell it all
 	open   string // the tables without a wall, unless all of them stand
+	stops  bool   // the service does not start with it
 	left   string // what the script can't mend, one check on a line
 	policy string // instead of shop
 	mend   bool   // run the script in the short form too
@@ -58,6 +59,9 @@ func (c *clinic) suffer(t *testing.T, f fault, mend bool) {
 	}
 	if got := strings.Join(r.Open, " "); got != f.open {
 		t.Errorf("open: %s, want %s", got, f.open)
+	}
+	if stops := len(r.Stopping()) > 0; stops != f.stops {
+		t.Errorf("the service does not start: %v, want %v", stops, f.stops)
 	}
 	for _, finding := range r.Findings {
 		if strings.ContainsAny(finding.Says+finding.SQL, "{}") && !strings.Contains(finding.SQL, "'{}'") || finding.Says == "" || finding.SQL+finding.Instead == "" {

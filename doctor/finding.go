@@ -52,6 +52,7 @@ type Finding struct {
 	Says     string   `json:"says"`              // one sentence: the fault and what follows from it
 	SQL      string   `json:"sql,omitempty"`     // mends it; whole statements, safe to run again
 	Instead  string   `json:"instead,omitempty"` // what to do where no SQL mends it, or what to mind
+	Stops    bool     `json:"stops,omitempty"`   // the service does not start while this is so, whatever --rls says
 
 	stage int    // where in the script SQL belongs
 	table string // the scoped table whose wall it breaches; "" with breach: all of them
@@ -76,6 +77,16 @@ func (r *Report) Stands() bool { return len(r.Open) == 0 && len(r.Walled) > 0 }
 // Sound tells whether there is neither a leak nor a risk.
 func (r *Report) Sound() bool {
 	return !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Severity != Note })
+}
+
+// Stopping are the findings with which the service does not start, whatever --rls says.
+func (r *Report) Stopping() (stopping []Finding) {
+	for _, f := range r.Findings {
+		if f.Stops {
+			stopping = append(stopping, f)
+		}
+	}
+	return stopping
 }
 
 // onlyAlone keeps nothing but the findings beside which no other counts, if there are any:

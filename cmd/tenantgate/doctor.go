@@ -166,17 +166,31 @@ func diagnosis(r *doctor.Report) string {
 	return b.String()
 }
 
-// verdict tells whether a service that requires the wall would start.
+// verdict tells whether the wall stands, and whether a service that requires it would start.
 func verdict(r *doctor.Report) string {
+	var wall string
 	switch {
-	case r.Stands() && len(r.Unseen) > 0:
-		return "as far as could be seen the wall stands for " + printable(strings.Join(r.Walled, ", ")) + ": rls: required would start"
 	case r.Stands():
-		return "the wall stands for " + printable(strings.Join(r.Walled, ", ")) + ": rls: required would start"
+		wall = "the wall stands for " + printable(strings.Join(r.Walled, ", "))
+		if len(r.Unseen) > 0 {
+			wall = "as far as could be seen " + wall
+		}
 	case len(r.Open) == 0:
-		return "no scoped table is there, so no wall: rls: required would not start"
+		wall = "no scoped table is there, so no wall"
+	default:
+		wall = "the wall does not stand for " + printable(strings.Join(r.Open, ", "))
 	}
-	return "the wall does not stand for " + printable(strings.Join(r.Open, ", ")) + ": rls: required would not start"
+	var stopping []string
+	for _, f := range r.Stopping() {
+		stopping = append(stopping, f.Check+" of "+printable(f.Object))
+	}
+	switch {
+	case len(stopping) > 0:
+		return wall + "; the service would not start, with rls: required or without (" + strings.Join(stopping, ", ") + ")"
+	case r.Stands():
+		return wall + ": rls: required would start"
+	}
+	return wall + ": rls: required would not start"
 }
 
 func counted(n int, what string) string {
