@@ -9,6 +9,9 @@ const (
 	migrateFirst    = `Run "tenantgate migrate" first (--no-tables beside tables of your own), then doctor again: it prints the SQL that builds on the function.`
 )
 
+// forgetKeys is what to do once others can't read the keys any more.
+const forgetKeys = `Then make a new key with "tenantgate key rotate", and end these, which are to be taken for known, with "tenantgate key retire" as soon as every process has it.`
+
 // functionChecks are about the function that says which server is signed for, and about
 // the keys it verifies with. What it does when asked is in probe.go.
 var functionChecks = []check{
@@ -55,17 +58,25 @@ var functionChecks = []check{
 		instead: `Run "tenantgate migrate": it makes the keys and gives them to the service. They are not printed here.`,
 	}, {
 		name: "keys-readable", severity: Leak, breach: true, stage: stageSchema,
-		sql: `SELECT 'tenantgate_wall.keys' AS object, me.ident AS role, string_agg(DISTINCT r.privilege, ', ') AS privileges, string_agg(DISTINCT r.holder, ', ') AS holders
-		FROM me, rights r WHERE r.rel = (SELECT oid FROM keyring) GROUP BY 2`,
+		sql: `SELECT vaults.ident AS object, me.ident AS role, string_agg(DISTINCT r.privilege, ', ') AS privileges, string_agg(DISTINCT r.holder, ', ') AS holders
+		FROM me, rights r JOIN vaults ON vaults.oid = r.rel GROUP BY 1, 2`,
 		says: `{role} has {privileges} on {object}: a statement that gets past the policy could sign for any server, and so read and change every server's rows`,
-		mend: `REVOKE ALL ON {object} FROM {holders};`, instead: `Then make a new key with "tenantgate key rotate", and end these, which are to be taken for known, with "tenantgate key retire" as soon as every process has it.`,
+		mend: `REVOKE ALL ON {object} FROM {holders};`, instead: forgetKeys,
+	}, {
+		name: "keys-view", severity: Leak, breach: true, stage: stageSchema,
+		sql: `SELECT format('%I.%I', n.nspname, c.relname) AS object, me.ident AS role, string_agg(DISTINCT peeks.ident, ', ') AS vault,
+			string_agg(DISTINCT r.privilege, ', ') AS privileges, string_agg(DISTINCT r.holder, ', ') AS holders
+		FROM me, peeks JOIN pg_class c ON c.oid = peeks.oid JOIN reached n ON n.oid = c.relnamespace JOIN rights r ON r.rel = c.oid
+		WHERE NOT ` + asCaller + ` GROUP BY 1, 2`,
+		says: `{role} has {privileges} on {object}, which gives what is in {vault} to whoever may not read that: a statement that gets past the policy could sign for any server, and so read and change every server's rows`,
+		mend: `REVOKE ALL ON {object} FROM {holders};`, instead: forgetKeys,
 	}, {
 		name: "keys-others", severity: Risk, stage: stageSchema,
 		sql: `SELECT 'tenantgate_wall.keys' AS object, string_agg(DISTINCT quote_ident(pg_get_userbyid(e.grantee)), ', ') AS holders
 		FROM me, pg_class c, LATERAL (SELECT x.grantee FROM aclexplode(c.relacl) x UNION SELECT x.grantee FROM pg_attribute a, aclexplode(a.attacl) x WHERE a.attrelid = c.oid) e
 		WHERE c.oid = (SELECT oid FROM keyring) AND e.grantee NOT IN (0, me.oid, c.relowner) AND NOT EXISTS (SELECT FROM judge WHERE judge.proowner = e.grantee) HAVING count(*) > 0`,
 		says: `{holders} may use {object}, which only its owner and the function's need: whoever reads it signs for any server`,
-		mend: `REVOKE ALL ON {object} FROM {holders};`, instead: `Then make a new key with "tenantgate key rotate", and end these, which are to be taken for known, with "tenantgate key retire" as soon as every process has it.`,
+		mend: `REVOKE ALL ON {object} FROM {holders};`, instead: forgetKeys,
 	}, {
 		name: "keys-blind", severity: Risk, breach: true, stage: stageSchema,
 		sql: `SELECT 'tenantgate_wall.keys' AS object, quote_ident(pg_get_userbyid(p.proowner)) AS owner FROM pg_proc p

@@ -9,6 +9,9 @@ const (
 	astray = `con.contype = 'f' AND con.conparentid = 0 AND NOT EXISTS (SELECT FROM unnest(con.conkey, con.confkey) AS k(own, target) WHERE k.own = u.attnum AND k.target = p.attnum)`
 )
 
+// asCaller, of a view c, is that it reads as whoever asks it.
+const asCaller = `coalesce(array_to_string(c.reloptions, ' ') ~* 'security_invoker=(true|on|yes|1)', false)`
+
 // scopedKey, of an index i, is that it is a plain unique key of just these columns.
 func scopedKey(table, columns string) string {
 	return `i.indrelid = ` + table + ` AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL AND i.indexprs IS NULL AND 0 = ALL (i.indoption::int2[])
@@ -129,7 +132,7 @@ var hiddenChecks = []check{
 				WHEN v.invoker THEN 'it reads as its caller, but a view is nothing that a policy can admit'
 				ELSE 'it reads as its owner, whom row-level security does not bind, so a statement that gets past the policy could read every server''s rows' END AS why
 		FROM over o JOIN scoped t ON t.oid = o.root JOIN LATERAL (SELECT c.oid, c.relkind, format('%I.%I', n.nspname, c.relname) AS ident,
-				coalesce(array_to_string(c.reloptions, ' ') ~* 'security_invoker=(true|on|yes|1)', false) AND c.relkind = 'v' AS invoker
+				` + asCaller + ` AS invoker
 			FROM pg_class c JOIN reached n ON n.oid = c.relnamespace WHERE c.oid = o.oid AND c.relkind IN ('v', 'm')) v ON true
 		JOIN rights r ON r.rel = v.oid GROUP BY v.ident, t.ident, v.relkind, v.invoker`,
 		says: `{role} may {privileges} the {what} {object} over {tab}: {why}`,

@@ -54,7 +54,8 @@ var roleChecks = []check{
 				UNION ALL SELECT 'do what the owner of ' || scoped.ident || ' can, to whom row-level security does not apply', true FROM scoped WHERE scoped.relowner = r.oid
 				UNION ALL SELECT 'read and change what the policy ' || quote_ident(p.polname) || ' on ' || scoped.ident || ' admits', true
 				FROM scoped JOIN pg_policy p ON p.polrelid = scoped.oid AND p.polpermissive AND p.polname <> 'tenantgate_server' AND r.oid = ANY (p.polroles)
-				UNION ALL SELECT 'read the keys of the wall', true FROM keyring WHERE keyring.relowner = r.oid
+				UNION ALL SELECT 'read or write ' || vaults.ident, true FROM vaults WHERE NOT r.rolsuper
+					AND (has_any_column_privilege(r.oid, vaults.oid, 'SELECT, INSERT, UPDATE, REFERENCES') OR has_table_privilege(r.oid, vaults.oid, 'DELETE, TRUNCATE, TRIGGER'))
 				UNION ALL SELECT 'replace the function of the wall', true FROM judge JOIN pg_namespace n ON n.oid = judge.pronamespace WHERE r.oid IN (judge.proowner, n.nspowner)
 			) danger ON true WHERE CASE WHEN g.oid = r.oid THEN true ELSE NOT r.rolsuper AND pg_has_role(g.oid, r.oid, 'MEMBER') AND NOT (SELECT rolsuper FROM pg_roles WHERE oid = g.oid) END
 		) reach`,

@@ -5,6 +5,9 @@ const (
 	remade = `CREATE OR REPLACE FUNCTION tenantgate_wall.server() RETURNS text LANGUAGE plpgsql STABLE SECURITY DEFINER `
 )
 
+// secrets makes the control store's table of secrets in the database of the tests.
+const secrets = `CREATE SCHEMA tenantgate; CREATE TABLE tenantgate.wall_keys (id int, secret bytea); GRANT USAGE ON SCHEMA tenantgate TO @role; `
+
 var wallFaults = []fault{
 	{name: "no wall", sql: `DROP POLICY tenantgate_server ON orders; ALTER TABLE orders DISABLE ROW LEVEL SECURITY`, want: "leak wall-missing public.orders", open: "public.orders"},
 	{name: "no wall at all", sql: `DROP SCHEMA tenantgate_wall CASCADE; ALTER TABLE orders DISABLE ROW LEVEL SECURITY; ALTER TABLE items DISABLE ROW LEVEL SECURITY; DROP POLICY reports ON orders`,
@@ -53,6 +56,13 @@ var wallFaults = []fault{
 		want: "risk keys-missing tenantgate_wall.keys", open: "public.orders public.items", left: "keys-missing"},
 	{name: "no keys", sql: `DELETE FROM tenantgate_wall.keys`, want: "risk keys-none tenantgate_wall.keys", open: "public.orders public.items", left: "keys-none"},
 	{name: "keys to read", sql: `GRANT SELECT (id) ON tenantgate_wall.keys TO @role`, want: "leak keys-readable tenantgate_wall.keys", open: "public.orders public.items"},
+	{name: "secrets to read", sql: secrets + `GRANT SELECT (secret) ON tenantgate.wall_keys TO @role`, want: "leak keys-readable tenantgate.wall_keys", open: "public.orders public.items"},
+	{name: "secrets for everybody to write", sql: secrets + `GRANT DELETE ON tenantgate.wall_keys TO PUBLIC`, want: "leak keys-readable tenantgate.wall_keys", open: "public.orders public.items"},
+	{name: "a view of the keys", sql: `CREATE VIEW k AS SELECT id, "inner" FROM tenantgate_wall.keys; CREATE VIEW tenantgate_wall.again WITH (security_invoker) AS SELECT * FROM k; CREATE VIEW tenantgate_wall.third AS SELECT * FROM tenantgate_wall.again; GRANT SELECT ON tenantgate_wall.third TO @role`,
+		want: "leak keys-view tenantgate_wall.third", open: "public.orders public.items"},
+	{name: "a copy of the secrets", sql: secrets + `CREATE MATERIALIZED VIEW k AS SELECT * FROM tenantgate.wall_keys; GRANT SELECT ON k TO PUBLIC`, want: "leak keys-view public.k", open: "public.orders public.items"},
+	{name: "a view that reads the keys as its caller", sql: `CREATE VIEW k WITH (security_invoker) AS SELECT id FROM tenantgate_wall.keys; GRANT SELECT ON k TO @role`, want: "risk grants-unnamed public.k"},
+	{name: "the secrets through a role", sql: secrets + `GRANT INSERT ON tenantgate.wall_keys TO @other; GRANT @other TO @role; REVOKE SELECT ON orders FROM @other; DROP POLICY reports ON orders`, undo: `REVOKE @other FROM @role`, want: "leak role-member @other", open: "public.orders public.items", says: "read or write tenantgate.wall_keys"},
 	{name: "keys for others", sql: `GRANT SELECT ON tenantgate_wall.keys TO @other`, want: "risk keys-others tenantgate_wall.keys"},
 	{name: "keys out of reach", sql: `ALTER FUNCTION tenantgate_wall.server() OWNER TO @owner`, want: "risk function-fails tenantgate_wall.server()\nrisk keys-blind tenantgate_wall.keys", open: "public.orders public.items"},
 }

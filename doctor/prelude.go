@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/tenantgate/tenantgate/wall"
 )
 
 // relation is a common table expression that queries can name.
@@ -16,6 +18,8 @@ type relation struct{ name, sql string }
 //	mine     the roles that it is, or is a member of
 //	judge    the wall's function, if there is one
 //	keyring  the table of its keys, if there is one
+//	vaults   the tables of keys and, where the control store is in the same database, of secrets
+//	peeks    views and materialised views that read vaults, through others too
 //	named    the tables of the policies that exist, with what is right for them:
 //	         regrant are the statements that give the role just what the policies admit
 //	family   these, and their partitions and inheritance children
@@ -38,6 +42,13 @@ var relations = []relation{
 	{"mine", `SELECT r.oid FROM pg_roles r, me WHERE r.oid = me.oid OR NOT me.rolsuper AND pg_has_role(me.oid, r.oid, 'MEMBER')`},
 	{"judge", `SELECT p.* FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'tenantgate_wall' AND p.proname = 'server' AND p.pronargs = 0`},
 	{"keyring", `SELECT c.* FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'tenantgate_wall' AND c.relname = 'keys'`},
+	{"vaults", `SELECT c.oid, format('%I.%I', n.nspname, c.relname) AS ident FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE n.nspname || '.' || c.relname IN ('` + wall.Keys + `', '` + wall.Secrets + `')`},
+	{"peeks", ` SELECT r.ev_class AS oid, v.ident FROM vaults v JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = v.oid
+    AND d.classid = 'pg_rewrite'::regclass JOIN pg_rewrite r ON r.oid = d.objid AND r.ev_class <> v.oid
+  UNION
+  SELECT r.ev_class, p.ident FROM peeks p JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = p.oid
+    AND d.classid = 'pg_rewrite'::regclass JOIN pg_rewrite r ON r.oid = d.objid AND r.ev_class <> p.oid`},
 	{"told", `  SELECT t.* FROM given, jsonb_to_recordset(given.policies -> 'tables')
     AS t(schema text, name text, scoped bool, "column" text, access text[], hidden text[], locked text[], shared text[], expression text, textual text)`},
 	{"allowed", `  SELECT f.* FROM given, jsonb_to_recordset(given.policies -> 'functions') AS f(schema text, name text)`},
