@@ -13,7 +13,7 @@ var grantChecks = []check{
 		FROM rights r JOIN pg_class c ON c.oid = r.rel JOIN reached n ON n.oid = c.relnamespace
 		CROSS JOIN LATERAL (SELECT CASE WHEN EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND NOT a.attisdropped AND a.attname IN (SELECT "column" FROM scoped))
 			THEN 'it has a scope column, and a statement that gets past the policy could reach every server''s rows in it' ELSE '' END AS why) near
-		WHERE NOT EXISTS (SELECT FROM told WHERE told.schema = n.nspname AND told.name = c.relname)
+		WHERE c.oid >= ` + firstOwn + ` AND NOT EXISTS (SELECT FROM told WHERE told.schema = n.nspname AND told.name = c.relname)
 			AND c.oid NOT IN (SELECT oid FROM units UNION ALL SELECT oid FROM over UNION ALL SELECT oid FROM above)
 			AND NOT EXISTS (SELECT FROM serials s JOIN named ON named.oid = s.rel WHERE s.oid = c.oid AND named.inserts AND r.privilege = 'USAGE')
 			AND NOT (c.relname ~ '^pg_(stat_(statements|kcache|monitor|qual)|wait_sampling|qualstats|store_plans)' AND c.relkind = 'v')
@@ -90,10 +90,11 @@ var grantChecks = []check{
 		mend: `GRANT USAGE ON SEQUENCE {object} TO {role};`,
 	}, {
 		name: "grants-catalog", severity: Leak, stage: stageRevoke,
-		sql: `SELECT format('%I.%I', n.nspname, c.relname) AS object, (SELECT ident FROM me) AS role, string_agg(DISTINCT r.privilege, ', ') AS privileges, string_agg(DISTINCT r.holder, ', ') AS holders,
-			format('REVOKE %s ON %I.%I FROM %s;', string_agg(DISTINCT r.privilege, ', '), n.nspname, c.relname, string_agg(DISTINCT r.holder, ', ')) AS mend
-		FROM rights r JOIN pg_class c ON c.oid = r.rel JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = 'pg_catalog'
-		WHERE r.attnum = 0 AND NOT EXISTS (SELECT FROM pg_init_privs i, aclexplode(i.initprivs) e WHERE i.objoid = c.oid AND i.classoid = 'pg_class'::regclass AND i.objsubid = 0
+		sql: `SELECT format('%I.%I', n.nspname, c.relname) AS object, (SELECT ident FROM me) AS role, string_agg(DISTINCT may.privilege, ', ') AS privileges,
+			format('REVOKE %s ON %I.%I FROM %s;', string_agg(DISTINCT may.privilege, ', '), n.nspname, c.relname, string_agg(DISTINCT r.holder, ', ')) AS mend
+		FROM rights r JOIN pg_class c ON c.oid = r.rel AND c.oid < ` + firstOwn + ` JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = 'pg_catalog'
+		CROSS JOIN LATERAL (SELECT r.privilege || coalesce(' (' || (SELECT quote_ident(a.attname) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = r.attnum) || ')', '') AS privilege) may
+		WHERE NOT EXISTS (SELECT FROM pg_init_privs i, aclexplode(i.initprivs) e WHERE i.objoid = c.oid AND i.classoid = 'pg_class'::regclass AND i.objsubid IN (0, r.attnum)
 			AND e.grantee = r.grantee AND e.privilege_type = r.privilege) GROUP BY n.nspname, c.relname`,
 		says: `{role} may {privileges} {object}, which Postgres keeps from everybody: it holds what is taken from every server's rows, or more`,
 		mend: `{mend}`,

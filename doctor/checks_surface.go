@@ -19,6 +19,23 @@ var surfaceChecks = []check{
 		says: `{role} may execute {object}, which is SECURITY DEFINER: a statement that calls it does what its body does as {owner}{whom}`,
 		mend: `{mend}`, instead: `{instead}`,
 	}, {
+		name: "surface-through", severity: Risk, stage: stageRevoke,
+		sql: `SELECT format('%I.%I(%s)', pn.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) AS object, (SELECT ident FROM me) AS role, quote_ident(o.rolname) AS owner,
+			CASE WHEN bool_or(` + mighty + `) THEN 'leak' ELSE 'risk' END AS severity, CASE WHEN bool_or(` + mighty + `) THEN ', whom row-level security does not bind' ELSE '' END AS whom,
+			string_agg(DISTINCT via.what, ', ') AS what,
+			string_agg(DISTINCT format('REVOKE EXECUTE ON ROUTINE %s FROM %s;', coalesce(via.ident, p.oid::regprocedure::text), coalesce(via.holders, held.holders)), E'\n') AS mend
+		FROM (
+			SELECT oprcode::oid AS func, format('the operator %I.%s', n.nspname, oprname) AS what, NULL AS ident, NULL AS holders FROM pg_operator JOIN reached n ON n.oid = oprnamespace
+			UNION ALL SELECT castfunc, format('the cast %s AS %s', format_type(castsource, NULL), format_type(casttarget, NULL)), NULL, NULL FROM pg_cast
+			UNION ALL SELECT d.refobjid, f.ident, NULL, NULL FROM ` + callable + ` JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = f.oid AND d.refclassid = 'pg_proc'::regclass AND f.prokind <> 'a'
+			UNION ALL SELECT d.refobjid, 'the aggregate ' || f.ident, f.ident, f.holders FROM ` + callable + ` JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = f.oid AND d.refclassid = 'pg_proc'::regclass AND f.prokind = 'a'
+		) via JOIN pg_proc p ON p.oid = via.func AND p.prosecdef JOIN pg_namespace pn ON pn.oid = p.pronamespace JOIN pg_roles o ON o.oid = p.proowner
+		CROSS JOIN LATERAL (SELECT string_agg(DISTINCT CASE WHEN e.grantee = 0 THEN 'PUBLIC' ELSE me.ident END, ', ') AS holders
+			FROM me, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) e WHERE e.grantee IN (0, me.oid) AND e.grantee <> p.proowner) held
+		WHERE via.ident IS NOT NULL OR held.holders IS NOT NULL AND p.pronamespace NOT IN (SELECT oid FROM reached) GROUP BY p.oid, pn.nspname, o.rolname`,
+		says: `{role} can run {object} through {what}, which needs no right to its schema: it is SECURITY DEFINER, so a statement that gets past the policy does what its body does as {owner}{whom}`,
+		mend: `{mend}`,
+	}, {
 		name: "surface-language", severity: Leak, stage: stageRevoke,
 		sql: `SELECT f.ident AS object, (SELECT ident FROM me) AS role, f.lanname AS language, format('REVOKE EXECUTE ON ROUTINE %s FROM %s;', f.ident, f.holders) AS mend
 		FROM ` + callable + ` WHERE NOT f.lanpltrusted AND f.lanname <> 'internal' AND NOT f.extended AND NOT f.prosecdef`,
@@ -71,11 +88,13 @@ var surfaceChecks = []check{
 		says: `{object} is marked LEAKPROOF{whose}: Postgres lets it see other servers' rows before row-level security has dropped them, and what it raises or records tells of them`,
 		mend: `ALTER FUNCTION {object} NOT LEAKPROOF;`,
 	}, {
-		name: "surface-cast", severity: Risk, stage: stageRest,
-		sql: `SELECT format('%s AS %s', format_type(c.castsource, NULL), format_type(c.casttarget, NULL)) AS object, string_agg(DISTINCT s.ident, ', ') AS tabs
-		FROM pg_cast c JOIN pg_proc p ON p.oid = c.castfunc JOIN pg_namespace n ON n.oid = p.pronamespace AND n.nspname <> 'pg_catalog' JOIN scoped s ON s.atttypid IN (c.castsource, c.casttarget)
-		WHERE c.castcontext <> 'e' AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_cast'::regclass AND d.objid = c.oid AND d.deptype = 'e') GROUP BY c.oid, c.castsource, c.casttarget`,
-		says: `the cast {object}, which somebody added, applies without being written: the id that {tabs} is compared with can go through its function, and become another server's`,
+		name: "surface-cast", severity: Risk, stage: stageColumn,
+		sql: `SELECT format('%s AS %s', format_type(c.castsource, NULL), format_type(c.casttarget, NULL)) AS object, string_agg(DISTINCT s.ident, ', ') AS tabs,
+			CASE c.castcontext WHEN 'e' THEN 'is the one that the wall writes' ELSE 'applies without being written' END AS how
+		FROM pg_cast c JOIN scoped s ON s.atttypid IN (c.castsource, c.casttarget)
+		WHERE c.castfunc <> 0 AND c.oid >= ` + firstOwn + ` AND (c.castcontext <> 'e' OR 'text'::regtype IN (c.castsource, c.casttarget) AND s.atttypid <> 'text'::regtype)
+			AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_cast'::regclass AND d.objid = c.oid AND d.deptype = 'e') GROUP BY c.oid, c.castsource, c.casttarget, c.castcontext`,
+		says: `the cast {object}, which somebody added, {how}: the id that {tabs} is compared with can go through its function, and become another server's`,
 		mend: `DROP CAST IF EXISTS ({object});`,
 	}, {
 		name: "surface-operator", severity: Note,
@@ -88,15 +107,18 @@ var surfaceChecks = []check{
 	},
 }
 
-// callable are the functions outside pg_catalog that the statement role may call, and
+// mighty, of an owner o, is that row-level security does not bind it.
+const mighty = `(o.rolsuper OR o.rolbypassrls OR EXISTS (SELECT FROM scoped WHERE pg_has_role(o.oid, scoped.relowner, 'MEMBER')))`
+
+// callable are the functions that are not Postgres' own and that the statement role may call, and
 // whose schema it may use: f.mighty, if row-level security does not bind their owner.
-const callable = `(SELECT p.oid, p.prosecdef, l.lanname, l.lanpltrusted, format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) AS ident, quote_ident(o.rolname) AS owner,
-		o.rolsuper OR o.rolbypassrls OR EXISTS (SELECT FROM scoped WHERE pg_has_role(o.oid, scoped.relowner, 'MEMBER')) AS mighty,
+const callable = `(SELECT p.oid, p.prosecdef, p.prokind, l.lanname, l.lanpltrusted, format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) AS ident, quote_ident(o.rolname) AS owner,
+		` + mighty + ` AS mighty,
 		EXISTS (SELECT FROM allowed WHERE allowed.schema = n.nspname AND allowed.name = p.proname) AS allowed,
 		x.extname IS NOT NULL AS extended, x.extname AS extension, string_agg(DISTINCT CASE WHEN e.grantee = 0 THEN 'PUBLIC' ELSE me.ident END, ', ') AS holders
 	FROM me, pg_proc p JOIN reached n ON n.oid = p.pronamespace JOIN pg_language l ON l.oid = p.prolang JOIN pg_roles o ON o.oid = p.proowner
 	LEFT JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e' AND d.refclassid = 'pg_extension'::regclass LEFT JOIN pg_extension x ON x.oid = d.refobjid
 	CROSS JOIN LATERAL aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) e
-	WHERE e.grantee IN (0, me.oid) AND e.grantee <> p.proowner AND p.prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype, 'internal'::regtype)
+	WHERE p.oid >= ` + firstOwn + ` AND e.grantee IN (0, me.oid) AND e.grantee <> p.proowner AND p.prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype, 'internal'::regtype)
 		AND NOT (n.nspname = 'tenantgate_wall' AND p.proname = 'server' AND p.pronargs = 0)
 	GROUP BY p.oid, n.nspname, l.lanname, l.lanpltrusted, o.oid, o.rolname, o.rolsuper, o.rolbypassrls, x.extname) f`

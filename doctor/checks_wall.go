@@ -56,6 +56,14 @@ var wallChecks = []check{
 		says: `the policy tenantgate_server on {object} does not compare the scope column with the signed server, for it has {has}: what a statement that gets past the policy reads and writes is whatever that admits`,
 		mend: `{mend}`,
 	}, {
+		name: "wall-function", severity: Leak, breach: true, stage: stageWall,
+		sql: `SELECT scoped.ident AS object, scoped.ident AS wall, ` + wallSQL + ` AS mend, string_agg(DISTINCT p.oid::regprocedure::text, ', ') AS functions
+		FROM scoped, ` + leftOut + `, ` + ours + ` JOIN pg_depend d ON d.classid = 'pg_policy'::regclass AND d.objid = ours.oid AND d.refclassid = 'pg_proc'::regclass
+			JOIN pg_proc p ON p.oid = d.refobjid AND NOT EXISTS (SELECT FROM judge WHERE judge.oid = p.oid)
+		WHERE ours.sees = ours.expected AND ours.checks = ours.expected GROUP BY scoped.ident, mend`,
+		says: `the policy tenantgate_server on {object} reads as it must, and runs {functions} beside, which somebody made: what the scope column is compared with is whatever that gives`,
+		mend: `{mend}`,
+	}, {
 		name: "wall-command", severity: Risk, breach: true, stage: stageWall,
 		sql: `SELECT scoped.ident AS object, scoped.ident AS wall, ` + wallSQL + ` AS mend,
 			CASE ours.polcmd WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE' ELSE 'DELETE' END AS command

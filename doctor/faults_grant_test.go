@@ -25,6 +25,10 @@ var grantFaults = []fault{
 	{name: "a schema out of reach", sql: `REVOKE USAGE ON SCHEMA public FROM @role`, want: "note grants-schema public"},
 	{name: "a default out of reach", sql: `ALTER TABLE items ADD n serial`, want: "note grants-sequence public.items_n_seq\nnote hidden-sequence public.items.n", left: "hidden-sequence"},
 	{name: "statistics", sql: `GRANT SELECT ON pg_catalog.pg_statistic TO @role`, want: "leak grants-catalog pg_catalog.pg_statistic"},
+	{name: "a column of statistics", sql: `GRANT SELECT (stavalues1, stavalues2) ON pg_catalog.pg_statistic TO @role; GRANT SELECT (subconninfo) ON pg_catalog.pg_subscription TO PUBLIC`, want: "leak grants-catalog pg_catalog.pg_statistic\nleak grants-catalog pg_catalog.pg_subscription", says: "SELECT (stavalues1), SELECT (stavalues2)"},
+	{name: "a view among the system's", sql: `CREATE VIEW information_schema.odd AS SELECT a FROM unnamed; GRANT SELECT ON information_schema.odd TO @role`, want: "risk grants-unnamed information_schema.odd"},
+	{name: "a view of a scoped table among the system's", sql: `CREATE VIEW information_schema.odd AS SELECT id FROM items; GRANT SELECT ON information_schema.odd TO PUBLIC`, want: "leak hidden-view information_schema.odd", open: "public.items"},
+	{name: "a table among the system's", sql: `SET allow_system_table_mods = on; CREATE TABLE pg_catalog.odd (server_id text); GRANT SELECT ON pg_catalog.odd TO @role`, want: "leak grants-unnamed pg_catalog.odd"},
 	{name: "large objects", sql: `SELECT lo_create(4711); GRANT SELECT ON LARGE OBJECT 4711 TO PUBLIC`, want: "leak grants-largeobject 1 large objects"},
 	{name: "large objects of its own", sql: `SELECT lo_create(4711); ALTER LARGE OBJECT 4711 OWNER TO @role`, want: "leak grants-largeowner 1 large objects"},
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/tenantgate/tenantgate/wall"
 )
 
+// firstOwn is the first oid that Postgres gives to what is not its own.
+const firstOwn = `16384`
+
 // relation is a common table expression that queries can name.
 type relation struct{ name, sql string }
 
@@ -30,7 +33,8 @@ type relation struct{ name, sql string }
 //	above    what these are partitions or children of, at whatever remove: it serves their rows
 //	over     views and materialised views that read units or what is above, through others too
 //	rights   what me, or PUBLIC (0), may do with a relation (attnum 0) or a column
-//	reached  schemas that me may use
+//	reached  schemas that me may use, those of the system too: what somebody put there has an
+//	         oid that is not below firstOwn
 //	allowed  functions outside pg_catalog that a policy allows
 //
 // Rights are those granted to the role itself and to everybody: what it has through other
@@ -61,7 +65,7 @@ var relations = []relation{
     FROM pg_attribute a, aclexplode(a.attacl) e WHERE NOT a.attisdropped
   ) r WHERE r.grantee IN (0, me.oid)`},
 	{"reached", `  SELECT n.oid, n.nspname FROM pg_namespace n, me
-  WHERE has_schema_privilege(me.oid, n.oid, 'USAGE') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+  WHERE has_schema_privilege(me.oid, n.oid, 'USAGE')
     AND n.nspname !~ '^pg_(toast|temp)'`},
 	{"shaped", `  SELECT c.oid, c.relkind, c.relowner, c.relrowsecurity, c.relforcerowsecurity, c.relacl, c.relname, n.nspname,
     format('%I.%I', n.nspname, c.relname) AS ident, told.*,
