@@ -1,11 +1,12 @@
 package doctor
 
 // unscoped, of an index i on a unit u, is that it is a unique key which does not hold the
-// scope column, and astray, of a foreign key con of units u to units p, that it does not
+// scope column, or in a collation by which other ids are the same, and astray, of a foreign key con of units u to units p, that it does not
 // carry it.
 const (
 	unscoped = `i.indisunique AND i.indislive AND NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = i.indexrelid)
-				AND u.attnum <> ALL ((i.indkey::int2[])[0:i.indnkeyatts - 1])`
+				AND NOT EXISTS (SELECT FROM generate_series(0, i.indnkeyatts - 1) k JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = u.attnum
+					WHERE i.indkey[k] = u.attnum AND (i.indcollation[k] IN (0, a.attcollation) OR EXISTS (SELECT FROM pg_collation co WHERE co.oid = i.indcollation[k] AND co.collisdeterministic)))`
 	astray = `con.contype = 'f' AND con.conparentid = 0 AND NOT EXISTS (SELECT FROM unnest(con.conkey, con.confkey) AS k(own, target) WHERE k.own = u.attnum AND k.target = p.attnum)`
 )
 
@@ -24,7 +25,7 @@ func scopedKey(table, columns string) string {
 var hiddenChecks = []check{
 	{
 		name: "hidden-unique", severity: Leak, stage: stageKey,
-		sql: `SELECT quote_ident(k.relname) || ' on ' || u.ident AS object, u.scope,
+		sql: `SELECT quote_ident(k.relname) || ' on ' || u.ident AS object, u.scope, CASE WHEN k.holds THEN 'holds ' || u.scope || ' in a collation that is not deterministic' ELSE 'does not hold ' || u.scope END AS lacks,
 			CASE WHEN k.uuids THEN 'risk' ELSE 'leak' END AS severity,
 			CASE WHEN k.uuids THEN 'whoever has seen such a value can ask, by an INSERT, whether a row of another server has it'
 				ELSE 'an INSERT or UPDATE that fails tells that a row of another server has the value' END AS why,
@@ -39,6 +40,7 @@ var hiddenChecks = []check{
 			SELECT c.oid, c.relname, n.nspname, pg_get_indexdef(c.oid) AS def, i.indrelid,
 				format('CREATE UNIQUE INDEX %I ON %s%s USING %I (', c.relname, CASE WHEN t.relkind = 'p' THEN 'ONLY ' ELSE '' END, u.ident, am.amname) AS head,
 				EXISTS (SELECT FROM pg_constraint f WHERE f.contype = 'f' AND f.conindid = c.oid) AS referenced,
+				u.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1]) AS holds,
 				i.indnkeyatts = 1 AND EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = i.indrelid AND a.attnum = i.indkey[0] AND a.atttypid = 'uuid'::regtype) AS uuids
 			FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_class t ON t.oid = i.indrelid JOIN pg_am am ON am.oid = c.relam
 			WHERE i.indrelid = u.oid AND ` + unscoped + `
@@ -48,7 +50,7 @@ var hiddenChecks = []check{
 			WHERE ` + scopedKey("u.oid", "con.conkey || u.attnum::int2") + ` AND i.indkey[0] = u.attnum AND pg_get_constraintdef(con.oid) ~ '^(PRIMARY KEY|UNIQUE) [(][^()]*[)]$'
 				AND (con.contype = 'u' OR own.oid IS NULL)
 			ORDER BY own.oid IS NULL, c.relname LIMIT 1) twin ON true`,
-		says: `the unique key {object} does not hold {scope}: {why}`,
+		says: `the unique key {object} {lacks}: {why}`,
 		mend: `{mend}`, instead: `{instead}No wall can hide it: a unique key is checked against every row.`,
 	}, {
 		name: "hidden-exclusion", severity: Leak, stage: stageKey,
@@ -78,6 +80,20 @@ var hiddenChecks = []check{
 		WHERE ` + astray,
 		says: `the foreign key {object} to {parent} does not carry the scope column: an INSERT tells whether another server has the row that it points at, and {effect}`,
 		mend: `{mend}`, instead: `Where it fails, rows of two servers point at each other already. No wall can hide it: references are followed as the owner.`,
+	}, {
+		name: "hidden-default", severity: Leak, stage: stageForeign,
+		sql: `SELECT quote_ident(con.conname) || ' on ' || u.ident AS object, con.confrelid::regclass::text AS parent, u.scope, verb,
+			format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s;', u.ident, con.conname, con.conname,
+				regexp_replace(replace(pg_get_constraintdef(con.oid), ' ON UPDATE SET DEFAULT', ''), ' ON DELETE SET DEFAULT( [(][^()]*[)])?', coalesce(' ON DELETE SET DEFAULT (' || kept.others || ')', ''))) AS mend
+		FROM units u JOIN pg_constraint con ON con.conrelid = u.oid AND con.contype = 'f' AND con.conparentid = 0
+		JOIN pg_attribute a ON a.attrelid = u.oid AND a.attnum = u.attnum JOIN pg_type t ON t.oid = a.atttypid AND (a.atthasdef AND a.attgenerated = '' OR t.typdefault IS NOT NULL)
+		CROSS JOIN LATERAL (SELECT string_agg(quote_ident(o.attname), ', ' ORDER BY o.attnum) AS others FROM pg_attribute o
+			WHERE o.attrelid = u.oid AND o.attnum <> u.attnum AND o.attnum = ANY (coalesce(con.confdelsetcols, con.conkey))) kept
+		CROSS JOIN concat_ws(' or ', CASE WHEN con.confdeltype = 'd' AND u.attnum = ANY (coalesce(con.confdelsetcols, con.conkey)) THEN 'DELETE' END,
+			CASE WHEN con.confupdtype = 'd' AND u.attnum = ANY (con.conkey) THEN 'UPDATE' END) verb
+		WHERE verb <> ''`,
+		says: `the foreign key {object} to {parent} sets {scope} to its default: a {verb} of a row there gives the rows that point at it to the server that the default names`,
+		mend: `{mend}`, instead: `ON UPDATE SET DEFAULT can't leave a column out, and goes. No wall can hide it: references are followed as the owner.`,
 	}, {
 		name: "hidden-foreign-into", severity: Risk,
 		sql: `SELECT quote_ident(con.conname) || ' on ' || format('%I.%I', n.nspname, c.relname) AS object, p.ident AS parent,

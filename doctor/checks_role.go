@@ -133,10 +133,10 @@ var roleChecks = []check{
 			string_agg(DISTINCT CASE WHEN e.grantee = 0 THEN 'everybody' ELSE me.ident END, ', ') AS grantees,
 			format('ALTER DEFAULT PRIVILEGES FOR ROLE %s%s REVOKE ALL ON %s FROM %s;', owner.ident, coalesce(' IN SCHEMA ' || quote_ident(n.nspname), ''), upper(kind.plural),
 				string_agg(DISTINCT CASE WHEN e.grantee = 0 THEN 'PUBLIC' ELSE me.ident END, ', ')) AS mend
-		FROM me, pg_default_acl d JOIN (VALUES ('r', 'tables'), ('S', 'sequences'), ('n', 'schemas')) kind(type, plural) ON kind.type = d.defaclobjtype::text
+		FROM me, pg_default_acl d JOIN (VALUES ('r', 'tables'), ('S', 'sequences'), ('n', 'schemas'), ('f', 'functions'), ('L', 'large objects')) kind(type, plural) ON kind.type = d.defaclobjtype::text
 		JOIN LATERAL (SELECT quote_ident(rolname) AS ident FROM pg_roles WHERE oid = d.defaclrole) owner ON true
 		LEFT JOIN pg_namespace n ON n.oid = d.defaclnamespace CROSS JOIN LATERAL aclexplode(d.defaclacl) e
-		WHERE e.grantee IN (0, me.oid) AND e.grantee <> d.defaclrole GROUP BY kind.plural, me.ident, owner.ident, n.oid, n.nspname`,
+		WHERE e.grantee IN (0, me.oid) AND e.grantee <> d.defaclrole AND NOT (e.grantee = 0 AND d.defaclobjtype = 'f' AND n.oid IS NULL) GROUP BY kind.plural, me.ident, owner.ident, n.oid, n.nspname`,
 		says: `new {object} of {owner} {place}are granted to {grantees}: one made tomorrow, without a wall, is open to {role} at once`,
 		mend: `{mend}`,
 	},

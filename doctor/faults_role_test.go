@@ -34,6 +34,9 @@ var roleFaults = []fault{
 	{name: "owns the keys", sql: `ALTER TABLE tenantgate_wall.keys OWNER TO @role; ALTER FUNCTION tenantgate_wall.server() OWNER TO @role`, want: "leak role-owner tenantgate_wall.keys\nleak role-owner tenantgate_wall.server()", open: "public.orders public.items"},
 	{name: "default privileges", sql: `ALTER DEFAULT PRIVILEGES FOR ROLE @owner IN SCHEMA public GRANT SELECT ON TABLES TO @role`, want: "risk role-default tables"},
 	{name: "default privileges everywhere", sql: `ALTER DEFAULT PRIVILEGES FOR ROLE @owner GRANT ALL ON SEQUENCES TO PUBLIC`, undo: `ALTER DEFAULT PRIVILEGES FOR ROLE @owner REVOKE ALL ON SEQUENCES FROM PUBLIC`, want: "risk role-default sequences"},
+	{name: "default privileges on functions", sql: `ALTER DEFAULT PRIVILEGES FOR ROLE @owner GRANT EXECUTE ON FUNCTIONS TO @role`, undo: `ALTER DEFAULT PRIVILEGES FOR ROLE @owner REVOKE EXECUTE ON FUNCTIONS FROM @role`, want: "risk role-default functions"},
+	{name: "default privileges on functions of a schema", sql: `ALTER DEFAULT PRIVILEGES FOR ROLE @owner IN SCHEMA public GRANT EXECUTE ON FUNCTIONS TO PUBLIC`, want: "risk role-default functions"},
+	{name: "default privileges that are Postgres' own", sql: `ALTER DEFAULT PRIVILEGES FOR ROLE @owner GRANT EXECUTE ON FUNCTIONS TO @other`, undo: `ALTER DEFAULT PRIVILEGES FOR ROLE @owner REVOKE EXECUTE ON FUNCTIONS FROM @other`},
 }
 
 // shopWriting is shop with a shared table that servers write.
