@@ -82,7 +82,7 @@ var surfaceChecks = []check{
 	}, {
 		name: "surface-leakproof", severity: Risk, breach: true, stage: stageRest,
 		sql: `SELECT format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) AS object,
-			CASE WHEN own.ours THEN 'risk' ELSE 'leak' END AS severity, CASE WHEN own.ours THEN '-' ELSE '' END AS wall, CASE WHEN own.ours THEN '' ELSE ', which Postgres itself does not mark so' END AS whose
+			CASE WHEN own.ours THEN 'risk' ELSE 'leak' END AS severity, CASE WHEN own.ours THEN '-' ELSE '' END AS wall, CASE WHEN own.ours THEN '' ELSE ', which no Postgres from 15 to 18 marks so by itself' END AS whose
 		FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace CROSS JOIN LATERAL (SELECT n.nspname <> 'pg_catalog' AS ours) own
 		WHERE p.proleakproof AND (own.ours OR p.proname || '(' || array_to_string(p.proargtypes::regtype[], ', ') || ')' <> ALL (string_to_array($list$` + stockLeakproof + `$list$, E'\n')))`,
 		says: `{object} is marked LEAKPROOF{whose}: Postgres lets it see other servers' rows before row-level security has dropped them, and what it raises or records tells of them`,

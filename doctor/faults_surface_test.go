@@ -29,7 +29,7 @@ var surfaceFaults = []fault{
 	{name: "a foreign server", sql: `CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; GRANT USAGE ON FOREIGN SERVER s TO @role`, want: "risk surface-server s"},
 	{name: "statements", sql: `CREATE EXTENSION pg_stat_statements; REVOKE SELECT ON pg_stat_statements_info FROM PUBLIC`, want: "leak surface-statements public.pg_stat_statements"},
 	{name: "a leakproof function", sql: `CREATE FUNCTION sure(text) RETURNS bool LANGUAGE sql IMMUTABLE LEAKPROOF AS 'SELECT true'`, want: "risk surface-leakproof public.sure(text)"},
-	{name: "a function of Postgres made leakproof", sql: `ALTER FUNCTION pg_catalog.textlike(text, text) LEAKPROOF`, want: "leak surface-leakproof pg_catalog.textlike(text, text)", open: "public.orders public.items", says: "which Postgres itself does not mark so"},
+	{name: "a function of Postgres made leakproof", sql: `ALTER FUNCTION pg_catalog.textlike(text, text) LEAKPROOF`, want: "leak surface-leakproof pg_catalog.textlike(text, text)", open: "public.orders public.items", says: "which no Postgres from 15 to 18 marks so"},
 	{name: "a cast", sql: `CREATE FUNCTION number(text) RETURNS int LANGUAGE sql AS 'SELECT 1'; CREATE CAST (text AS int) WITH FUNCTION number(text) AS IMPLICIT`, want: "risk surface-cast text AS integer"},
 	{name: "a cast that is written", sql: castToUUID + uuidWall, want: "leak wall-function public.items\nrisk surface-cast text AS uuid", open: "public.items"},
 	{name: "a cast that came after the wall", sql: uuidWall + ";" + castToUUID, want: "risk surface-cast text AS uuid"},
