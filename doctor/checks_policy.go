@@ -17,6 +17,17 @@ var policyChecks = []check{
 		says:    `a policy scopes {object} by {scope}, and it has no such column: the service does not start with it`,
 		instead: `Correct the column in the policy, or add it to the table.`,
 	}, {
+		name: "policy-rule", severity: Note, stops: true,
+		sql: `SELECT named.ident || '.' || quote_ident(r.name) AS object, named.ident AS tab FROM named CROSS JOIN LATERAL unnest(named.ruled) AS r(name)
+		WHERE NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = named.oid AND a.attname = r.name AND a.attnum > 0 AND NOT a.attisdropped)`,
+		says:    `a policy opens or closes the column {object}, and {tab} has none of that name: the service does not start with it`,
+		instead: `Correct the column in the policy, or add it to the table.`,
+	}, {
+		name: "policy-scope", severity: Risk, breach: true,
+		sql:     `SELECT named.ident AS object, named.ident AS wall, array_to_string(named.scopes, ' and ') AS columns FROM named WHERE cardinality(named.scopes) > 1`,
+		says:    `one policy scopes {object} by another column than the next ({columns}): row-level security can compare one of them, so the service takes none for a wall`,
+		instead: `Name the same column in all policies.`,
+	}, {
 		name: "policy-shared", severity: Leak,
 		sql: `SELECT named.ident AS object, array_to_string(named.shared, ', ') AS policies, quote_ident(a.attname) AS scope
 		FROM named JOIN pg_attribute a ON a.attrelid = named.oid AND a.attnum > 0 AND NOT a.attisdropped

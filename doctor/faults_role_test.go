@@ -42,6 +42,15 @@ var roleFaults = []fault{
 // shopWriting is shop with a shared table that servers write.
 var shopWriting = strings.Replace(shop, "access: [select]", "access: [select, insert]", 1)
 
+// shopByID scopes one of shop's tables by another column.
+const shopByID = `apiVersion: tenantgate/v1
+kind: Policy
+metadata: {name: second}
+statement: {kinds: [select]}
+tables:
+  items: {scoped: true, column: order_id}
+`
+
 // shopWithBase is shop with a further shared table.
 var shopWithBase = strings.Replace(shop, "  countries:", "  base: {scoped: false, access: [select]}\n  countries:", 1)
 
@@ -49,6 +58,8 @@ var policyFaults = []fault{
 	{name: "no such table", sql: `DROP TABLE countries`, want: "note policy-missing public.countries", stops: true, left: "policy-missing"},
 	{name: "a view", sql: `DROP TABLE countries; CREATE VIEW countries AS SELECT 'x' AS code`, want: "note policy-missing public.countries", stops: true, left: "policy-missing"},
 	{name: "no such column", sql: `ALTER TABLE items DROP COLUMN server_id CASCADE`, want: "note policy-column public.items", stops: true, left: "policy-column"},
+	{name: "a rule for no column", sql: `ALTER TABLE orders DROP COLUMN stamp`, want: "note policy-rule public.orders.stamp", stops: true, left: "policy-rule"},
+	{name: "two scope columns", second: shopByID, want: "risk policy-scope public.items", open: "public.items", left: "policy-scope"},
 	{name: "shared by mistake", sql: `ALTER TABLE countries ADD server_id text; GRANT SELECT ON countries TO @role`, want: "leak policy-shared public.countries", left: "policy-shared"},
 	{
 		name: "a shared parent", policy: shopWithBase, sql: `CREATE TABLE base (order_id text); GRANT SELECT ON base TO @role; ALTER TABLE items INHERIT base`,

@@ -20,6 +20,7 @@ type fault struct {
 	stops  bool   // the service does not start with it
 	left   string // what the script can't mend, one check on a line
 	policy string // instead of shop
+	second string // a policy before it
 	mend   bool   // run the script in the short form too
 }
 
@@ -47,6 +48,9 @@ func (c *clinic) suffer(t *testing.T, f fault, mend bool) {
 	var sources []string
 	if f.policy != "" {
 		sources = []string{f.policy}
+	}
+	if f.second != "" {
+		sources = []string{f.second, shop}
 	}
 	r := c.examine(t, url, sources...)
 	if got := list(r.Findings); got != here(f.want) {

@@ -16,6 +16,8 @@ type table struct {
 	Name       string        `json:"name"`
 	Scoped     bool          `json:"scoped"`
 	Column     string        `json:"column"`
+	Scopes     []string      `json:"scopes"` // the columns by which policies scope it: one, or they differ
+	Ruled      []string      `json:"ruled"`  // columns that a policy opens or closes
 	Access     []policy.Kind `json:"access"`
 	Hidden     []string      `json:"hidden"`     // columns that no policy lets read
 	Locked     []string      `json:"locked"`     // columns that no policy lets write
@@ -63,7 +65,7 @@ func (n *named) add(f *policy.File, section policy.TableSection) {
 	first := i < 0
 	if first {
 		i = len(n.Tables)
-		n.Tables = append(n.Tables, &table{Schema: section.Schema, Name: section.Name, Access: []policy.Kind{}, Shared: []string{}})
+		n.Tables = append(n.Tables, &table{Schema: section.Schema, Name: section.Name, Access: []policy.Kind{}, Scopes: []string{}, Ruled: []string{}, Shared: []string{}})
 	}
 	t := n.Tables[i]
 	var access []policy.Kind
@@ -83,12 +85,22 @@ func (n *named) add(f *policy.File, section policy.TableSection) {
 	}
 	if section.Scoped {
 		t.Scoped, t.Column = true, section.Column
+		t.Scopes = joined(t.Scopes, section.Column)
+	}
+	for _, c := range section.Columns {
+		t.Ruled = joined(t.Ruled, c.Name)
 	}
 	for _, kind := range access {
-		if !slices.Contains(t.Access, kind) {
-			t.Access = append(t.Access, kind)
-		}
+		t.Access = joined(t.Access, kind)
 	}
+}
+
+// joined adds one to a list that does not have it.
+func joined[T comparable](list []T, one T) []T {
+	if slices.Contains(list, one) {
+		return list
+	}
+	return append(list, one)
 }
 
 // closedColumns are those that a policy keeps from being read, and from being written.

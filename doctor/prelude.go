@@ -54,7 +54,7 @@ var relations = []relation{
   SELECT r.ev_class, p.ident FROM peeks p JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = p.oid
     AND d.classid = 'pg_rewrite'::regclass JOIN pg_rewrite r ON r.oid = d.objid AND r.ev_class <> p.oid`},
 	{"told", `  SELECT t.* FROM given, jsonb_to_recordset(given.policies -> 'tables')
-    AS t(schema text, name text, scoped bool, "column" text, access text[], hidden text[], locked text[], shared text[], expression text, textual text)`},
+    AS t(schema text, name text, scoped bool, "column" text, scopes text[], ruled text[], access text[], hidden text[], locked text[], shared text[], expression text, textual text)`},
 	{"allowed", `  SELECT f.* FROM given, jsonb_to_recordset(given.policies -> 'functions') AS f(schema text, name text)`},
 	{"rights", `  SELECT r.*, CASE WHEN r.grantee = 0 THEN 'PUBLIC' ELSE me.ident END AS holder FROM me, (
     SELECT c.oid AS rel, 0 AS attnum, e.grantee, e.privilege_type AS privilege, e.is_grantable
