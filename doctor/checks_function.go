@@ -72,10 +72,10 @@ var functionChecks = []check{
 		mend: `REVOKE ALL ON {object} FROM {holders};`, instead: forgetKeys,
 	}, {
 		name: "keys-others", severity: Risk, stage: stageSchema,
-		sql: `SELECT 'tenantgate_wall.keys' AS object, string_agg(DISTINCT quote_ident(pg_get_userbyid(e.grantee)), ', ') AS holders
-		FROM me, pg_class c, LATERAL (SELECT x.grantee FROM aclexplode(c.relacl) x UNION SELECT x.grantee FROM pg_attribute a, aclexplode(a.attacl) x WHERE a.attrelid = c.oid) e
-		WHERE c.oid = (SELECT oid FROM keyring) AND e.grantee NOT IN (0, me.oid, c.relowner) AND NOT EXISTS (SELECT FROM judge WHERE judge.proowner = e.grantee) HAVING count(*) > 0`,
-		says: `{holders} may use {object}, which only its owner and the function's need: whoever reads it signs for any server`,
+		sql: `SELECT vaults.ident AS object, string_agg(DISTINCT quote_ident(pg_get_userbyid(e.grantee)), ', ') AS holders
+		FROM me, vaults JOIN pg_class c ON c.oid = vaults.oid, LATERAL (SELECT x.grantee FROM aclexplode(c.relacl) x UNION SELECT x.grantee FROM pg_attribute a, aclexplode(a.attacl) x WHERE a.attrelid = c.oid) e
+		WHERE e.grantee NOT IN (0, me.oid, c.relowner) AND NOT EXISTS (SELECT FROM judge WHERE judge.proowner = e.grantee) GROUP BY 1`,
+		says: `{holders} may use {object}, which nobody needs but its owner and that of tenantgate_wall.server(): whoever reads it signs for any server`,
 		mend: `REVOKE ALL ON {object} FROM {holders};`, instead: forgetKeys,
 	}, {
 		name: "keys-blind", severity: Risk, breach: true, stage: stageSchema,

@@ -1,12 +1,15 @@
 package doctor
 
 // unscoped, of an index i on a unit u, is that it is a unique key which does not hold the
-// scope column, or in a collation by which other ids are the same, and astray, of a foreign key con of units u to units p, that it does not
-// carry it.
+// scope column, or in a collation by which other ids are the same, exact, of the
+// place k of an index i on a column a, that its collation takes no two ids for one that the
+// column's own does not, and astray, of a foreign key con of units u to units p, that it
+// does not carry it.
 const (
 	unscoped = `i.indisunique AND i.indislive AND NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = i.indexrelid)
 				AND NOT EXISTS (SELECT FROM generate_series(0, i.indnkeyatts - 1) k JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = u.attnum
-					WHERE i.indkey[k] = u.attnum AND (i.indcollation[k] IN (0, a.attcollation) OR EXISTS (SELECT FROM pg_collation co WHERE co.oid = i.indcollation[k] AND co.collisdeterministic)))`
+					WHERE i.indkey[k] = u.attnum AND ` + exact + `)`
+	exact  = `(i.indcollation[k] IN (0, a.attcollation) OR EXISTS (SELECT FROM pg_collation co WHERE co.oid = i.indcollation[k] AND co.collisdeterministic))`
 	astray = `con.contype = 'f' AND con.conparentid = 0 AND NOT EXISTS (SELECT FROM unnest(con.conkey, con.confkey) AS k(own, target) WHERE k.own = u.attnum AND k.target = p.attnum)`
 )
 
@@ -57,8 +60,9 @@ var hiddenChecks = []check{
 		sql: `SELECT quote_ident(con.conname) || ' on ' || u.ident AS object, u.scope,
 			format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s;', u.ident, con.conname, con.conname, overlay(pg_get_constraintdef(con.oid) PLACING '(' || u.scope || ' WITH =, ' FROM position('(' IN pg_get_constraintdef(con.oid)) FOR 1)) AS mend
 		FROM units u JOIN pg_constraint con ON con.conrelid = u.oid AND con.contype = 'x'
-		WHERE NOT EXISTS (SELECT FROM unnest(con.conkey, con.conexclop) AS k(att, op) JOIN pg_operator o ON o.oid = k.op WHERE k.att = u.attnum AND o.oprname = '=')`,
-		says: `the exclusion constraint {object} does not compare {scope}: an INSERT that fails tells that a row of another server is in its way`,
+		WHERE NOT EXISTS (SELECT FROM pg_index i CROSS JOIN LATERAL generate_series(0, i.indnkeyatts - 1) k JOIN pg_operator o ON o.oid = con.conexclop[k + 1] AND o.oprname = '='
+			JOIN pg_attribute a ON a.attrelid = u.oid AND a.attnum = u.attnum WHERE i.indexrelid = con.conindid AND i.indkey[k] = u.attnum AND ` + exact + `)`,
+		says: `the exclusion constraint {object} does not compare {scope}, or not exactly: an INSERT that fails tells that a row of another server is in its way`,
 		mend: `{mend}`, instead: `With gist it needs the extension btree_gist. No wall can hide it: the constraint is checked against every row.`,
 	}, {
 		name: "hidden-foreign-key", severity: Leak, stage: stageForeign,

@@ -13,6 +13,8 @@ var hiddenFaults = []fault{
 	{name: "a key that is referred to", sql: `ALTER TABLE orders ADD CONSTRAINT one_id UNIQUE (id); ALTER TABLE items ADD CONSTRAINT plain FOREIGN KEY (order_id) REFERENCES orders (id)`,
 		want: "leak hidden-foreign-key plain on public.items\nleak hidden-unique one_id on public.orders", left: "hidden-unique"},
 	{name: "an exclusion", sql: `ALTER TABLE items ADD CONSTRAINT no_two EXCLUDE USING btree (name WITH =)`, want: "leak hidden-exclusion no_two on public.items"},
+	{name: "an exclusion that takes servers for one", sql: `CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false); ALTER TABLE items ADD CONSTRAINT no_two EXCLUDE USING btree (name WITH =, server_id COLLATE loose WITH =)`, want: "leak hidden-exclusion no_two on public.items"},
+	{name: "an exclusion for each server", sql: `ALTER TABLE items ADD CONSTRAINT no_two EXCLUDE USING btree (name WITH =, server_id WITH =)`},
 	{name: "a reference that cascades", sql: `CREATE UNIQUE INDEX u ON orders (id, server_id); ALTER TABLE orders ADD CONSTRAINT one_id UNIQUE (id); ALTER TABLE items ADD FOREIGN KEY (order_id) REFERENCES orders (id) ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED`, says: "a DELETE of one's own row deletes other servers' rows",
 		want: "leak hidden-foreign-key items_order_id_fkey on public.items\nleak hidden-unique one_id on public.orders", left: "hidden-unique"},
 	{name: "a reference from outside", sql: `CREATE TABLE log (server text, id text, FOREIGN KEY (server, id) REFERENCES orders ON DELETE CASCADE)`, want: "risk hidden-foreign-into log_server_id_fkey on public.log", left: "hidden-foreign-into"},
