@@ -25,10 +25,14 @@ var surfaceChecks = []check{
 			string_agg(DISTINCT via.what, ', ') AS what,
 			string_agg(DISTINCT format('REVOKE EXECUTE ON ROUTINE %s FROM %s;', coalesce(via.ident, p.oid::regprocedure::text), coalesce(via.holders, held.holders)), E'\n') AS mend
 		FROM (
-			SELECT oprcode::oid AS func, format('the operator %I.%s', n.nspname, oprname) AS what, NULL AS ident, NULL AS holders FROM pg_operator JOIN reached n ON n.oid = oprnamespace
-			UNION ALL SELECT castfunc, format('the cast %s AS %s', format_type(castsource, NULL), format_type(casttarget, NULL)), NULL, NULL FROM pg_cast
-			UNION ALL SELECT d.refobjid, f.ident, NULL, NULL FROM ` + callable + ` JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = f.oid AND d.refclassid = 'pg_proc'::regclass AND f.prokind <> 'a'
-			UNION ALL SELECT d.refobjid, 'the aggregate ' || f.ident, f.ident, f.holders FROM ` + callable + ` JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = f.oid AND d.refclassid = 'pg_proc'::regclass AND f.prokind = 'a'
+			WITH RECURSIVE called AS (
+				SELECT oprcode::oid AS func, format('the operator %I.%s', n.nspname, oprname) AS what, NULL AS ident, NULL AS holders FROM pg_operator JOIN reached n ON n.oid = oprnamespace
+				UNION SELECT castfunc, format('the cast %s AS %s', format_type(castsource, NULL), format_type(casttarget, NULL)), NULL, NULL FROM pg_cast
+				UNION SELECT f.oid, f.ident, CASE f.prokind WHEN 'a' THEN f.ident END, CASE f.prokind WHEN 'a' THEN f.holders END FROM ` + callable + `
+			), calls AS (
+				SELECT * FROM called
+				UNION SELECT d.refobjid, c.what, c.ident, c.holders FROM calls c JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = c.func AND d.refclassid = 'pg_proc'::regclass
+			) SELECT * FROM calls
 		) via JOIN pg_proc p ON p.oid = via.func AND p.prosecdef JOIN pg_namespace pn ON pn.oid = p.pronamespace JOIN pg_roles o ON o.oid = p.proowner
 		CROSS JOIN LATERAL (SELECT string_agg(DISTINCT CASE WHEN e.grantee = 0 THEN 'PUBLIC' ELSE me.ident END, ', ') AS holders
 			FROM me, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) e WHERE e.grantee IN (0, me.oid) AND e.grantee <> p.proowner) held
