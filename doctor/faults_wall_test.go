@@ -62,7 +62,7 @@ var wallFaults = []fault{
 		want: "leak keys-view tenantgate_wall.third", open: "public.orders public.items"},
 	{name: "a copy of the secrets", sql: secrets + `CREATE MATERIALIZED VIEW k AS SELECT * FROM tenantgate.wall_keys; GRANT SELECT ON k TO PUBLIC`, want: "leak keys-view public.k", open: "public.orders public.items"},
 	{name: "a view that reads the keys as its caller", sql: `CREATE VIEW k WITH (security_invoker) AS SELECT id FROM tenantgate_wall.keys; GRANT SELECT ON k TO @role`, want: "risk grants-unnamed public.k"},
-	{name: "the secrets through a role", sql: secrets + `GRANT INSERT ON tenantgate.wall_keys TO @other; GRANT @other TO @role; REVOKE SELECT ON orders FROM @other; DROP POLICY reports ON orders`, undo: `REVOKE @other FROM @role`, want: "leak role-member @other", open: "public.orders public.items", says: "read or write tenantgate.wall_keys"},
+	{name: "the secrets through a role", sql: secrets + `GRANT INSERT ON tenantgate.wall_keys TO @other; GRANT @other TO @role; REVOKE SELECT ON orders FROM @other; DROP POLICY reports ON orders`, undo: `REVOKE @other FROM @role`, want: "leak role-member @other\nrisk keys-others tenantgate.wall_keys", open: "public.orders public.items", says: "read or write tenantgate.wall_keys"},
 	{name: "keys for others", sql: `GRANT SELECT ON tenantgate_wall.keys TO @other`, want: "risk keys-others tenantgate_wall.keys"},
 	{name: "secrets for others", sql: secrets + `GRANT SELECT (secret) ON tenantgate.wall_keys TO @other`, want: "risk keys-others tenantgate.wall_keys"},
 	{name: "keys out of reach", sql: `ALTER FUNCTION tenantgate_wall.server() OWNER TO @owner`, want: "risk function-fails tenantgate_wall.server()\nrisk keys-blind tenantgate_wall.keys", open: "public.orders public.items"},
