@@ -34,7 +34,7 @@ func newAnalyzer(c *Catalog, operators []NameUse, torn map[int32]bool) *analyzer
 		seen: map[proto.Message]bool{}, subqueries: map[*pg.SubLink]string{},
 		names: map[*pg.ColumnRef]meaning{}, quiet: map[*pg.Node]bool{}, leaky: map[*pg.Node]bool{},
 		firsts: map[*pg.Node]int{}, starts: map[*pg.SubLink]int{}, begins: map[*pg.SelectStmt]int{},
-		overlooks: map[*pg.Node]bool{}, withs: map[*pg.RangeVar]*cte{}, mixed: map[proto.Message]bool{},
+		typings: map[*pg.Node]typing{}, collates: map[*pg.Node]bool{}, overlooks: map[*pg.Node]bool{}, withs: map[*pg.RangeVar]*cte{}, mixed: map[proto.Message]bool{},
 	}
 }
 
@@ -58,11 +58,13 @@ type analyzer struct {
 	torn map[int32]bool // placeholders: see params.go
 
 	// For the barrier: what names mean, which expressions are leakproof, which hold
-	// something that is not, the first relation that each names, and how many relations
-	// came before each sub-query.
+	// something that is not, of what type and collation they are, the first relation that each
+	// names, and how many relations came before each sub-query.
 	names     map[*pg.ColumnRef]meaning
 	quiet     map[*pg.Node]bool
 	leaky     map[*pg.Node]bool
+	typings   map[*pg.Node]typing
+	collates  map[*pg.Node]bool
 	firsts    map[*pg.Node]int
 	starts    map[*pg.SubLink]int
 	begins    map[*pg.SelectStmt]int
@@ -176,13 +178,14 @@ func (a *analyzer) selectStmt(s *pg.SelectStmt, outer *level, ctes *cte, afterLe
 		out.unite(a.selectStmt(s.Rarg, outer, ctes, nil))
 		a.mixed[s] = out.mixed
 		if out.clash {
-			f := construct(-1, "the columns of this set operation differ in collation, or may do so")
-			f.Hint = "give them the COLLATE that is meant"
-			a.fail(f)
+			a.clash()
 		}
 	case len(s.ValuesLists) > 0:
 		a.exprs(l, s.ValuesLists)
-		out = valuesOutput(s.ValuesLists[0])
+		out = a.valuesOutput(s.ValuesLists)
+		if out.clash {
+			a.clash()
+		}
 	default:
 		l.facts = &Level{Offset: -1}
 		items := a.from(l, s.FromClause)
@@ -200,6 +203,13 @@ func (a *analyzer) selectStmt(s *pg.SelectStmt, outer *level, ctes *cte, afterLe
 	a.expr(l, s.LimitCount)
 	a.locking(s.LockingClause)
 	return out
+}
+
+// clash refuses what would have a column of two collations: every comparison of it fails.
+func (a *analyzer) clash() {
+	f := construct(-1, "the columns of this set operation differ in collation, or may do so")
+	f.Hint = "give them the COLLATE that is meant"
+	a.fail(f)
 }
 
 // close files a level that touched scoped tables.

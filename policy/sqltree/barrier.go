@@ -169,8 +169,9 @@ func (a *analyzer) barrier(s *pg.SelectStmt) {
 	a.facts.barriers[s] = true
 }
 
-// tells tells whether an entry of a query's select list is not leakproof, so that no
-// condition on it may be moved into the query. On aggregates Postgres moves none.
+// tells tells whether an entry of a query's select list is not leakproof, or of no known
+// type, so that no condition on it may be moved into the query. On aggregates Postgres
+// moves none.
 func (a *analyzer) tells(s *pg.SelectStmt, walled bool) bool {
 	if s == nil || a.fault != nil {
 		return false
@@ -179,7 +180,9 @@ func (a *analyzer) tells(s *pg.SelectStmt, walled bool) bool {
 		return a.tells(s.Larg, walled) || a.tells(s.Rarg, walled)
 	}
 	for _, n := range s.TargetList {
-		if v := n.GetResTarget().GetVal(); !a.safe(v, walled, a.begins[s]) && !a.keepsAggregate(v, a.begins[s]) {
+		v := n.GetResTarget().GetVal()
+		nameless := v.GetColumnRef() == nil && !a.isUntyped(v) && a.outputType(v) == TypeName{} // USING could not judge it
+		if (nameless || !a.safe(v, walled, a.begins[s])) && !a.keepsAggregate(v, a.begins[s]) {
 			return true
 		}
 	}

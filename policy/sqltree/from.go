@@ -115,6 +115,9 @@ func tableRelation(use *TableUse) *relation {
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		cols[i] = column{name: c.Name, table: t, own: c, typ: c.Type, collated: c.Collation != "", collation: c.Collation, plain: !c.Virtual, converted: c.Virtual}
+		if (c.Type == TypeName{"pg_catalog", "name"}) && c.Collation == "" {
+			cols[i].collated, cols[i].collation = true, nameCollation
+		}
 	}
 	ours := exposure{use: use, exposed: t.Scope != "", walled: t.Walled}
 	return &relation{name: t.Name, schema: t.Schema, cols: cols, known: true, table: true, exposure: ours}
@@ -157,7 +160,15 @@ func (a *analyzer) rangeSubselect(l *level, s *pg.RangeSubselect) *relation {
 	if out.mixed && !walled || a.tells(ours.body, walled) || around && a.tellsWithin(s.Subquery, walled) || !ours.exposed && a.tellsWithin(s.Subquery, true) {
 		a.barrier(ours.body)
 	}
+	a.seal(out.cols, ours.body)
 	return aliased(&relation{cols: out.cols, known: out.known, exposure: ours}, s.Alias)
+}
+
+// seal marks the columns of a query that is a barrier.
+func (a *analyzer) seal(cols []column, s *pg.SelectStmt) {
+	for i := range cols {
+		cols[i].sealed = a.facts.barriers[s]
+	}
 }
 
 // sofar is the level as it is now: what a LATERAL item sees.

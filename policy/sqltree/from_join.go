@@ -102,7 +102,7 @@ func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []colum
 		f.Hint = "compare them in ON, with the COLLATE that is meant"
 		a.fail(f)
 	}
-	if a.mergeFails(lc.typ, rc.typ) {
+	if (!lc.sealed || !rc.sealed) && a.mergeFails(lc.typ, rc.typ) {
 		f := construct(at, "the columns "+name+" of this join are of types whose comparison may fail on any row")
 		f.Hint = "compare them in ON, or cast one to the other's type where it is selected"
 		a.fail(f)

@@ -97,7 +97,9 @@ func (a *analyzer) heldOperator(e *pg.A_Expr, start int) bool {
 func (a *analyzer) fragile(n *pg.Node) bool { return a.collated(n) || a.overflows(n) }
 
 // overflows tells a column of a type whose values are compared by what can overflow.
-func (a *analyzer) overflows(n *pg.Node) bool { return overflowing[a.namedType(n)] }
+func (a *analyzer) overflows(n *pg.Node) bool {
+	return n != nil && (overflowing[a.namedType(n)] || a.overflows(n.GetTypeCast().GetArg()))
+}
 
 var overflowing = map[TypeName]bool{{"pg_catalog", "circle"}: true, {"pg_catalog", "lseg"}: true}
 

@@ -205,6 +205,9 @@ func (a *analyzer) leakproofArray(op string, left, array *pg.Node) bool {
 	if list := array.GetAArrayExpr(); list != nil {
 		return a.pairs([]string{op}, left, list.Elements)
 	}
+	if a.conflict(left, array) {
+		return false
+	}
 	l, ok1 := a.typeOf(left)
 	r, ok2 := a.elementOf(array)
 	if r == "" {

@@ -11,10 +11,28 @@ import (
 // with are all leakproof: none is converted to another type for it.
 var closed = map[string]bool{"text": true, "uuid": true, "bool": true, "bytea": true}
 
+// typing is the type of an expression, as far as that shows.
+type typing struct {
+	name  string
+	known bool
+}
+
 // typeOf gives the type of an expression as far as that shows: the name of a type of
 // pg_catalog, "" for a placeholder or literal that takes its type from where it stands;
-// false where it is not known.
+// false where it is not known. Results are kept, since each operator asks for its operands'.
 func (a *analyzer) typeOf(n *pg.Node) (string, bool) {
+	if n == nil {
+		return "", false
+	}
+	t, done := a.typings[n]
+	if !done {
+		t.name, t.known = a.findType(n)
+		a.typings[n] = t
+	}
+	return t.name, t.known
+}
+
+func (a *analyzer) findType(n *pg.Node) (string, bool) {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_ParamRef:
 		return "", !a.torn[x.ParamRef.Number]
@@ -28,8 +46,13 @@ func (a *analyzer) typeOf(n *pg.Node) (string, bool) {
 		return valueType(x.SqlvalueFunction.Op)
 	case *pg.Node_FuncCall:
 		return a.resultType(x.FuncCall)
+	case *pg.Node_BoolExpr, *pg.Node_NullTest, *pg.Node_BooleanTest:
+		return "bool", true
 	case *pg.Node_AExpr:
-		if a.joinsTexts(x.AExpr) {
+		switch {
+		case x.AExpr.Kind == pg.A_Expr_Kind_AEXPR_OP && isComparison(lastName(x.AExpr.Name)):
+			return "bool", true
+		case a.joinsTexts(x.AExpr):
 			return "text", true
 		}
 		return a.movedType(x.AExpr)
@@ -38,13 +61,21 @@ func (a *analyzer) typeOf(n *pg.Node) (string, bool) {
 			return a.typed(list[0].GetResTarget().GetVal())
 		}
 	case *pg.Node_CoalesceExpr:
-		if !a.oneType(x.CoalesceExpr.Args) {
-			return "", false
-		}
-		for _, arg := range x.CoalesceExpr.Args {
-			if t, ok := a.typeOf(arg); !ok || t != "" {
-				return t, ok
-			}
+		return a.commonType(x.CoalesceExpr.Args)
+	case *pg.Node_CaseExpr:
+		return a.commonType(results(x.CaseExpr))
+	}
+	return "", false
+}
+
+// commonType gives the type that all of some expressions have which are more than literals.
+func (a *analyzer) commonType(list []*pg.Node) (string, bool) {
+	if !a.oneType(list) {
+		return "", false
+	}
+	for _, n := range list {
+		if t, ok := a.typed(n); ok {
+			return t, true
 		}
 	}
 	return "", false
@@ -168,11 +199,13 @@ func (a *analyzer) catalogCall(f *pg.FuncCall) string {
 
 // movedType gives the type of a moment plus or minus an interval, or of a date and days.
 func (a *analyzer) movedType(e *pg.A_Expr) (string, bool) {
-	op := lastName(e.Name)
+	if op := lastName(e.Name); e.Kind != pg.A_Expr_Kind_AEXPR_OP || op != "+" && op != "-" {
+		return "", false
+	}
 	left, ok1 := a.typeOf(e.Lexpr)
 	right, ok2 := a.typeOf(e.Rexpr)
 	switch {
-	case !ok1 || !ok2 || e.Kind != pg.A_Expr_Kind_AEXPR_OP || op != "+" && op != "-":
+	case !ok1 || !ok2:
 		return "", false
 	case (left == "timestamptz" || left == "timestamp") && right == "interval":
 		return left, true

@@ -13,8 +13,8 @@ func (a *analyzer) mergeFails(l, r TypeName) bool {
 		return a.mergeFails(r, l)
 	case r == unknown:
 		return narrow[l.Name] || a.mergeFails(l, l)
-	case l.Schema != "pg_catalog" || r.Schema != "pg_catalog": // an enum, or citext
-		return l != r
+	case l.Schema != "pg_catalog" || r.Schema != "pg_catalog": // a composite type's fails by its fields'
+		return l != r || l.Name != "citext"
 	case l == r && strings.HasPrefix(l.Name, "_"):
 		element := TypeName{l.Schema, l.Name[1:]}
 		return a.mergeFails(element, element)

@@ -42,6 +42,8 @@ type column struct {
 	// converted: it is computed where it is read, which may fail: a virtual generated column,
 	// or what USING made of two columns that may differ in type.
 	converted bool
+	// sealed: its query is a barrier, past which no comparison is moved.
+	sealed bool
 	// guessed: nobody wrote the name, it is what Postgres makes of an expression.
 	guessed bool
 }

@@ -55,10 +55,8 @@ func (a *analyzer) targets(l *level, items []item, list []*pg.Node) output {
 			continue
 		}
 		a.expr(l, t.GetVal())
-		c := column{
-			name: t.GetName(), typ: a.outputType(t.GetVal()), untyped: a.isUntyped(t.GetVal()), plain: a.isPlain(t.GetVal()),
-			collated: a.collated(t.GetVal()), collation: a.collationOf(t.GetVal()),
-		}
+		c := a.outputColumn(t.GetVal())
+		c.name = t.GetName()
 		if c.name == "" {
 			c.guessed = true
 			c.name = a.figureName(t.GetVal())
@@ -67,6 +65,18 @@ func (a *analyzer) targets(l *level, items []item, list []*pg.Node) output {
 		out.cols = append(out.cols, c)
 	}
 	return out
+}
+
+// outputColumn is what an entry of a select list makes, without its name.
+func (a *analyzer) outputColumn(n *pg.Node) column {
+	c := column{typ: a.outputType(n), untyped: a.isUntyped(n), plain: a.isPlain(n), collated: a.collated(n)}
+	if t, ok := plainType(c.typ); ok && t != "text" && t != "bpchar" && t != "name" { // of a type that has none
+		c.collated = false
+	}
+	if c.collated {
+		c.collation = a.collationOf(n)
+	}
+	return c
 }
 
 // starRef gives the reference when an entry of a list is * or r.*.
@@ -167,10 +177,27 @@ func (a *analyzer) convert(ref *pg.ColumnRef, cols []column) {
 	a.names[ref] = n
 }
 
-func valuesOutput(row *pg.Node) output {
-	out := output{known: true}
-	for i := range row.GetList().GetItems() {
-		out.cols = append(out.cols, column{name: fmt.Sprintf("column%d", i+1)})
+// valuesOutput gives the columns of VALUES. A literal has become text where no other row
+// has more.
+func (a *analyzer) valuesOutput(rows []*pg.Node) output {
+	var out output
+	for i, row := range rows {
+		next := output{known: true}
+		for k, n := range row.GetList().GetItems() {
+			c := a.outputColumn(n)
+			c.name, c.plain = fmt.Sprintf("column%d", k+1), false
+			next.cols = append(next.cols, c)
+		}
+		if i == 0 {
+			out = next
+		} else {
+			out.unite(next)
+		}
+	}
+	for i := range out.cols {
+		if c := &out.cols[i]; c.untyped {
+			c.typ, c.untyped = TypeName{"pg_catalog", "text"}, false
+		}
 	}
 	return out
 }

@@ -47,4 +47,5 @@ func (a *analyzer) cteBody(x *pg.CommonTableExpr, e *cte, outer *level, ctes *ct
 	if mixed && !walled || a.tells(e.body, walled) || !e.exposed && a.tellsWithin(x.Ctequery, true) {
 		a.barrier(e.body)
 	}
+	a.seal(e.cols, e.body)
 }

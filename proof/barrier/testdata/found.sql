@@ -173,3 +173,30 @@ UPDATE messages m SET role = 'x' FROM (SELECT '((0,0),(1,1))'::box AS k) z NATUR
 SELECT 1 FROM (SELECT '2020-01-01'::timestamptz AS k) z JOIN (SELECT day AS k FROM conversations) c USING (k)
 SELECT 1 FROM (SELECT now() AS k) z JOIN (SELECT day AS k FROM conversations) c USING (k)
 SELECT 1 FROM sqrt(1::float8) z(k) JOIN (SELECT amount AS k FROM conversations) c USING (k)
+SELECT 1 FROM conversations WHERE title = '(' AND cp = 'x'::name
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR cp = 'x'::name
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR cp = ANY ('{x}'::name[])
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR cp IN ('x'::name, 'y'::name)
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR cp IN ('x', (SELECT 'x'::name LIMIT 1))
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR (cp, id) = ('x'::name, 'y')
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR cp = coalesce('x'::name, 'y')
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR cp = CASE WHEN now() > '2020-01-01' THEN 'x'::name END
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR cp = concat('x'::name, 'y')
+SELECT 1 FROM (SELECT cp AS k, end_user_id AS e FROM conversations) c WHERE c.e IS NULL OR c.k = 'x'::name
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR cp = nm
+SELECT 1 FROM messages WHERE content = 'ok' OR 'x'::name = (SELECT cp FROM conversations LIMIT 1)
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR CASE 'x'::name WHEN cp THEN true END
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR circ::circle < '<(0,0),5>'
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR '[(0,0),(5,5)]' > seg::lseg
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR circle_lt(circ::circle, '<(0,0),5>')
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR circ::circle IN ('<(0,0),5>', '<(0,0),6>')
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR NULLIF(circ::circle, '<(0,0),5>') IS NULL
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR circ::circle::circle <> '<(0,0),5>'
+SELECT 1 FROM (VALUES ('((0,0),(1,1))'::box)) z(k) JOIN (SELECT v.k FROM conversations c, LATERAL (VALUES (c.bx)) v(k)) y USING (k)
+SELECT 1 FROM (SELECT CASE WHEN true THEN '((0,0),(1,1))'::box END AS k) z JOIN (SELECT CASE WHEN true THEN bx END AS k FROM conversations) c USING (k)
+SELECT 1 FROM (SELECT (SELECT s.* FROM (SELECT '((0,0),(1,1))'::box) s LIMIT 1) AS k) z JOIN (SELECT bx AS k FROM conversations) c USING (k)
+SELECT (SELECT count(*) FROM (VALUES (f.bx)) z(k) JOIN (SELECT v.k FROM conversations c, LATERAL (VALUES (c.bx)) v(k)) c USING (k)) FROM conversations f
+SELECT 1 FROM circle(point(0,0),1) z(k) JOIN (SELECT v.k FROM conversations c, LATERAL (VALUES (c.circ)) v(k)) y USING (k)
+SELECT 1 FROM (VALUES ('x'::name)) z(k) JOIN (SELECT v.k FROM conversations c, LATERAL (VALUES (c.cp)) v(k) WHERE c.end_user_id = 'u1') y USING (k)
+SELECT 1 FROM (SELECT x::float8 AS k FROM generate_series(1,2) g(x)) p JOIN (SELECT x::float8 AS k FROM generate_series(1,2) g(x)) q USING (k) JOIN (SELECT CASE WHEN id='q' THEN amount ELSE amount END AS k FROM conversations) c USING (k) WHERE p.k = '1'
+SELECT 1 FROM (SELECT x::float8 AS k FROM generate_series(1,2) g(x)) p JOIN (SELECT x::float8 AS k FROM generate_series(1,2) g(x)) q USING (k) JOIN (SELECT v.k FROM conversations c, LATERAL (VALUES (c.amount)) v(k)) c USING (k) WHERE p.k = '1'
