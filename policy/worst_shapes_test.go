@@ -17,6 +17,9 @@ const third = " / 3"
 // shape makes a text of at most so many bytes that is as bad as its kind can be.
 type shape func(bytes int) string
 
+// wide repeats a part of what is nested or repeated itself.
+func wide(unit string, n int) string { return strings.Repeat(unit, n) }
+
 // row repeats a unit between a head and a tail; %d in it is its number.
 func row(head, unit, tail string) shape { return some(1<<20, head, unit, tail) }
 
@@ -75,6 +78,11 @@ func expressions() map[string]shape {
 // statements of the worst kinds, which say where they put a bad expression: nowhere.
 func worstStatements() map[string]shape {
 	return map[string]shape{
+		"names of joins": row("SELECT 1 FROM (files a", " JOIN files t%d USING (id) AS j%d", ") AS x WHERE lower(x.id) ~ 'a'"), "some names of joins": some(40, "SELECT 1 FROM (files a", " JOIN files t%d USING (id) AS j%d", ") AS x WHERE lower(x.id) ~ 'a'"),
+		"wide HAVING": nest(80, "SELECT 1 FROM files HAVING ", "sum(", "concat("+wide("id,", 1500)+"id)", ")", " > 1"), "wide EXISTS": nest(30, "SELECT 1 FROM files WHERE ", "EXISTS (SELECT FROM files WHERE ", "concat("+wide("id,", 2000)+"id) ~ ''", ")", ""),
+		"wide calls": nest(85, "SELECT 1 FROM files WHERE ", "abs(", "concat("+wide("id,", 2000)+"id)", ")", " IS NULL"), "wide name casts": nest(40, "SELECT 1 FROM files WHERE ", "(", "concat("+wide("id,", 2000)+"id)", " = id::name)::name", " IS NULL"),
+		"names by a wide query": row("SELECT 1 FROM files WHERE (SELECT ''::name FROM files WHERE id IN ("+wide("id,", 1200)+"id) LIMIT 1) IN (''", ",''::name", ")"), "converted list": row("SELECT 1 FROM (SELECT 1 WHERE 0::a IN (0::a", ",0::a", ")) s"),
+		"sorted entries": row("SELECT 1 FROM files WHERE EXISTS (SELECT 1"+wide(",1", 1600)+" FROM files ORDER BY id", ",id", ")"), "wide levels": nest(40, "SELECT 1 FROM ", "(SELECT 1 FROM ", "(SELECT 1"+wide(",1", 1600)+") a", ") a", ""),
 		"stars": row("SELECT *", ",*", " FROM messages"), "stars over hidden": row("SELECT *", ",*", " FROM end_users"), "table stars over hidden": row("SELECT e.*", ",e.*", " FROM end_users e"), "nested stars": nest(12, "SELECT * FROM ", "(SELECT *,*,* FROM ", "messages", ") m", ""), "wide nested stars": nest(30, "SELECT * FROM ", "(SELECT * FROM ", "end_users", ") m", ""),
 		"tables": row("SELECT 1 FROM files a", ",files a%d", ""), "short tables": row("SELECT 1 FROM files", ",files\"%d\"", ""), "qualified tables": row("SELECT 1 FROM files a", ",public.files AS a%d", ""), "renamed tables": row("SELECT 1 FROM files a", ",files a%d(b,c,d,e)", ""), "unknown tables": row("SELECT 1 FROM x", ",x%d", ""), "same names": row("SELECT 1 FROM files", ",files", ""),
 		"cross joins": some(80, "SELECT 1 FROM files a", " CROSS JOIN files a%d", ""), "joins": some(80, "SELECT * FROM files a", " JOIN files a%d ON true", ""), "left joins": some(80, "SELECT * FROM end_users a", " LEFT JOIN end_users a%d ON true", ""), "using": some(80, "SELECT * FROM files a", " JOIN files a%d USING (id)", ""), "natural": some(80, "SELECT * FROM files a", " NATURAL JOIN files a%d", ""), "full": some(80, "SELECT id FROM files a", " FULL JOIN files a%d USING (id)", ""),

@@ -37,13 +37,7 @@ func (a *analyzer) keepsAggregate(n *pg.Node, start int) bool {
 func (a *analyzer) aggregates(n *pg.Node, start int) bool {
 	found := false
 	within(n.ProtoReflect(), func(f *pg.FuncCall) {
-		mentioned := map[*relation]bool{}
-		a.mentions(f.ProtoReflect(), mentioned)
-		own := true
-		for r := range mentioned {
-			own = own && r.serial >= start
-		}
-		found = found || own && a.isAggregate(f)
+		found = found || a.isAggregate(f) && a.earliest(f.ProtoReflect()) >= start
 	})
 	return found
 }

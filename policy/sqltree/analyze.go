@@ -34,7 +34,7 @@ func newAnalyzer(c *Catalog, operators []NameUse, torn map[int32]bool) *analyzer
 		seen: map[proto.Message]bool{}, subqueries: map[*pg.SubLink]string{},
 		names: map[*pg.ColumnRef]meaning{}, quiet: map[*pg.Node]bool{}, leaky: map[*pg.Node]bool{},
 		firsts: map[*pg.Node]int{}, starts: map[*pg.SubLink]int{}, begins: map[*pg.SelectStmt]int{},
-		typings: map[*pg.Node]typing{}, collates: map[*pg.Node]bool{}, overlooks: map[*pg.Node]bool{}, withs: map[*pg.RangeVar]*cte{}, mixed: map[proto.Message]bool{},
+		typings: map[*pg.Node]typing{}, collates: map[*pg.Node]bool{}, overlooks: map[*pg.Node]bool{}, withs: map[*pg.RangeVar]*cte{}, mentioned: map[*pg.SubLink]map[*relation]bool{}, mixed: map[proto.Message]bool{},
 	}
 }
 
@@ -70,6 +70,7 @@ type analyzer struct {
 	begins    map[*pg.SelectStmt]int
 	overlooks map[*pg.Node]bool
 	withs     map[*pg.RangeVar]*cte
+	mentioned map[*pg.SubLink]map[*relation]bool
 	mixed     map[proto.Message]bool // set operations and joins that may convert values
 	serial    int                    // of the last relation that came into sight
 	exposures int                    // references to exposed relations, so far

@@ -115,11 +115,15 @@ func (a *analyzer) guard(l *level, part *pg.Node, having bool) *guard {
 
 // stays tells whether columns of a relation stay columns of one where Postgres plans: those
 // of a sub-query, or of a function that gives one row, may be found to be constants.
-func (a *analyzer) stays(r *relation) bool {
+func (a *analyzer) stays(r *relation) bool { return a.staysBut(r, map[*relation]bool{}) }
+
+// staysBut leaves out what was asked before: names of joins share their parts.
+func (a *analyzer) staysBut(r *relation, asked map[*relation]bool) bool {
 	for _, p := range r.parts {
-		if !a.stays(p) {
+		if !asked[p] && !a.staysBut(p, asked) {
 			return false
 		}
+		asked[p] = true
 	}
 	return len(r.parts) > 0 || r.table || r.rows || r.exposed || a.facts.barriers[r.body]
 }

@@ -87,6 +87,11 @@ func (a *analyzer) rangeVar(l *level, v *pg.RangeVar) *relation {
 	r = aliased(r, v.Alias)
 	use.column = scopeRef(use.Table, r)
 	a.expose(r.exposure)
+	if use.Table != nil && use.Table.Scope != "" && r.scopeTwice(use.Table) {
+		f := construct(int(v.Location), "this alias gives another column the name of the scope column")
+		f.Hint = "give each column a name of its own"
+		a.fail(f)
+	}
 	if use.Table != nil && use.Table.Scope != "" {
 		l.facts.Scoped = append(l.facts.Scoped, use)
 	}
@@ -140,6 +145,12 @@ func scopeRef(t *Table, r *relation) string {
 		return quote(r.name) + "." + quote(r.cols[i].name)
 	}
 	return ""
+}
+
+// scopeTwice tells whether another column of the relation bears the scope column's name.
+func (r *relation) scopeTwice(t *Table) bool {
+	i := t.index(t.Scope)
+	return i >= 0 && len(r.named(r.cols[i].name)) > 1
 }
 
 // rangeSubselect analyzes a sub-query in FROM; only a LATERAL one sees what stands before it.

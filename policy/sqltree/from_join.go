@@ -27,7 +27,7 @@ func (a *analyzer) join(l *level, j *pg.JoinExpr) item {
 	}
 	it, merged := a.merge(j, left, right)
 	if j.JoinUsingAlias != nil {
-		ours := exposure{parts: l.rels[first:len(l.rels):len(l.rels)]}
+		ours := exposure{parts: slices.Clone(l.rels[first:])} // l.rels is written over by an alias of all
 		a.add(l, &relation{name: j.JoinUsingAlias.Aliasname, cols: merged, known: true, exposure: ours}, nodeOffset(j.Rarg))
 	}
 	if j.Alias == nil {

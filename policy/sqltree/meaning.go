@@ -1,6 +1,7 @@
 package sqltree
 
 import (
+	"maps"
 	"math"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -43,9 +44,27 @@ func (a *analyzer) mentions(m protoreflect.Message, all map[*relation]bool) {
 		}
 	}
 	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+		if s, ok := c.Interface().(*pg.SubLink); ok {
+			maps.Copy(all, a.mentionedBy(s))
+			return true
+		}
 		a.mentions(c, all)
 		return true
 	})
+}
+
+// mentionedBy is mentions of a sub-query. It is kept, since what stands around it asks too.
+func (a *analyzer) mentionedBy(s *pg.SubLink) map[*relation]bool {
+	all := a.mentioned[s]
+	if all == nil {
+		all = map[*relation]bool{}
+		children(s.ProtoReflect(), func(_ protoreflect.Name, c protoreflect.Message) bool {
+			a.mentions(c, all)
+			return true
+		})
+		a.mentioned[s] = all
+	}
+	return all
 }
 
 // meaning is what a column reference was resolved to.

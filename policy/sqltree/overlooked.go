@@ -103,15 +103,14 @@ func (a *analyzer) converts(e *pg.A_Expr, start int) bool {
 	if list := e.Rexpr.GetList(); list != nil {
 		operands = append(slices.Clone(list.Items), e.Lexpr)
 	}
-	for _, n := range operands {
-		if array := n.GetAArrayExpr(); n == nil || array != nil && a.oneType(array.Elements) {
-			continue
-		}
-		if !a.isUntyped(n) && n.GetAConst() == nil && !a.keeps(n, start) && !a.oneType(operands) {
-			return true
-		}
+	if a.oneType(operands) {
+		return false
 	}
-	return false
+	return slices.ContainsFunc(operands, func(n *pg.Node) bool {
+		array := n.GetAArrayExpr()
+		constant := n == nil || a.isUntyped(n) || n.GetAConst() != nil || array != nil && a.oneType(array.Elements)
+		return !constant && !a.keeps(n, start)
+	})
 }
 
 // convertsElements is converts for x = ANY (array).

@@ -120,7 +120,9 @@ func (r *rewriter) queryEnd(query *pg.SelectStmt) (int, bool) {
 		depth = 0
 		end := t
 		end.group()
-		if end.i > last+1 && t.opensQuery(first.i) && !end.isAny(goesOn...) {
+		before := tokens{t.tr, t.i - 1}
+		inFrom := before.isAny("from", ",", "join", "lateral") // what follows goes on the query around
+		if end.i > last+1 && t.opensQuery(first.i) && (inFrom || !end.isAny(goesOn...)) {
 			closing := tokens{t.tr, end.i - 1}
 			return closing.start(), true
 		}
@@ -140,18 +142,34 @@ func (t tokens) opensQuery(before int) bool {
 // goesOn are the words by which a query goes on behind one in brackets.
 var goesOn = []string{"union", "intersect", "except", "order", "limit", "offset", "fetch", "for"}
 
-// leftmost gives the smallest place in the text beneath m; -1 where there is none.
-func leftmost(m protoreflect.Message) int { return outermost(m, func(a, b int) bool { return a < b }) }
-
-// rightmost gives the largest.
-func rightmost(m protoreflect.Message) int { return outermost(m, func(a, b int) bool { return a > b }) }
-
-func outermost(m protoreflect.Message, better func(a, b int) bool) int {
+// leftmost gives the smallest place in the text beneath m; -1 where there is none. The
+// query of a sub-query stands behind its bracket.
+func leftmost(m protoreflect.Message) int {
 	best := offsetOf(m, -1)
 	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
-		if at := outermost(c, better); at >= 0 && (best < 0 || better(at, best)) {
-			best = at
+		if s, ok := c.Interface().(*pg.SubLink); ok && s.Location >= 0 {
+			c = s.Testexpr.ProtoReflect()
+			best = earlier(best, int(s.Location))
 		}
+		best = earlier(best, leftmost(c))
+		return true
+	})
+	return best
+}
+
+// earlier gives the smaller of two places; -1 is none.
+func earlier(a, b int) int {
+	if a < 0 || b >= 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// rightmost gives the largest.
+func rightmost(m protoreflect.Message) int {
+	best := offsetOf(m, -1)
+	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+		best = max(best, rightmost(c))
 		return true
 	})
 	return best
