@@ -43,10 +43,10 @@ func (p *keyPlaces) read(ctx context.Context) error {
 		return missingWall(err)
 	}
 	err = p.readOwner(ctx)
-	if isMissing(err) {
+	if isMissing(err) && len(p.pads) == 0 {
 		return p.owner.QueryRow(ctx, `SELECT current_database()`).Scan(&p.here.name)
 	}
-	return err
+	return missingWall(err)
 }
 
 // readOwner reads the statements' database.
