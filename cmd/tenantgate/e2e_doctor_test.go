@@ -105,6 +105,8 @@ func TestDoctorCouldNotLook(t *testing.T) {
 		{[]string{"doctor", "--database-url", "://SECRET"}, "--database-url can't be read"},
 		{[]string{"doctor", "--database-url", "postgres://a:p@SECRET#1@127.0.0.1:1/x"}, "%40 for @"},
 		{[]string{"doctor", "--database-url", "postgres://a:p@SECRET@127.0.0.1:1/x"}, "%40 for @"},
+		{[]string{"doctor", "--database-url", "postgres://u:2024#SECRET@127.0.0.1:1/x"}, "%23 for #"},
+		{[]string{"doctor", "--database-url", "postgres://u:2024?SECRET@127.0.0.1:1/x"}, "%3F for ?"},
 		{[]string{"doctor", "--database-url", "localhost:5432/SECRET"}, "write postgres://role:password@host:5432/database"},
 		{[]string{"doctor", "--database-url", in.AdminDatabaseURL, "--owner-database-url", "postgres://u:SECRET@127.0.0.1:1/x"}, "as the owner"},
 		{[]string{"doctor", "--database-url", in.AdminDatabaseURL, "--policy", "/none"}, "reading the policy"},
