@@ -8,10 +8,11 @@ package doctor
 var definerChecks = []check{
 	{
 		name: "hidden-rule", severity: Leak, stage: stageRest,
-		sql: `SELECT quote_ident(r.rulename) || ' on ' || t.ident AS object, quote_ident(r.rulename) AS rule, t.ident AS tab
+		sql: `SELECT quote_ident(r.rulename) || ' on ' || t.ident AS object,
+			CASE WHEN t.oid IN (SELECT oid FROM units) THEN format('DROP RULE IF EXISTS %I ON %s;', r.rulename, t.ident) ELSE '' END AS mend
 		FROM family t JOIN pg_rewrite r ON r.ev_class = t.oid AND r.rulename <> '_RETURN' AND r.ev_enabled <> 'D'`,
 		says: `the rule {object} turns a statement into others, which run with the rights of the table's owner: they are beyond the policy, which proved another statement, and beyond row-level security`,
-		mend: `DROP RULE IF EXISTS {rule} ON {tab};`, instead: `Do what it did in a trigger whose function is SECURITY INVOKER.`,
+		mend: `{mend}`, instead: `Do what it did in a trigger whose function is SECURITY INVOKER.`,
 	}, {
 		name: "hidden-definer", severity: Risk,
 		sql: `SELECT format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) AS object, b.ident AS tab, string_agg(DISTINCT b.what, ', ') AS what

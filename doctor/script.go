@@ -21,7 +21,7 @@ func (r *Report) Script() string {
 			fmt.Fprintf(&b, "-- Not mended here: %s: %s. %s\n", f.Check, line(f.Says), line(f.Instead))
 		}
 	}
-	fmt.Fprintf(&b, "BEGIN;\nSET LOCAL search_path = pg_catalog, pg_temp;\n%s\n", notAs(r.Role))
+	fmt.Fprintf(&b, "BEGIN;\nSET LOCAL search_path = pg_catalog, pg_temp;\nSET LOCAL standard_conforming_strings = on;\n%s\n", notAs(r.Role))
 	mended := slices.Clone(r.Findings)
 	slices.SortStableFunc(mended, func(a, b Finding) int { return a.stage - b.stage })
 	written := map[string]bool{}
