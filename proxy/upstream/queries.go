@@ -5,7 +5,8 @@ import "strings"
 // queries are the words that a statement on rows begins with. All else is kept from the
 // connections, whatever the policy engine let through: a PREPARE, by itself or in a DO,
 // would leave a statement of one server's in place of the prelude that the next one runs,
-// and no wall in the database could tell.
+// and no wall in the database could tell. (So would a function that runs a text as SQL and
+// that the role may execute; Postgres has none that does not run it read-only.)
 var queries = map[string]bool{"select": true, "with": true, "values": true, "table": true, "insert": true, "update": true, "delete": true}
 
 // isQuery tells whether a text begins as a statement on rows does. The extended protocol
@@ -21,7 +22,13 @@ func isQuery(text string) bool {
 	if end < 0 {
 		end = len(text)
 	}
-	return queries[strings.ToLower(text[:end])]
+	word := text[:end]
+	for q := range queries {
+		if len(q) == len(word) && strings.EqualFold(q, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // afterSpace leaves out what Postgres takes for white space; comments nest. It gives ""
