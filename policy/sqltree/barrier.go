@@ -185,12 +185,18 @@ func (a *analyzer) tells(s *pg.SelectStmt, walled bool) bool {
 	}
 	for _, n := range s.TargetList {
 		v := n.GetResTarget().GetVal()
-		nameless := v.GetColumnRef() == nil && !a.isUntyped(v) && a.outputType(v) == TypeName{} // USING could not judge it
-		if (nameless || !a.safe(v, walled, a.begins[s])) && !a.keepsAggregate(v, a.begins[s]) {
+		if (a.nameless(v) || !a.safe(v, walled, a.begins[s])) && !a.keepsAggregate(v, a.begins[s]) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(s.ValuesLists, func(row *pg.Node) bool { return !a.safe(row, walled, a.begins[s]) })
+	return slices.ContainsFunc(s.ValuesLists, func(row *pg.Node) bool {
+		return !a.safe(row, walled, a.begins[s]) || slices.ContainsFunc(row.GetList().GetItems(), a.nameless)
+	})
+}
+
+// nameless tells an expression whose type is not known, so that USING could not judge it.
+func (a *analyzer) nameless(n *pg.Node) bool {
+	return n.GetColumnRef() == nil && !a.isUntyped(n) && a.outputType(n) == TypeName{}
 }
 
 // tellsWithin tells whether anything in a query is not leakproof.

@@ -103,7 +103,7 @@ func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []colum
 		a.fail(f)
 	}
 	if (!lc.sealed || !rc.sealed) && a.mergeFails(lc.typ, rc.typ) {
-		f := construct(at, "the columns "+name+" of this join are of types whose comparison may fail on any row")
+		f := construct(at, "the columns "+name+" of this join are of types whose comparison is not known never to fail")
 		f.Hint = "compare them in ON, or cast one to the other's type where it is selected"
 		a.fail(f)
 	}
@@ -119,7 +119,11 @@ func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []colum
 		rc.name = name
 		return rc
 	case pg.JoinType_JOIN_FULL:
-		return column{name: name, ref: quote(name), converted: lc.converted} // neither side's
+		c := column{name: name, ref: quote(name), converted: lc.converted, collated: lc.collated, collation: lc.collation} // neither side's
+		if lc.typ == rc.typ {
+			c.typ = lc.typ
+		}
+		return c
 	}
 	lc.name = name
 	return lc
