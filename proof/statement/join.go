@@ -85,18 +85,12 @@ func (m *maker) on(l *level, kind string, left, right []*relation, first int) {
 	}
 	m.put("ON")
 	a, b, ok := m.pair(left, right)
-	switch {
-	case ok && kind == "FULL JOIN" && strings.ContainsAny(string(a.typ), "["):
+	if ok {
 		m.put(a.ref, "=", b.ref)
-	case ok:
-		m.put(a.ref, "=", b.ref)
-	case kind == "FULL JOIN":
-		m.put("true")
-		return
-	default:
+	} else {
 		m.put("true")
 	}
-	if kind == "FULL JOIN" {
+	if kind == "FULL JOIN" { // which takes nothing but equalities
 		return
 	}
 	inner := kind == "JOIN" || kind == "INNER JOIN"

@@ -1,13 +1,17 @@
 package upstream
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // queries are the words that a statement on rows begins with. All else is kept from the
 // connections, whatever the policy engine let through: a PREPARE, by itself or in a DO,
 // would leave a statement of one server's in place of the prelude that the next one runs,
 // and no wall in the database could tell. (So would a function that runs a text as SQL and
-// that the role may execute; Postgres has none that does not run it read-only.)
-var queries = map[string]bool{"select": true, "with": true, "values": true, "table": true, "insert": true, "update": true, "delete": true}
+// that the role may execute; Postgres has none that does not run it read-only.) The text is
+// read here once more: with the engine's own reading this would not be another wall.
+var queries = []string{"select", "with", "values", "table", "insert", "update", "delete"}
 
 // isQuery tells whether a text begins as a statement on rows does. The extended protocol
 // takes one statement, so what it begins with is what it is.
@@ -22,13 +26,7 @@ func isQuery(text string) bool {
 	if end < 0 {
 		end = len(text)
 	}
-	word := text[:end]
-	for q := range queries {
-		if len(q) == len(word) && strings.EqualFold(q, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(queries, func(q string) bool { return len(q) == end && strings.EqualFold(q, text[:end]) })
 }
 
 // afterSpace leaves out what Postgres takes for white space; comments nest. It gives ""
