@@ -141,8 +141,7 @@ func (m *maker) selectSource(t *Table, cols []column, depth int) {
 			m.list(len(cols), func(i int) {
 				c := cols[i]
 				switch {
-				case c.kind == Scope && m.mode != None && m.chance(30):
-					m.scopeFromColumn(l, t)
+				case c.kind == Scope && m.mode != None && m.chance(30) && m.scopeFromColumn(l, t):
 				case c.kind == Scope:
 					m.scopeValue()
 					// A plain database has no reason to take it for anything but text.
@@ -173,16 +172,17 @@ func (m *maker) selectSource(t *Table, cols []column, depth int) {
 	m.pending = saved
 }
 
-// scopeFromColumn gives the scope column from a scope column of the source.
-func (m *maker) scopeFromColumn(l *level, t *Table) {
+// scopeFromColumn gives the scope column from a scope column of the source; false where
+// there is none.
+func (m *maker) scopeFromColumn(l *level, t *Table) bool {
 	for _, r := range l.rels {
 		if c := r.scopeColumn(); r.table != nil && c.ref != "" {
 			m.use("scope column from a column")
 			m.plain(c.ref, constant(Text, m.server)+"::"+string(t.ScopeType))
-			return
+			return true
 		}
 	}
-	m.scopeValue()
+	return false
 }
 
 // onConflict puts ON CONFLICT.
