@@ -94,8 +94,16 @@ func worstStatements() map[string]shape {
 		"set": row("UPDATE files SET name=''", ",name=''", ""), "set lists": func(n int) string { return setLists(n, 90) }, "wide set lists": func(n int) string { return setLists(n, 1000) }, "set rows": row("UPDATE files SET name=''", ",(name,id)=('','')", ""), "set queries": row("UPDATE files SET name=''", ",(name,id)=(SELECT '','')", ""), "nested set lists": nestedSets, "update from": row("UPDATE files SET name='' FROM files a", ",files a%d", ""), "update where": row("UPDATE files SET name='' WHERE true", " OR id=''", ""), "delete using": row("DELETE FROM files USING files a", ",files a%d", ""), "deletes returning": row("DELETE FROM end_users RETURNING *", ",*", ""), "elements": row("UPDATE messages SET metadata['a']=''", ",metadata['a']=''", ""),
 		"definitions wide": row("SELECT * FROM (VALUES (1)) a(b", ",b%d", ")"), "aliases": row("SELECT 1 a", ",1 a%d", ""), "long aliases": row("SELECT 1 a", ",1 "+strings.Repeat("a", 70)+"%d", ""), "semicolons": row("SELECT 1", ";", ""), "junk": row("", "SELECT ", ""), "signs": row("", "}", ""), "names": row("", "a ", ""), "quotes open": row("SELECT ", "'", ""), "unary": row("SELECT ", "@ ", "1"),
 		"guards": row("SELECT 1 FROM files WHERE name~''", " AND name~''", ""), "guards of many": row("SELECT 1 FROM files a,files b,files c,files d WHERE a.name||b.name||c.name||d.name~''", " AND id~''", ""), "guarded joins": some(80, "SELECT 1 FROM files a", " LEFT JOIN files a%d ON a%d.name~''", ""), "guarded name": row("SELECT 1 FROM files a", ",files a%d", " WHERE random()>1"),
+		"parts and tables": crossed(",files a%d", " WHERE @1", " AND @1", ""), "bracketed parts and tables": crossed(",files a%d", " WHERE(@1", " AND @1", ")"), "queries and tables": crossed(",files a%d", " WHERE true", " AND(SELECT 1)", ""), "queries and sub-queries": crossed(",(TABLE files)a%d", " WHERE true", " AND(SELECT 1)", ""),
 		"guarded exists": nest(20, "SELECT 1 FROM files a WHERE ", "EXISTS (SELECT FROM files b WHERE a.name~b.name AND ", "true", ")", ""), "barriers": row("SELECT 1 FROM (SELECT lower(id) FROM files) a", ",(SELECT lower(id) FROM files) a%d", ""), "barrier chain": nest(28, "SELECT * FROM ", "(SELECT *, lower('') AS b FROM ", "files", ") a", ""), "barrier with": row("WITH a AS (SELECT lower(id) FROM files)", ",a%d AS (SELECT lower(id) FROM files)", " SELECT 1"), "lateral chain": row("SELECT 1 FROM files a", ", LATERAL (SELECT lower(a.id)) a%d", ""), "havings": row("SELECT name FROM files GROUP BY name HAVING name~''", " AND name~''", ""),
 		"derived chains": nest(28, "SELECT * FROM ", "(SELECT *, 1 AS b FROM ", "files", ") a", ""), "derived pairs": nest(8, "SELECT * FROM ", "(SELECT a.*,b.* FROM files a,", "files b", ") b", ""), "values columns": row("SELECT a.* FROM (VALUES (1", ",1", ")) a"),
+	}
+}
+
+// crossed has many relations, and many conditions that look at none of them.
+func crossed(relation, head, condition, tail string) shape {
+	return func(bytes int) string {
+		return row(row("SELECT 1 FROM files z", relation, "")(bytes*45/100)+head, condition, tail)(bytes)
 	}
 }
 

@@ -54,6 +54,7 @@ type analyzer struct {
 	seen       map[proto.Message]bool
 	subqueries map[*pg.SubLink]string // the name of the first column of each, where it is known
 	columns    int                    // that relations and lists have, all in all
+	guarded    int                    // relations that guards look at, all in all
 
 	torn map[int32]bool // placeholders: see params.go
 

@@ -55,7 +55,8 @@ const (
 // none to it, and like USING this compares two columns' values as they are.
 func (a *analyzer) isColumnPair(n *pg.Node) bool {
 	left, right := columnPair(n)
-	return left != nil && !a.conflict(left, right) && !a.mergeFails(a.names[left.GetColumnRef()].typ, a.names[right.GetColumnRef()].typ)
+	l, r := a.names[left.GetColumnRef()], a.names[right.GetColumnRef()]
+	return left != nil && !a.conflict(left, right) && !l.converted && !r.converted && !a.mergeFails(l.typ, r.typ)
 }
 
 // columnPair gives the two sides of a.x = b.y; nil for anything else.
@@ -79,6 +80,9 @@ func (a *analyzer) protect(l *level, root *pg.Node, of place) {
 		}
 		if g := a.guard(l, part, of == inHaving); g != nil {
 			c.guards[part] = g
+		}
+		if a.fault != nil {
+			return
 		}
 	}
 	if len(c.guards) > 0 {
@@ -128,7 +132,14 @@ func (a *analyzer) staysBut(r *relation, asked map[*relation]bool) bool {
 	return len(r.parts) > 0 || r.table || r.rows || r.exposed || a.facts.barriers[r.body]
 }
 
+// maxGuarded bounds the relations that guards look at, all guards of a statement together.
+const maxGuarded = 2000
+
 func (a *analyzer) guardRelation(g *guard, r *relation, part *pg.Node) {
+	if a.guarded++; a.guarded > maxGuarded {
+		a.fail(construct(nodeOffset(part), "the statement has too many conditions that look at too many tables: put them into sub-queries of their own"))
+		return
+	}
 	switch {
 	case r.masked:
 		f := construct(nodeOffset(part), "this condition is not supported on a join with an alias")
@@ -150,7 +161,7 @@ func (a *analyzer) marker(r *relation, part *pg.Node) string {
 	t := r.use.Table
 	best := -1
 	for i, c := range t.Columns {
-		if c.NotNull && !c.NoRead && (best < 0 || c.Name == t.Scope) {
+		if c.NotNull && !c.NoRead && !c.Virtual && (best < 0 || c.Name == t.Scope) {
 			best = i
 		}
 	}

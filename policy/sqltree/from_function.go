@@ -90,7 +90,19 @@ func (a *analyzer) setColumns(call *pg.FuncCall, alias *pg.Alias) ([]column, boo
 		}
 		cols = append(cols, column{name: c})
 	}
+	if name == "unnest" && len(cols) == 1 {
+		cols[0].typ = a.elementType(call.Args[0])
+	}
 	return cols, ok
+}
+
+// elementType gives the type of what unnest makes of a cast to an array, where it has the
+// collation of that type.
+func (a *analyzer) elementType(n *pg.Node) TypeName {
+	if t, _ := a.elementOf(n); t != "" && t != "name" && !a.collated(n) {
+		return TypeName{"pg_catalog", t}
+	}
+	return TypeName{}
 }
 
 // scalars tells whether an expression is certainly an array, none of whose elements is a

@@ -102,13 +102,21 @@ func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []colum
 		f.Hint = "compare them in ON, with the COLLATE that is meant"
 		a.fail(f)
 	}
-	if (!lc.sealed || !rc.sealed) && a.mergeFails(lc.typ, rc.typ) {
+	switch {
+	case lc.sealed && rc.sealed:
+	case lc.converted || rc.converted:
+		f := construct(at, "the columns "+name+" of this join are computed where they are compared, which is not known never to fail")
+		f.Hint = "compare them in ON"
+		a.fail(f)
+	case a.mergeFails(lc.typ, rc.typ):
 		f := construct(at, "the columns "+name+" of this join are of types whose comparison is not known never to fail")
 		f.Hint = "compare them in ON, or cast one to the other's type where it is selected"
 		a.fail(f)
 	}
-	lc.converted = lc.typ != rc.typ || lc.typ == TypeName{} || lc.converted || rc.converted
-	rc.converted = lc.converted
+	lc.typ = mergedType(lc.typ, rc.typ)
+	lc.converted = lc.typ == TypeName{} || lc.converted || rc.converted
+	lc.sealed = lc.sealed && rc.sealed
+	rc.typ, rc.converted, rc.sealed = lc.typ, lc.converted, lc.sealed
 	lc.plain, rc.plain = lc.plain && rc.plain && !lc.converted, lc.plain && rc.plain && !lc.converted
 	lc.collated = lc.collated || rc.collated
 	rc.collated = lc.collated
@@ -119,11 +127,7 @@ func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []colum
 		rc.name = name
 		return rc
 	case pg.JoinType_JOIN_FULL:
-		c := column{name: name, ref: quote(name), converted: lc.converted, collated: lc.collated, collation: lc.collation} // neither side's
-		if lc.typ == rc.typ {
-			c.typ = lc.typ
-		}
-		return c
+		return column{name: name, ref: quote(name), typ: lc.typ, converted: lc.converted, collated: lc.collated, collation: lc.collation} // neither side's
 	}
 	lc.name = name
 	return lc

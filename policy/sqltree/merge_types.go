@@ -1,6 +1,9 @@
 package sqltree
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // mergeFails tells whether comparing two columns as USING does may fail on some row: by
 // the equality of their types, or by making one type of them. It compares outside of any
@@ -12,7 +15,7 @@ func (a *analyzer) mergeFails(l, r TypeName) bool {
 	case l == unknown:
 		return a.mergeFails(r, l)
 	case r == unknown:
-		return narrow[l.Name] || a.mergeFails(l, l)
+		return !fitting[strings.TrimPrefix(l.Name, "_")] || a.mergeFails(l, l)
 	case l.Schema != "pg_catalog" || r.Schema != "pg_catalog": // a composite type's fails by its fields'
 		return l != r || l.Name != "citext"
 	case l == r && strings.HasPrefix(l.Name, "_"):
@@ -24,18 +27,39 @@ func (a *analyzer) mergeFails(l, r TypeName) bool {
 	switch {
 	case !ok1 || !ok2:
 		return true
-	case numbers[left] && numbers[right]:
-		return left != right && (left == "numeric" && floats[right] || right == "numeric" && floats[left])
+	case slices.Contains(numbers, left) && slices.Contains(numbers, right):
+		return mergedType(l, r) == TypeName{}
 	}
 	return !(left == right && left == "jsonb") && !a.catalog.leakproof[OperatorName{"=", left, right}]
 }
 
-// narrow are types whose values another type may be too small for, which is found out row
-// by row.
-var narrow = map[string]bool{"numeric": true, "date": true, "timestamp": true}
+// mergedType gives the type of what USING makes of two columns, where it is one that every
+// value of either has; zero where it isn't known to be. A float holds no 1e400.
+func mergedType(l, r TypeName) TypeName {
+	left, ok1 := plainType(l)
+	right, ok2 := plainType(r)
+	i, j := slices.Index(numbers, left), slices.Index(numbers, right)
+	switch {
+	case l == r:
+		return l
+	case !ok1 || !ok2:
+		return TypeName{}
+	case left == right: // varchar
+		return TypeName{"pg_catalog", left}
+	case i < 0 || j < 0 || left == "numeric" && j > i || right == "numeric" && i > j:
+		return TypeName{}
+	case i > j:
+		return l
+	}
+	return r
+}
 
-// floats hold no 1e400.
-var floats = map[string]bool{"float4": true, "float8": true}
+// numbers are compared with each other, as the later one of the two.
+var numbers = []string{"int2", "int4", "int8", "numeric", "float4", "float8"}
 
-// numbers are compared with each other.
-var numbers = map[string]bool{"int2": true, "int4": true, "int8": true, "numeric": true, "float4": true, "float8": true}
+// fitting are the types whose every value fits whatever it is implicitly converted to. (Not
+// every int8 is an oid, nor every date a timestamp.)
+var fitting = map[string]bool{
+	"bool": true, "bytea": true, "float4": true, "float8": true, "int2": true, "int4": true, "interval": true, "jsonb": true,
+	"bpchar": true, "text": true, "varchar": true, "time": true, "timestamptz": true, "timetz": true, "uuid": true,
+}

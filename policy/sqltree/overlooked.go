@@ -51,8 +51,10 @@ func (a *analyzer) overlookedBeneath(m protoreflect.Message, start int) bool {
 func (a *analyzer) overlookedHere(n *pg.Node, start int) bool {
 	switch x := n.Node.(type) {
 	case *pg.Node_BoolExpr, *pg.Node_NullTest, *pg.Node_BooleanTest, *pg.Node_CaseWhen, *pg.Node_List, *pg.Node_RowExpr,
-		*pg.Node_CollateClause, *pg.Node_NamedArgExpr, *pg.Node_AIndirection:
+		*pg.Node_CollateClause, *pg.Node_NamedArgExpr:
 		return false // they fail by what is in them alone
+	case *pg.Node_AIndirection:
+		return slices.ContainsFunc(x.AIndirection.Indirection, isSlice) && !a.mayBeSliced(x.AIndirection.Arg)
 	case *pg.Node_AIndices:
 		return !a.isIndex(x.AIndices.Lidx) || !a.isIndex(x.AIndices.Uidx)
 	case *pg.Node_FuncCall: // an aggregate runs on rows that passed
@@ -77,6 +79,17 @@ func (a *analyzer) overlookedHere(n *pg.Node, start int) bool {
 func (a *analyzer) mayBeArray(t *pg.TypeName) bool {
 	name := a.catalogType(t)
 	return name == "" || len(t.ArrayBounds) > 0 || strings.HasPrefix(name, "_")
+}
+
+// isSlice tells [1:2], and [:].
+func isSlice(n *pg.Node) bool { return n.GetAIndices().GetIsSlice() }
+
+// mayBeSliced tells what certainly is an array, or fails by itself where it is none. A name
+// or a point has elements too, but no slices.
+func (a *analyzer) mayBeSliced(n *pg.Node) bool {
+	_, ok := a.elementOf(n)
+	t := a.namedType(n)
+	return n.GetAArrayExpr() != nil || ok || t.Schema == "pg_catalog" && strings.HasPrefix(t.Name, "_")
 }
 
 // compared gives what CASE x WHEN y compares x with.

@@ -43,7 +43,8 @@ func (a *analyzer) steadyCast(c *pg.TypeCast) bool {
 	}
 	if len(c.TypeName.ArrayBounds) > 0 { // of a type of pg_catalog: one of a domain would be checked
 		to, ok := a.elementOf(&pg.Node{Node: &pg.Node_TypeCast{TypeCast: c}})
-		return ok && to != "" && a.isUntyped(c.Arg)
+		asRead := c.Arg.GetAConst() != nil || len(c.TypeName.Typmods) == 0 // a placeholder is cut to numeric(3,1)[] while the statement runs
+		return ok && to != "" && asRead && a.isUntyped(c.Arg)
 	}
 	from, ok1 := a.typeOf(c.Arg)
 	to, ok2 := a.castType(c.TypeName)

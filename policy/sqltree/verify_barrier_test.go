@@ -66,15 +66,14 @@ func TestVirtual(t *testing.T) {
 	for _, walled := range []bool{false, true} {
 		text := TypeName{"pg_catalog", "text"}
 		c := NewCatalog([]*Table{{Schema: "public", Name: "logs", Scope: "tenant", Walled: walled, ScopeType: text, Columns: []Column{
-			{Name: "id", Type: text}, {Name: "tenant"}, {Name: "ratio", Type: TypeName{"pg_catalog", "int4"}, Virtual: true},
+			{Name: "id", Type: text}, {Name: "tenant"}, {Name: "ratio", Type: TypeName{"pg_catalog", "int4"}, NotNull: true, Virtual: true},
 		}}}, nil, nil, []OperatorName{{"=", "text", "text"}, {"=", "int4", "int4"}}, Complexity{MaxNodes: 5000, MaxDepth: 100})
 		for text, want := range map[string]bool{
-			"SELECT id FROM logs WHERE ratio = 5":                          true,
-			"SELECT id FROM logs WHERE ratio IS NULL":                      true,
-			"SELECT 1 FROM (SELECT ratio FROM logs) s WHERE s.ratio = 5":   true,
-			"SELECT 1 FROM logs l WHERE ROW(l.*) IS NULL":                  true,
-			"SELECT ratio FROM logs WHERE id = 'x'":                        false,
-			"SELECT 1 FROM logs a JOIN logs b USING (ratio) WHERE ratio=1": true,
+			"SELECT id FROM logs WHERE ratio = 5":                        true,
+			"SELECT id FROM logs WHERE ratio IS NULL":                    true,
+			"SELECT 1 FROM (SELECT ratio FROM logs) s WHERE s.ratio = 5": true,
+			"SELECT 1 FROM logs l WHERE ROW(l.*) IS NULL":                true,
+			"SELECT ratio FROM logs WHERE id = 'x'":                      false,
 		} {
 			tr, _ := Translate(text, Guard{})
 			stmt, _ := Parse(tr.Text)
@@ -84,6 +83,17 @@ func TestVirtual(t *testing.T) {
 			}
 			if got := len(facts.clauses)+len(facts.barriers) > 0; got != want {
 				t.Errorf("%s: guarded %t, want %t (row-level security: %t)", text, got, want, walled)
+			}
+		}
+		for text, want := range map[string]string{
+			"SELECT 1 FROM logs a JOIN logs b USING (ratio)":                                        "computed where",
+			"SELECT 1 FROM logs a NATURAL JOIN logs b":                                              "computed where",
+			"SELECT 1 FROM logs a LEFT JOIN logs b ON true WHERE b.id ~ a.id OR (SELECT 1 / 0) > 0": "columns can all be NULL",
+		} {
+			tr, _ := Translate(text, Guard{})
+			stmt, _ := Parse(tr.Text)
+			if _, fault := Analyze(stmt, c); fault == nil || !strings.Contains(fault.Message, want) {
+				t.Errorf("%s: %+v (row-level security: %t)", text, fault, walled)
 			}
 		}
 	}

@@ -200,3 +200,15 @@ SELECT 1 FROM circle(point(0,0),1) z(k) JOIN (SELECT v.k FROM conversations c, L
 SELECT 1 FROM (VALUES ('x'::name)) z(k) JOIN (SELECT v.k FROM conversations c, LATERAL (VALUES (c.cp)) v(k) WHERE c.end_user_id = 'u1') y USING (k)
 SELECT 1 FROM (SELECT x::float8 AS k FROM generate_series(1,2) g(x)) p JOIN (SELECT x::float8 AS k FROM generate_series(1,2) g(x)) q USING (k) JOIN (SELECT CASE WHEN id='q' THEN amount ELSE amount END AS k FROM conversations) c USING (k) WHERE p.k = '1'
 SELECT 1 FROM (SELECT x::float8 AS k FROM generate_series(1,2) g(x)) p JOIN (SELECT x::float8 AS k FROM generate_series(1,2) g(x)) q USING (k) JOIN (SELECT v.k FROM conversations c, LATERAL (VALUES (c.amount)) v(k)) c USING (k) WHERE p.k = '1'
+SELECT 1 FROM conversations WHERE end_user_id IS NULL OR (title::name)[1:2] IS NULL
+SELECT 1 FROM conversations WHERE title <> '(' OR nm[1:2] IS NULL
+SELECT 1 FROM conversations WHERE title <> '(' OR ln[0:1] IS NULL
+SELECT 1 FROM conversations WHERE title <> '(' OR bx[0:] IS NULL
+SELECT 1 FROM conversations c JOIN messages m ON c.title <> '(' OR c.nm[1:2] IS NULL
+SELECT 1 FROM (SELECT x::int AS k FROM generate_series(1,2) g(x)) p JOIN (SELECT x::float8 AS k FROM generate_series(1,2) g(x)) q USING (k) JOIN (SELECT amount AS k FROM conversations) c USING (k) WHERE q.k = '1'
+SELECT 1 FROM (SELECT x::int2 AS k FROM generate_series(1,2) g(x)) p NATURAL JOIN (SELECT x::float4 AS k FROM generate_series(1,2) g(x)) q NATURAL JOIN (SELECT amount AS k FROM conversations) c WHERE q.k = '1'
+SELECT 1 FROM (SELECT * FROM (SELECT x::int AS k FROM generate_series(1,2) g(x)) p JOIN (SELECT x::float8 AS k FROM generate_series(1,2) g(x)) q USING (k)) s JOIN unnest('{1}'::float8[]) r(k) USING (k) JOIN (SELECT amount AS k FROM conversations) c USING (k) WHERE r.k = '1'
+SELECT 1 FROM (SELECT x::int AS k FROM generate_series(1,2) g(x)) p JOIN (SELECT x::float8 AS k FROM generate_series(1,2) g(x)) q USING (k) AS j FULL JOIN (SELECT amount AS m FROM conversations) c ON j.k = c.m WHERE q.k = '1' AND c.m IS NOT NULL
+SELECT 1 FROM unnest('{5}'::regconfig[]) z(k) JOIN unnest('{5}'::regconfig[]) y(k) USING (k) JOIN (SELECT n8 AS k FROM conversations) c USING (k) WHERE z.k = 5
+SELECT 1 FROM unnest('{5}'::regconfig[]) z(k) NATURAL JOIN unnest('{5}'::regconfig[]) y(k) NATURAL JOIN (SELECT n8 AS k FROM conversations) c WHERE z.k = 5
+SELECT 1 FROM unnest('{5}'::regconfig[]) z(k) JOIN unnest('{5}'::regconfig[]) y(k) USING (k) FULL JOIN (SELECT n8 AS m FROM conversations) c ON y.k = c.m WHERE z.k = 5 AND c.m IS NOT NULL
