@@ -34,7 +34,7 @@ func newGate(f factory, known Known) gate {
 			"Statements that the policy approved and that were handed to the pool for Postgres, once each however often they were tried, by kind and outcome: ok, the error code that the caller got, or client_closed.",
 			label{"kind", known.Kinds}, label{"outcome", known.Outcomes}),
 		overridden: f.counter("server_id_overridden_total",
-			"Values that callers gave for a scope column and that were another server's: each that was replaced by the authenticated server's id, and one for each statement refused with foreign_server_id. Nothing leaked; a steady rate means that a client mixes up its servers, or tries to."),
+			"Values that callers gave for a scope column and that were not the server's own id: each that was replaced by the authenticated server's id, and one for each statement refused with foreign_server_id. Nothing leaked; a steady rate means that a client gives no id, mixes up its servers, or tries another's."),
 	}
 }
 

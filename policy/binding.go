@@ -10,6 +10,7 @@ import (
 // argPlan says how the caller's arguments become the parameters of the final text.
 type argPlan struct {
 	kind     Kind
+	column   string             // the scope column's name, for messages
 	slots    []int              // for each parameter the position in args; -1: the server's id
 	count    int                // of the placeholders that take an arg
 	scoped   bool               // some placeholder is the server's, so that callers may miscount
@@ -26,7 +27,7 @@ type argPlan struct {
 // placeholder takes an arg, elsewhere each that is not part of a scope condition. It is
 // false where the final text asks for a placeholder that takes none: never to be seen.
 func newArgPlan(tr *sqltree.Translation, f *sqltree.Facts, final *sqltree.Rewritten, reject bool, maxArgs int) (argPlan, bool) {
-	p := argPlan{kind: kindOfAccess(f.Kind), reject: reject, maxArgs: maxArgs}
+	p := argPlan{kind: kindOfAccess(f.Kind), column: scopeColumn(f), reject: reject, maxArgs: maxArgs}
 	ids := f.ScopeNumbers()
 	var numbers []int32
 	for _, ph := range tr.Placeholders {
@@ -61,6 +62,16 @@ func newArgPlan(tr *sqltree.Translation, f *sqltree.Facts, final *sqltree.Rewrit
 	}
 	p.scopeValues(f, slot)
 	return p, true
+}
+
+// scopeColumn names the scope column of a statement, which is that of its first scoped table.
+func scopeColumn(f *sqltree.Facts) string {
+	for _, use := range f.Tables {
+		if use.Table != nil && use.Table.Scope != "" {
+			return use.Table.Scope
+		}
+	}
+	return ""
 }
 
 // scopeValues notes what the caller gives to scope columns, to compare it with the
@@ -137,13 +148,13 @@ func (p *argPlan) checkCount(server string, args []Arg) *Reason {
 func (p *argPlan) countHint(extra int) string {
 	switch {
 	case p.kind == Select && extra > 0 && p.scoped:
-		return "args of a SELECT must not contain server_id: the service supplies it"
+		return "args of a SELECT must not contain " + p.column + ": the service supplies it"
 	case p.kind == Insert:
-		return "args of an INSERT hold one value for each placeholder, server_id among them"
+		return "args of an INSERT hold one value for each placeholder, those of the scope column among them"
 	case extra == 1 && (p.kind == Update || p.kind == Delete):
-		return "server_id may be given as the last arg only where its placeholder is the last one: leave it out"
+		return p.column + " may be given as the last arg only where its placeholder is the last one: leave it out"
 	case p.scoped:
-		return "the placeholder of server_id = ? takes no arg: the service supplies it"
+		return "the placeholder of " + p.column + " = ? takes no arg in WHERE and in the ON of an inner join, where the service supplies it; each other one takes one"
 	}
 	return ""
 }
@@ -161,7 +172,7 @@ func plural(n int) string {
 func (p *argPlan) compare(server string, args []Arg) (overridden int, reason *Reason) {
 	for _, c := range p.inserted {
 		if c != server {
-			return 0, foreign()
+			return 0, p.foreign(-1)
 		}
 	}
 	for _, c := range p.assigned {
@@ -170,12 +181,15 @@ func (p *argPlan) compare(server string, args []Arg) (overridden int, reason *Re
 		}
 	}
 	for _, at := range p.given {
-		if !isID(args[at], server) {
-			overridden++
+		if isID(args[at], server) {
+			continue
+		}
+		if overridden++; p.reject {
+			return 0, p.foreign(at)
 		}
 	}
 	if overridden > 0 && p.reject {
-		return 0, foreign()
+		return 0, p.foreign(-1)
 	}
 	if len(args) > p.count && !isID(args[len(args)-1], server) {
 		overridden++
@@ -183,8 +197,14 @@ func (p *argPlan) compare(server string, args []Arg) (overridden int, reason *Re
 	return overridden, nil
 }
 
-func foreign() *Reason {
-	return &Reason{Code: ForeignServerID, Message: "server_id must be the id of this server", Hint: "give the server's own id, or a placeholder"}
+// foreign refuses the arg at a position, or a constant for -1.
+func (p *argPlan) foreign(at int) *Reason {
+	r := &Reason{Code: ForeignServerID, Message: p.column + " must be the id of this server", Hint: "give the server's own id, or a placeholder"}
+	if at >= 0 {
+		r.Message = fmt.Sprintf("args[%d] is given to %s, which must be the id of this server", at, p.column)
+		r.Hint = "give the server's own id"
+	}
+	return r
 }
 
 func isID(a Arg, server string) bool {

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"strings"
+
 	"github.com/tenantgate/tenantgate/policy/sqltree"
 )
 
@@ -19,11 +21,22 @@ func (p *Policy) checkKinds(f *sqltree.Facts) *sqltree.Fault {
 	if missing == 0 && (!f.Locks || p.kinds&(sqltree.AccessUpdate|sqltree.AccessDelete) != 0) {
 		return nil
 	}
-	message := "the policy does not allow this kind of statement"
+	message := "the policy does not allow " + named(missing)
 	if missing == 0 {
 		message = "the policy allows no row locks, since it allows no UPDATE"
 	}
-	return &sqltree.Fault{Code: StatementNotAllowed, Message: message, Offset: -1}
+	return &sqltree.Fault{Code: StatementNotAllowed, Message: message, Offset: -1, Hint: "it allows " + named(p.kinds)}
+}
+
+// named lists accesses as SQL calls them.
+func named(all sqltree.Access) string {
+	var words []string
+	for _, one := range []sqltree.Access{sqltree.AccessSelect, sqltree.AccessInsert, sqltree.AccessUpdate, sqltree.AccessDelete} {
+		if all&one != 0 {
+			words = append(words, strings.ToUpper(string(kindOfAccess(one))))
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // checkTables admits references to the policy's tables, each for what it lists.
@@ -35,7 +48,8 @@ func (p *Policy) checkTables(f *sqltree.Facts) *sqltree.Fault {
 				Hint: "use the tables that the policy lists"}
 		}
 		if use.Access&^have != 0 {
-			return &sqltree.Fault{Code: TableNotAllowed, Message: "the policy does not allow this on table " + use.Name, Offset: use.Offset}
+			return &sqltree.Fault{Code: TableNotAllowed, Message: "the policy does not allow " + named(use.Access&^have) + " on table " + use.Name,
+				Offset: use.Offset, Hint: "it allows " + named(have)}
 		}
 	}
 	return nil

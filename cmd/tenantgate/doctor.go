@@ -63,6 +63,9 @@ func (d *doctorCommand) Run(ctx context.Context, c *console) error {
 	}
 	switch {
 	case d.SQL:
+		if note := d.shipped(report); note != "" {
+			_, _ = fmt.Fprint(c.Err, "note: "+note) // the script goes to psql
+		}
 		_, err = fmt.Fprint(c.Out, report.Script())
 	case d.JSON:
 		e := json.NewEncoder(c.Out)

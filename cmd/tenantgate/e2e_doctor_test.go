@@ -83,6 +83,10 @@ func TestDoctor(t *testing.T) {
 // and says with which policies.
 func TestDoctorOfDev(t *testing.T) {
 	in := fresh(t)
+	// A script goes to psql, so what must be read stands beside it.
+	if _, _, errs := command(t, "doctor", "--sql", "--data-dir", filepath.Join(in.dir, "data")); !strings.HasPrefix(errs, "note: no --policy was given") {
+		t.Errorf("with --sql: %s", errs)
+	}
 	_, out, errs := command(t, "doctor", "--data-dir", filepath.Join(in.dir, "data"))
 	for _, want := range []string{"\ndatabase tenantgate, role tenantgate_statement: 0 leaks, ", "\nthe wall stands for ", "public.files", ": rls: required would start\n", "\nno --policy was given, so this was held against the shipped ones (default, inject, readonly), "} {
 		if errs != "" || !strings.Contains("\n"+out, want) || strings.Contains(out, "not seen") {

@@ -195,8 +195,12 @@ func (a *analyzer) insertColumns(s *pg.InsertStmt, use *TableUse) {
 	if !ins.Named && s.SelectStmt != nil {
 		ins.cols = impliedColumns(t, s.SelectStmt.GetSelectStmt())
 	}
-	for _, name := range ins.cols {
-		a.write(t, name, use.Offset)
+	for i, name := range ins.cols {
+		at := use.Offset
+		if ins.Named {
+			at = int(s.Cols[i].GetResTarget().Location)
+		}
+		a.write(t, name, at)
 	}
 	if t.Scope == "" {
 		return
