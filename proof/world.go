@@ -65,7 +65,7 @@ func (w *World) build(ctx context.Context) error {
 			if err := w.exec(ctx, url, content(kind, server)); err != nil {
 				return fmt.Errorf("filling %s: %w", kind.of(i), err)
 			}
-			if kind == shared {
+			if kind != own {
 				err = w.wall(ctx, url)
 			}
 			if err != nil {
@@ -86,7 +86,7 @@ type database string
 const (
 	shared   database = "shared"
 	own      database = "own"
-	shuffled database = "shuffled"
+	shuffled database = "shuffled" // behind the wall too, for who asks as its role
 )
 
 func (d database) of(server int) string { return fmt.Sprintf("%s_%d", d, server) }
@@ -99,7 +99,7 @@ func (w *World) roles(ctx context.Context) error {
 func (w *World) role() string     { return w.name + "_role" }
 func (w *World) freeRole() string { return w.name + "_free" }
 
-// wall raises the third wall in the shared database, as far as the migrations did not.
+// wall raises the third wall in a database, as far as the migrations did not.
 func (w *World) wall(ctx context.Context, url string) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
