@@ -18,7 +18,7 @@ WALLS      ?= all,engine,database
 SOURCES := cmd control doctor metrics policies policy proof proxy wall
 
 .DEFAULT_GOAL := help
-.PHONY: build run test pg-matrix lint bench bench-walls fuzz prove clean help
+.PHONY: build run test pg-matrix lint bench bench-stages bench-walls fuzz prove clean help
 
 build: ## build bin/tenantgate
 	@.ci/need gcc
@@ -47,7 +47,11 @@ lint: ## gofmt, go vet and golangci-lint
 	$(GO) vet ./...
 	"$$(.ci/need --linter)" run ./...
 
-bench: ## run the benchmarks; BENCH=Decide chooses, PKG=./policy/... too
+bench: build ## measure tenantgate beside a bare front, an idiomatic one and pgbench; ARGS="--statement point --out docs/benchmarks.md"
+	@.ci/need postgres
+	$(GO) run ./cmd/bench --tenantgate bin/tenantgate $(ARGS)
+
+bench-stages: ## run the Go benchmarks of the stages; BENCH=Decide chooses, PKG=./policy/... too
 	@.ci/need gcc postgres
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
 
@@ -70,4 +74,4 @@ clean: ## remove what was built; the data of `make run` stays
 	rm -rf bin
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

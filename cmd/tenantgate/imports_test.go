@@ -15,6 +15,7 @@ const module = "github.com/tenantgate/tenantgate"
 // Postgres said becomes one of them there.
 var arrows = map[string][]string{
 	"cmd/tenantgate":          {"*"},
+	"cmd/bench":               {"control", "control/embedded", "proxy"},
 	"proxy/rest":              {"proxy", "policy", "proxy/rest/apidoc"},
 	"proxy/upstream":          {"proxy", "policy", "wall"},
 	"control":                 {"proxy", "policy", "wall"},
@@ -31,7 +32,7 @@ var arrows = map[string][]string{
 
 // owners are the libraries that only some packages may import.
 var owners = map[string][]string{
-	"github.com/valyala/fasthttp":      {"proxy/rest"},
+	"github.com/valyala/fasthttp":      {"proxy/rest", "cmd/bench"},
 	"github.com/fasthttp/router":       {"proxy/rest"},
 	"github.com/jackc/pgx/v5/pgproto3": {"proxy/upstream"},
 	"github.com/prometheus":            {"metrics"},

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"time"
+)
+
+// sample is what one turn of a front gave.
+type sample struct {
+	turn
+	cpu            time.Duration // per 10,000 requests
+	bytes, objects float64       // allocated per request
+	resident       int           // bytes, at the end of the turn
+}
+
+// cell is where samples belong: a statement, so many clients, a front.
+type cell struct {
+	statement string
+	clients   int
+	front     string
+}
+
+// results are the samples of each cell, one for each round.
+type results map[cell][]sample
+
+// Run measures and prints.
+func (c *compareCommand) Run(ctx context.Context) error {
+	d, err := makeDatabase(ctx, c.PGBin)
+	if err != nil {
+		return err
+	}
+	defer d.stop(ctx)
+	fronts, err := startFronts(ctx, c, d)
+	defer func() {
+		for _, f := range fronts {
+			f.stop()
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	all := results{}
+	for _, s := range statements {
+		if len(c.Statement) > 0 && !slices.Contains(c.Statement, s.name) {
+			continue
+		}
+		for _, clients := range c.Connections {
+			if err := c.rounds(ctx, d, fronts, s, clients, all); err != nil {
+				return fmt.Errorf("%s, %d clients: %w", s.name, clients, err)
+			}
+			fmt.Print(all.table(s.name, clients))
+		}
+	}
+	if c.Out == "" {
+		return nil
+	}
+	return os.WriteFile(c.Out, []byte(all.document(c)), 0o644) //nolint:gosec // a page for everybody
+}
+
+// rounds gives each front its turns, in another order each round; the first warms up.
+func (c *compareCommand) rounds(ctx context.Context, d *database, fronts []*front, s statement, clients int, all results) error {
+	requests := make([][][]byte, len(fronts))
+	for i, f := range fronts {
+		requests[i] = f.requests(s)
+	}
+	for round := range c.Rounds + 1 {
+		for _, i := range rand.Perm(len(fronts) + 1) { //nolint:gosec // an order
+			name, measured := "pgbench", sample{}
+			var err error
+			if i == len(fronts) {
+				measured.turn, err = direct(ctx, c, d, s, clients)
+			} else {
+				name = fronts[i].name
+				measured, err = fronts[i].measure(ctx, requests[i], clients, c.Turn)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			if at := (cell{s.name, clients, name}); round > 0 {
+				all[at] = append(all[at], measured)
+			}
+		}
+	}
+	return nil
+}
+
+// measure is a front's turn.
+func (f *front) measure(ctx context.Context, requests [][]byte, clients int, length time.Duration) (sample, error) {
+	before, err := f.used(ctx)
+	if err != nil {
+		return sample{}, err
+	}
+	var s sample
+	if s.turn, err = send(ctx, f.addr, requests, clients, length); err != nil {
+		return s, err
+	}
+	after, err := f.used(ctx)
+	if err != nil {
+		return s, err
+	}
+	n := float64(s.requests)
+	s.cpu = time.Duration(float64(after.cpu-before.cpu) / n * 10_000)
+	s.bytes, s.objects = (after.bytes-before.bytes)/n, (after.objects-before.objects)/n
+	s.resident, err = residentOf(f.cmd.Process.Pid)
+	return s, err
+}
+
+func (f *front) used(ctx context.Context) (u usage, err error) {
+	if u.bytes, u.objects, err = allocated(ctx, f.counts); err != nil {
+		return u, err
+	}
+	u.cpu, err = cpuOf(f.cmd.Process.Pid)
+	return u, err
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/tenantgate/tenantgate/control"
+	"github.com/tenantgate/tenantgate/control/embedded"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// database is a Postgres with the bundled tables, filled, and a control store for one
+// project.
+type database struct {
+	cluster                         *embedded.Cluster
+	dir                             string
+	hand, statement, control, admin string // URLs: of who writes by hand, of tenantgate's roles, of the superuser
+	project, token                  string
+}
+
+// The database and its roles. Who writes by hand is not bound by row-level security.
+const (
+	databaseName  = "bench"
+	handRole      = "bench_hand"
+	statementRole = "bench_statement"
+	controlRole   = "bench_control"
+)
+
+// password is everybody's: the cluster listens on 127.0.0.1 and is gone at the end.
+const password = "bench"
+
+// makeDatabase starts a Postgres in a directory of its own and fills it.
+func makeDatabase(ctx context.Context, binDir string) (*database, error) {
+	dir, err := os.MkdirTemp("", "tenantgate-bench-")
+	if err != nil {
+		return nil, err
+	}
+	d := &database{dir: dir}
+	if d.cluster, err = embedded.Start(ctx, embedded.Config{BinDir: binDir, DataDir: dir}); err != nil {
+		return nil, fmt.Errorf("starting Postgres: %w", err)
+	}
+	if err := d.fill(ctx); err != nil {
+		d.stop(ctx)
+		return nil, fmt.Errorf("filling the database: %w", err)
+	}
+	return d, nil
+}
+
+func (d *database) fill(ctx context.Context) error {
+	err := run(ctx, d.cluster.AdminURL("postgres"), "CREATE DATABASE "+databaseName,
+		"CREATE ROLE "+handRole+" LOGIN BYPASSRLS PASSWORD '"+password+"'",
+		"CREATE ROLE "+statementRole+" LOGIN NOINHERIT PASSWORD '"+password+"'",
+		"CREATE ROLE "+controlRole+" LOGIN PASSWORD '"+password+"'",
+		"GRANT CREATE ON DATABASE "+databaseName+" TO "+controlRole)
+	if err != nil {
+		return err
+	}
+	d.admin = d.cluster.AdminURL(databaseName)
+	url := func(role string) string { return d.cluster.URL(role, password, databaseName) }
+	d.hand, d.statement, d.control = url(handRole), url(statementRole), url(controlRole)
+	if err := control.MigrateControl(ctx, d.control); err != nil {
+		return err
+	}
+	if _, err := control.MigrateBundled(ctx, d.admin, control.Roles{Statement: statementRole, Lookup: handRole}); err != nil {
+		return err
+	}
+	if err := (control.WallKeys{ControlURL: d.control, OwnerURL: d.admin}).Ensure(ctx); err != nil {
+		return err
+	}
+	if err := run(ctx, d.admin, append([]string{"GRANT SELECT, INSERT, UPDATE ON messages TO " + handRole}, rowsSQL...)...); err != nil {
+		return err
+	}
+	return d.register(ctx)
+}
+
+// register makes the project, its server and a token.
+func (d *database) register(ctx context.Context) error {
+	store, err := control.Open(ctx, control.Config{ControlURL: d.control})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	project, err := store.CreateProject(ctx, "bench")
+	if err != nil {
+		return err
+	}
+	if _, _, err := store.CreateServerWithID(ctx, project.ID, server, "bench", ""); err != nil {
+		return err
+	}
+	d.project = project.ID
+	_, d.token, err = store.CreateToken(ctx, control.TokenSpec{Projects: []string{project.ID}, Scopes: proxy.Read | proxy.Write})
+	return err
+}
+
+func run(ctx context.Context, url string, texts ...string) error {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is left to lose
+	for _, text := range texts {
+		if _, err := conn.Exec(ctx, text); err != nil {
+			return fmt.Errorf("%s: %w", text, err)
+		}
+	}
+	return nil
+}
+
+// stop ends Postgres and removes what it held.
+func (d *database) stop(ctx context.Context) {
+	_ = d.cluster.Stop(context.WithoutCancel(ctx))
+	_ = os.RemoveAll(d.dir)
+}

@@ -1,0 +1,55 @@
+// Command bench measures tenantgate beside what stands for its price: make bench.
+//
+// On one Postgres, in turns of a second or so, each statement is sent to four fronts by the
+// same clients: tenantgate as it is shipped, with all walls; a bare program, which runs one
+// prepared statement and checks nothing (bare.go); what somebody would write by hand
+// (idiomatic.go); and pgbench, which asks Postgres directly. Each front is a process of its
+// own, so that what it takes of the machine can be read. What is printed are medians over
+// the rounds, of the ratios too: a busy machine slows a whole round down.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+// arguments are the command line.
+type arguments struct {
+	Compare compareCommand `cmd:"" default:"withargs" help:"Measure the fronts side by side, and print a table."`
+	Front   frontCommand   `cmd:"" hidden:"" help:"Be one of the fronts that tenantgate is compared with."`
+}
+
+// compareCommand measures.
+type compareCommand struct {
+	Tenantgate  string        `required:"" placeholder:"FILE" help:"The program to measure, such as bin/tenantgate."`
+	PGBin       string        `name:"pg-bin" placeholder:"DIR" help:"Folder with initdb, postgres and pgbench; searched when not given."`
+	Rounds      int           `default:"5" help:"Turns of each statement on each front."`
+	Turn        time.Duration `default:"1s" help:"Length of a turn."`
+	Connections []int         `default:"1,16,64" help:"Numbers of clients at once."`
+	Statement   []string      `placeholder:"NAME" help:"Only these statements: point, list, thousand, insert, update."`
+	Pool        int           `default:"16" help:"Connections that each front has to Postgres."`
+	Out         string        `placeholder:"FILE" help:"Write the tables there too, as Markdown."`
+}
+
+// frontCommand is what the processes run that are compared with tenantgate.
+type frontCommand struct {
+	Kind   string `arg:"" enum:"bare,idiomatic" help:"Which one."`
+	URL    string `required:"" env:"BENCH_DATABASE_URL" help:"The database."`
+	Server string `required:"" help:"Whose rows it gives."`
+	Addr   string `required:"" help:"Where it listens."`
+	Pool   int    `default:"16" help:"Connections to Postgres."`
+}
+
+func main() {
+	var args arguments
+	parsed := kong.Parse(&args, kong.Name("bench"), kong.Description("Measures tenantgate beside what stands for its price."), kong.UsageOnError())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	parsed.FatalIfErrorf(parsed.Run())
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+)
+
+var transactions = regexp.MustCompile(`number of transactions actually processed: (\d+)`)
+
+// direct has pgbench run a statement, prepared, for a turn of whole seconds. What each took
+// it writes into a log.
+func direct(ctx context.Context, c *compareCommand, d *database, s statement, clients int) (turn, error) {
+	dir, err := os.MkdirTemp("", "tenantgate-pgbench-")
+	if err != nil {
+		return turn{}, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // the system cleans up
+	script := filepath.Join(dir, "script.sql")
+	if err := os.WriteFile(script, []byte(s.pgbench+"\n"), 0o600); err != nil {
+		return turn{}, err
+	}
+	seconds := max(1, int(c.Turn.Seconds()))
+	cmd := exec.CommandContext(ctx, c.program("pgbench"), "-n", "-M", "prepared", "-c", strconv.Itoa(clients), "-j", strconv.Itoa(min(2, clients)), //nolint:gosec // the caller's choice
+		"-T", strconv.Itoa(seconds), "-f", script, "-l", "--log-prefix", filepath.Join(dir, "log"), d.hand)
+	out, err := cmd.CombinedOutput()
+	found := transactions.FindSubmatch(out)
+	if err != nil || found == nil {
+		return turn{}, fmt.Errorf("pgbench: %w: %s", err, out)
+	}
+	t := turn{elapsed: time.Duration(seconds) * time.Second}
+	if t.requests, err = strconv.Atoi(string(found[1])); err != nil {
+		return t, err
+	}
+	t.p50, t.p99, err = latencies(filepath.Join(dir, "log.*"))
+	return t, err
+}
+
+// program finds a program of Postgres.
+func (c *compareCommand) program(name string) string {
+	if c.PGBin == "" {
+		return name
+	}
+	return filepath.Join(c.PGBin, name)
+}
+
+// latencies reads pgbench's logs: client, transaction, microseconds, …
+func latencies(pattern string) (p50, p99 time.Duration, err error) {
+	names, err := filepath.Glob(pattern)
+	if err != nil {
+		return 0, 0, err
+	}
+	var all []int
+	for _, name := range names {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return 0, 0, err
+		}
+		for line := range bytes.Lines(content) {
+			if fields := bytes.Fields(line); len(fields) > 2 {
+				us, err := strconv.Atoi(string(fields[2]))
+				if err != nil {
+					return 0, 0, err
+				}
+				all = append(all, us)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return 0, 0, fmt.Errorf("pgbench logged nothing")
+	}
+	slices.Sort(all)
+	at := func(i int) time.Duration { return time.Duration(all[i]) * time.Microsecond }
+	return at(len(all) / 2), at(len(all) * 99 / 100), nil
+}

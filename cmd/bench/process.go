@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// usage is what a process took so far.
+type usage struct {
+	cpu     time.Duration
+	bytes   float64 // allocated
+	objects float64 // allocated
+}
+
+// hertz is how finely Linux counts a process' time: USER_HZ, 100 on every platform of Go's.
+const hertz = 100
+
+// cpuOf reads what a process and its threads had of the CPUs (proc_pid_stat(5)).
+func cpuOf(pid int) (time.Duration, error) {
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(content), ") ") // the name may hold spaces
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("/proc/%d/stat is not as expected", pid)
+	}
+	ticks := 0
+	for _, f := range fields[11:13] { // utime and stime
+		n, err := strconv.Atoi(f)
+		if err != nil {
+			return 0, err
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * time.Second / hertz, nil
+}
+
+// residentOf reads how much of a process is in memory, in bytes (proc_pid_statm(5)).
+func residentOf(pid int) (int, error) {
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0, err
+	}
+	var size, resident int
+	if _, err := fmt.Sscan(string(content), &size, &resident); err != nil {
+		return 0, err
+	}
+	return resident * os.Getpagesize(), nil
+}
+
+// allocated asks a process for what it allocated, in Prometheus' text format.
+func allocated(ctx context.Context, url string) (bytes, objects float64, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return 0, 0, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // read to its end
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Scan() {
+		name, value, _ := strings.Cut(lines.Text(), " ")
+		switch name {
+		case "go_memstats_alloc_bytes_total":
+			bytes, err = strconv.ParseFloat(value, 64)
+		case "go_memstats_mallocs_total":
+			objects, err = strconv.ParseFloat(value, 64)
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+	}
+	return bytes, objects, lines.Err()
+}
