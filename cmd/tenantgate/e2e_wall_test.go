@@ -18,7 +18,8 @@ func TestTheWallIsRequired(t *testing.T) {
 	in := fresh(t, "--rls", "required")
 	step := func(what string, status int, walled string) {
 		t.Helper()
-		r := within(t, status, func() reply { return in.query(t, ownUsers) })
+		waitFor(t, func() bool { return in.query(t, ownUsers).status == status }) // the wall is read once a second
+		r := in.query(t, ownUsers)
 		if status == 200 && !strings.Contains(r.body, `[["ada"],["grace"]]`) || status == 503 && (errorOf(t, r).Code != "upstream_unavailable" || r.header.Get("Retry-After") == "") {
 			t.Errorf("%s: %s", what, r.body)
 		}
