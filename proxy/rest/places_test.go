@@ -132,9 +132,9 @@ func TestPipelinedAnswers(t *testing.T) {
 
 func waitUntil(t *testing.T, what string, happened func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !happened(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(8 * time.Second); !happened(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within twenty seconds: %s", what)
+			t.Fatalf("not within eight seconds: %s", what)
 		}
 	}
 }

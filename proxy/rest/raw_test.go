@@ -28,6 +28,10 @@ func (w *world) dial() *rawConn {
 	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
 		w.t.Fatal(err)
 	}
+	// A buffer of fixed size: Linux lets one that is read fast grow beyond any answer of these tests.
+	if err := conn.(*net.TCPConn).SetReadBuffer(64 << 10); err != nil {
+		w.t.Fatal(err)
+	}
 	w.t.Cleanup(func() { _ = conn.Close() })
 	return &rawConn{conn, w, bufio.NewReader(conn)}
 }
