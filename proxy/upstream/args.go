@@ -10,27 +10,35 @@ import (
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
-// values turns the statement's parameters into what Postgres reads, all in text format:
+// bind writes the statement's parameters as Postgres reads them, all in text format, and
+// has it run:
 //
 //   - a string as it is; for bytea either Postgres' own \x… or base64, as it is returned;
 //   - a number with its digits, a bool as true or false, null as NULL;
 //   - an array as an array literal where an array is asked for, and an array or object
 //     as JSON text where json or jsonb is.
 //
-// All else that does not fit, Postgres tells when it binds.
-func (st *statement) values(types []valueType) ([][]byte, *proxy.Error) {
-	if len(types) != len(st.params) {
-		return nil, defect(fmt.Sprintf("%d parameters where Postgres wants %d", len(st.params), len(types)))
+// All else that does not fit, Postgres tells when it binds. After a refusal the wire holds
+// half of a message.
+func (st *statement) bind(w *wire, p *plan) *proxy.Error {
+	if len(p.params) != len(st.params) {
+		return defect(fmt.Sprintf("%d parameters where Postgres wants %d", len(st.params), len(p.params)))
 	}
-	values := make([][]byte, len(types))
-	for i, p := range st.params {
-		v, err := value(p.Value, types[i])
-		if err != nil {
-			return nil, invalidArgument(p, err.Error())
+	at := w.bind(p.name, len(st.params))
+	for i, param := range st.params {
+		if param.Value.Kind == policy.Null {
+			w.null()
+			continue
 		}
-		values[i] = v
+		from := w.open()
+		var err error
+		if w.out, err = appendValue(w.out, param.Value, p.params[i]); err != nil {
+			return invalidArgument(param, err.Error())
+		}
+		w.shut(from)
 	}
-	return values, nil
+	w.execute(at)
+	return nil
 }
 
 // invalidArgument names the caller's argument. The server's own id is none: that it does
@@ -56,57 +64,55 @@ const (
 	brokenArray misfit = "the array is not valid JSON"
 )
 
-func value(a policy.Arg, t valueType) ([]byte, error) {
+// appendValue appends the text of an argument that is not null.
+func appendValue(dst []byte, a policy.Arg, t valueType) ([]byte, error) {
 	switch a.Kind {
-	case policy.Null:
-		return nil, nil
 	case policy.Array:
-		return arrayValue(a.Text, t)
+		return appendArrayValue(dst, a.Text, t)
 	case policy.Object:
 		if t.kind != jsonKind {
-			return nil, noObject
+			return dst, noObject
 		}
-		return []byte(a.Text), nil
 	case policy.String:
-		return stringValue(a.Text, t.kind)
+		return appendStringValue(dst, a.Text, t.kind)
 	default:
 		if t.kind == byteaKind {
-			return nil, noBytes
+			return dst, noBytes
 		}
-		return []byte(a.Text), nil
 	}
+	return append(dst, a.Text...), nil
 }
 
-func arrayValue(text string, t valueType) ([]byte, error) {
+func appendArrayValue(dst []byte, text string, t valueType) ([]byte, error) {
 	switch t.kind {
 	case jsonKind:
-		return []byte(text), nil
+		return append(dst, text...), nil
 	case arrayKind:
-		return arrayLiteral(text, t)
+		return appendLiteral(dst, text, t)
 	default:
-		return nil, noJSON
+		return dst, noJSON
 	}
 }
 
-func stringValue(text string, k kind) ([]byte, error) {
+func appendStringValue(dst []byte, text string, k kind) ([]byte, error) {
 	if strings.IndexByte(text, 0) >= 0 {
-		return nil, hasNUL
+		return dst, hasNUL
 	}
 	if k == byteaKind {
-		return byteaValue(text)
+		return appendBytes(dst, text)
 	}
-	return []byte(text), nil
+	return append(dst, text...), nil
 }
 
-// byteaValue gives Postgres' hex form. Its older escape form is not taken: most base64 is
+// appendBytes gives Postgres' hex form. Its older escape form is not taken: most base64 is
 // valid in it too, and means other bytes.
-func byteaValue(text string) ([]byte, error) {
+func appendBytes(dst []byte, text string) ([]byte, error) {
 	if strings.HasPrefix(text, `\x`) {
-		return []byte(text), nil
+		return append(dst, text...), nil
 	}
 	raw, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
-		return nil, noBytes
+		return dst, noBytes
 	}
-	return hex.AppendEncode([]byte(`\x`), raw), nil
+	return hex.AppendEncode(append(dst, `\x`...), raw), nil
 }

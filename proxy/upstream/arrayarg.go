@@ -9,15 +9,13 @@ import (
 // maxDimensions is Postgres' own limit (MAXDIM).
 const maxDimensions = 6
 
-// arrayLiteral turns a JSON array into Postgres' text form of an array of t. Nested arrays
+// appendLiteral turns a JSON array into Postgres' text form of an array of t. Nested arrays
 // are dimensions. For json[] and jsonb[] there is one dimension, and each element is a
 // JSON value whatever its kind; a null element is always NULL.
-func arrayLiteral(text string, t valueType) ([]byte, error) {
-	l := literal{t: t, json: jsontext.NewDecoder(strings.NewReader(text))}
-	if err := l.array(1); err != nil {
-		return nil, err
-	}
-	return l.out, nil
+func appendLiteral(dst []byte, text string, t valueType) ([]byte, error) {
+	l := literal{t: t, json: jsontext.NewDecoder(strings.NewReader(text)), out: dst}
+	err := l.array(1)
+	return l.out, err
 }
 
 // literal is an array literal in the making.
@@ -84,7 +82,7 @@ func (l *literal) plainElement() error {
 	}
 	text := token.String()
 	if token.Kind() == '"' {
-		v, err := stringValue(text, l.t.elem)
+		v, err := appendStringValue(nil, text, l.t.elem)
 		if err != nil {
 			return err
 		}

@@ -110,11 +110,11 @@ func TestUnconfirmedCancellation(t *testing.T) {
 func TestCancelledBetweenRoundTrips(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r := &run{st: sel("SELECT 1")} // without a pipeline: to send anything would panic
-	if err := r.send(ctx, &plan{}, nil); !errors.Is(err, context.Canceled) {
+	r := &run{ctx: ctx, st: sel("SELECT 1")} // without a session: to send anything would panic
+	if err := r.send(&plan{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if err := r.learn(ctx, []uint32{1}); !errors.Is(err, context.Canceled) {
+	if err := r.learn([]uint32{1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

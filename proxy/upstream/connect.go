@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -45,7 +43,8 @@ func poolConfig(cfg Config, places *places) (*pgxpool.Config, error) {
 
 func hooks(pc *pgxpool.Config, cfg Config, places *places) {
 	pc.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error {
-		c.DialFunc = (&ticket{places: places, dial: c.DialFunc}).connect
+		t := &ticket{places: places, dial: c.DialFunc}
+		c.DialFunc, c.BuildFrontend = t.connect, t.frontend
 		if cfg.PasswordFile == "" {
 			return nil
 		}
@@ -59,15 +58,6 @@ func hooks(pc *pgxpool.Config, cfg Config, places *places) {
 		defer cancel()
 		return newSession(ctx, c.PgConn(), cfg)
 	}
-	if cfg.NoPrepared {
-		return // behind a pooler a cancelled connection is closed: pgconn's default
-	}
-	pc.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
-		return newCanceller(c)
-	}
-	pc.PrepareConn = func(_ context.Context, c *pgx.Conn) (bool, error) {
-		return !cancellerOf(c.PgConn()).unconfirmed, nil
-	}
 }
 
 // takeLeave closes a connection and waits until the server has too. Until then the pool
@@ -77,6 +67,9 @@ func takeLeave(c *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()
 	_ = c.Close(ctx) // it is closed in any case
+	if s := sessionOf(c.PgConn()); s != nil && s.left {
+		_ = c.PgConn().CancelRequest(ctx) // its statement would go on
+	}
 	select {
 	case <-socketOf(c.PgConn()).gone:
 	case <-time.After(leavePatience): // its place stays taken

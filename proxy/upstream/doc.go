@@ -8,10 +8,13 @@
 //
 //	prelude    set_config(…, true): the statement's time limit, and      (prelude.go)
 //	           its server with a signature, for row-level security       (package wall)
-//	[describe] Parse and Describe, on a connection's first use of a text (run.go)
-//	statement  Bind and Execute, everything in text format
+//	[describe] Parse and Describe, on a connection's first use of a text (describe.go)
+//	statement  Bind and Execute, everything in text format               (args.go, runrows.go)
 //	[shapes]   the tables still have the shape that the plan relies on
 //	Sync       commits
+//
+// pgconn opens and closes connections; what runs on them is written and read here, frame by
+// frame (wire.go), in the order of run.go.
 //
 // A known text costs one round trip. Nothing stays on the connection afterwards but
 // prepared statements, which are bounded (prepared.go). Where a result can still be

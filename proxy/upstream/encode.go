@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
-
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Encoding is how a caller wants values.
@@ -33,29 +31,36 @@ const long = 64 << 10
 func (e *encoder) fits(dst []byte, n int) bool { return len(dst)+n <= e.most }
 
 // appendHead appends the names of the columns and opens the rows.
-func appendHead(dst []byte, fields []pgconn.FieldDescription) []byte {
+func appendHead(dst []byte, columns []column) []byte {
 	dst = append(dst, `"columns":[`...)
-	for i, f := range fields {
+	for i, c := range columns {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, []byte(f.Name))
+		dst = appendString(dst, []byte(c.name))
 	}
 	return append(dst, `],"rows":[`...)
 }
 
-// row appends one row as an array.
-func (e *encoder) row(dst []byte, columns []valueType, values [][]byte) ([]byte, error) {
-	if len(values) != len(columns) {
-		return dst, fmt.Errorf("encoding a row: %d values for %d columns", len(values), len(columns))
+// row appends one row, a DataRow's content, as an array.
+func (e *encoder) row(dst []byte, columns []valueType, row []byte) ([]byte, error) {
+	n, row, err := cells(row)
+	if err == nil && n != len(columns) {
+		err = fmt.Errorf("encoding a row: %d values for %d columns", n, len(columns))
 	}
-	var err error
+	if err != nil {
+		return dst, err
+	}
 	dst = append(dst, '[')
-	for i, v := range values {
+	for i, t := range columns {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		if dst, err = e.value(dst, columns[i], v); err != nil {
+		var v []byte
+		if v, row, err = cell(row); err != nil {
+			return dst, err
+		}
+		if dst, err = e.value(dst, t, v); err != nil {
 			return dst, err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
@@ -33,6 +32,7 @@ type failure struct {
 	err      error
 	refused  *proxy.Error // when this program refused; err then adds nothing
 	reached  reach
+	unsent   bool // nothing was sent to the server
 	synced   bool
 	at       phase
 	outlived bool // our own deadline ended it, on a server that is there
@@ -86,7 +86,7 @@ func (f *failure) stale() bool {
 
 // repeatable tells whether the statement certainly did not run, and may run if repeated:
 //
-//   - pgconn sent nothing;
+//   - nothing was sent;
 //   - the server ended the connection before the prelude's answer. Answers come in order
 //     and the prelude runs first, so the statement had not begun. A connection that merely
 //     broke tells nothing: the server may have committed before the break;
@@ -97,7 +97,7 @@ func (f *failure) repeatable() bool {
 	switch {
 	case f.refused != nil:
 		return false
-	case pgconn.SafeToRetry(f.err), f.stale(), sqlState(f.err) == readOnly:
+	case f.unsent, f.stale(), sqlState(f.err) == readOnly:
 		return true
 	default:
 		return f.ended() && f.reached == unbegun
@@ -110,7 +110,7 @@ func (f *failure) repeatable() bool {
 // commit's place.
 func (f *failure) undone(st *statement) bool {
 	switch pg := f.server(); {
-	case !st.writes, !f.synced, pgconn.SafeToRetry(f.err):
+	case !st.writes, !f.synced, f.unsent:
 		return true
 	case pg == nil:
 		return false
@@ -124,9 +124,8 @@ func (f *failure) undone(st *statement) bool {
 // class is the class for Recorder.UpstreamError; "" for what is the caller's mistake alone,
 // and for a connection that was not there, which acquire counts.
 func (f *failure) class() string {
-	var long *pgproto3.ExceededMaxBodyLenErr
 	switch {
-	case errors.Is(f.err, errLimit), errors.As(f.err, &long):
+	case errors.Is(f.err, errLimit), errors.Is(f.err, errTooLong):
 		return classTooLarge
 	case f.refused != nil && f.refused.Code == policy.Internal:
 		return classInternal

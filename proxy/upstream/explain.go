@@ -5,19 +5,16 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jackc/pgx/v5/pgproto3"
-
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // explain turns the failure into what the caller is told.
 func (f *failure) explain(ctx context.Context, st *statement) *proxy.Error {
-	var long *pgproto3.ExceededMaxBodyLenErr
 	switch {
 	case f.refused != nil:
 		return f.refused
-	case errors.As(f.err, &long):
+	case errors.Is(f.err, errTooLong):
 		return f.settle(st, tooLarge(fmt.Sprintf("%d bytes", st.limits.MaxResultBytes)), "the answer was too long to be read")
 	case ctx.Err() != nil:
 		return f.settle(st, gone(ctx), "the statement was cut off")

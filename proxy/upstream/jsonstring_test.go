@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"math/rand/v2"
 	"strings"
@@ -55,8 +56,8 @@ func FuzzArray(f *testing.F) {
 	f.Add(`[0:1]={"",x}`)
 	f.Fuzz(func(_ *testing.T, s string) {
 		_, _ = (&encoder{most: 1 << 20}).array(nil, arrayOf(byteaKind), []byte(s))
-		_, _ = arrayLiteral(s, arrayOf(jsonKind))
-		_, _ = arrayLiteral(s, arrayOf(byteaKind))
+		_, _ = appendLiteral(nil, s, arrayOf(jsonKind))
+		_, _ = appendLiteral(nil, s, arrayOf(byteaKind))
 	})
 }
 
@@ -74,17 +75,18 @@ func TestRowsAllocateNothing(t *testing.T) {
 	}
 }
 
-func sampleRow() (*encoder, []valueType, [][]byte) {
+// sampleRow gives a row as Postgres sends it.
+func sampleRow() (*encoder, []valueType, []byte) {
 	columns := []valueType{
 		scalar(exactKind), scalar(textKind), scalar(textKind), scalar(boolKind), scalar(timestamptzKind),
 		scalar(jsonKind), scalar(byteaKind), arrayOf(textKind), arrayOf(numberKind), scalar(numberKind),
 	}
-	var row [][]byte
+	row := binary.BigEndian.AppendUint16(nil, uint16(len(columns)))
 	for _, v := range []string{
 		"123456789", "a text of an ordinary length, as in a message", "one\nwith \"escapes\" in it", "t", "2026-01-31 09:15:00.123456+00",
 		`{"a": [1, 2, 3]}`, `\x00112233445566778899aabbccddeeff`, `{a,"b c","d\"e",NULL}`, "{1,2,3}", "0.5",
 	} {
-		row = append(row, []byte(v))
+		row = append(binary.BigEndian.AppendUint32(row, uint32(len(v))), v...)
 	}
 	return &encoder{most: 1 << 20, scratch: make([]byte, 0, 64)}, columns, row
 }

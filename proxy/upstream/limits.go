@@ -24,18 +24,18 @@ func (r *run) bound(columns []valueType) {
 	if slices.ContainsFunc(columns, valueType.wide) {
 		length *= 2
 	}
-	r.s.conn.Frontend().SetMaxBodyLen(length + allowance)
+	r.s.wire.most = length + allowance
 }
 
 // tooLarge stops the statement: the rest of its rows is not wanted.
 func (r *run) tooLarge(what string) *proxy.Error {
-	r.cancel()
+	r.stop()
 	return tooLarge(what)
 }
 
-// broken stops the statement: a value is not what Postgres prints.
-func (r *run) broken(err error) *proxy.Error {
-	r.cancel()
+// unreadable stops the statement: a value is not what Postgres prints.
+func (r *run) unreadable(err error) *proxy.Error {
+	r.stop()
 	return proxy.AsError(err)
 }
 

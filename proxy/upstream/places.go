@@ -2,12 +2,14 @@ package upstream
 
 import (
 	"context"
+	"io"
 	"net"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 )
 
 // places bounds the pool's sockets, and so its backends. A backend whose connection was
@@ -60,6 +62,13 @@ type ticket struct {
 	places    *places
 	dial      pgconn.DialFunc
 	connected atomic.Bool
+	in        io.Reader // what pgconn reads the connection from
+}
+
+// frontend is a pgconn.BuildFrontendFunc; the last one made is that of the connection.
+func (t *ticket) frontend(r io.Reader, w io.Writer) *pgproto3.Frontend {
+	t.in = r
+	return pgproto3.NewFrontend(r, w)
 }
 
 // connect is a pgconn.DialFunc.

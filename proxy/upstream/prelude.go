@@ -77,15 +77,24 @@ func newPrelude(cfg Config, signs bool) prelude {
 	return p
 }
 
-// values are the prelude's parameters; signed is for a prelude that signs. Less than a
-// millisecond would mean "no limit" to Postgres, so it is rounded up.
-func (p prelude) values(limit time.Duration, signed []byte) [][]byte {
-	ms := max(limit.Milliseconds(), 1)
-	values := [][]byte{strconv.AppendInt(nil, ms, 10)}
+// bind writes the prelude's parameters and has it run; signed is for one that signs. Less
+// than a millisecond would mean "no limit" to Postgres, so it is rounded up.
+func (p *prelude) bind(w *wire, name string, limit time.Duration, signed []byte) {
+	values := 1 + len(p.fixed)
 	if p.signs {
-		values = append(values, signed)
+		values++
 	}
-	return append(values, p.fixed...)
+	at := w.bind(name, values)
+	from := w.open()
+	w.out = strconv.AppendInt(w.out, max(limit.Milliseconds(), 1), 10)
+	w.shut(from)
+	if p.signs {
+		w.value(signed)
+	}
+	for _, v := range p.fixed {
+		w.value(v)
+	}
+	w.execute(at)
 }
 
 // shapesSQL fails (22012, division by zero) unless each table $2[i] has the columns $3[i],
@@ -97,16 +106,36 @@ FROM unnest($2::oid[], $3::text[]) AS s(o, columns)
 WHERE columns = (SELECT pg_catalog.string_agg(pg_catalog.octet_length(a.attname::text) || ':' || a.attname, ',' ORDER BY a.attnum)
   FROM pg_catalog.pg_attribute AS a WHERE a.attrelid = s.o AND a.attnum > 0 AND NOT a.attisdropped)`
 
-func shapeValues(shapes []policy.Shape) [][]byte {
-	oids, columns := []byte{'{'}, []byte{'{'}
+// bindShapes writes the check of the tables' shapes and has it run.
+func bindShapes(w *wire, name string, shapes []policy.Shape) {
+	at := w.bind(name, 3)
+	from := w.open()
+	w.out = strconv.AppendInt(w.out, int64(len(shapes)), 10)
+	w.shut(from)
+	from = w.open()
+	w.out = append(w.out, '{')
 	for i, s := range shapes {
-		if i > 0 {
-			oids, columns = append(oids, ','), append(columns, ',')
-		}
-		oids = strconv.AppendUint(oids, uint64(s.OID), 10)
-		columns = appendElement(columns, s.Columns)
+		w.separate(i)
+		w.out = strconv.AppendUint(w.out, uint64(s.OID), 10)
 	}
-	return [][]byte{strconv.AppendInt(nil, int64(len(shapes)), 10), append(oids, '}'), append(columns, '}')}
+	w.out = append(w.out, '}')
+	w.shut(from)
+	from = w.open()
+	w.out = append(w.out, '{')
+	for i, s := range shapes {
+		w.separate(i)
+		w.out = appendElement(w.out, s.Columns)
+	}
+	w.out = append(w.out, '}')
+	w.shut(from)
+	w.execute(at)
+}
+
+// separate writes the comma before each but the first element of an array.
+func (w *wire) separate(i int) {
+	if i > 0 {
+		w.out = append(w.out, ',')
+	}
 }
 
 // appendElement writes a table's columns as an element of an array in Postgres' text form.

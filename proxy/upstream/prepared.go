@@ -2,29 +2,28 @@ package upstream
 
 import (
 	"container/list"
+	"slices"
 	"strconv"
-
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // plan is a statement as a connection knows it: how to bind its parameters and how to
 // encode its rows.
 type plan struct {
 	sql     string
-	desc    *pgconn.StatementDescription
+	name    string // "": the unnamed statement
 	params  []valueType
 	columns []valueType
 	head    []byte // the JSON up to the first row
 }
 
-func newPlan(sql string, desc *pgconn.StatementDescription, t *types) *plan {
-	p := &plan{sql: sql, desc: desc, head: appendHead(nil, desc.Fields)}
-	for _, oid := range desc.ParamOIDs {
+func newPlan(sql, name string, d described, t *types) *plan {
+	p := &plan{sql: sql, name: name, head: appendHead(nil, d.columns)}
+	for _, oid := range d.params {
 		known, _ := t.get(oid)
 		p.params = append(p.params, known)
 	}
-	for _, f := range desc.Fields {
-		known, _ := t.get(f.DataTypeOID)
+	for _, c := range d.columns {
+		known, _ := t.get(c.oid)
 		p.columns = append(p.columns, known)
 	}
 	return p
@@ -37,6 +36,7 @@ type statements struct {
 	order  *list.List // of *plan, the last used first
 	byText map[string]*list.Element
 	stale  []string // names to close on the server
+	closes int      // those of stale whose closing was written
 	made   uint64
 }
 
@@ -88,7 +88,7 @@ func (s *statements) drop(sql string) {
 		return
 	}
 	delete(s.byText, sql)
-	s.close(s.order.Remove(e).(*plan).desc.Name)
+	s.close(s.order.Remove(e).(*plan).name)
 }
 
 // close has the named statement closed with the next statement; closing what does not
@@ -99,15 +99,20 @@ func (s *statements) close(name string) {
 	}
 }
 
-// sendStale queues the closing of what was dropped and tells how many answers follow.
-func (s *statements) sendStale(pl *pgconn.Pipeline) int {
+// deallocate writes the closing of what was dropped.
+func (s *statements) deallocate(w *wire) {
 	if s == nil {
-		return 0
+		return
 	}
-	n := len(s.stale)
 	for _, name := range s.stale {
-		pl.SendDeallocate(name)
+		w.deallocate(name)
 	}
-	s.stale = s.stale[:0]
-	return n
+	s.closes = len(s.stale)
+}
+
+// deallocated forgets those whose closing was written: it was sent.
+func (s *statements) deallocated() {
+	if s != nil {
+		s.stale, s.closes = slices.Delete(s.stale, 0, s.closes), 0
+	}
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
@@ -64,53 +62,30 @@ func (p *Pool) attempt(ctx context.Context, st *statement, enc Encoding, dst []b
 		return Result{}, &failure{err: err, refused: proxy.AsError(err)}
 	}
 	defer conn.Release()
-	ctx, cancel := context.WithTimeout(ctx, st.limits.StatementTimeout+grace)
-	defer cancel()
-	r := newRun(conn.Conn, st, p.types, enc, cancel)
-	res, err := r.execute(ctx, dst)
+	s := sessionOf(conn.Conn.Conn().PgConn())
+	r := &s.run
+	*r = run{ctx: ctx, st: st, s: s, types: p.types, enc: encoder{Encoding: enc}, start: time.Now()}
+	defer func() { *r = run{} }() // nothing of a server's stays with the connection
+	r.bound(nil)
+	res, err := r.execute(dst)
 	r.record(p.cfg.Recorder)
 	if err == nil {
 		return res, nil
 	}
-	return Result{}, r.failure(ctx, err)
+	return Result{}, r.failure(err)
 }
 
-// newRun prepares one attempt.
-func newRun(conn *pgxpool.Conn, st *statement, t *types, enc Encoding, cancel context.CancelFunc) *run {
-	r := &run{
-		st: st, s: sessionOf(conn.Conn().PgConn()), types: t, enc: encoder{Encoding: enc}, cancel: cancel, start: time.Now(),
-	}
-	r.bound(nil)
-	return r
-}
-
-// outlived tells whether the attempt's own deadline ended it while the server was there:
-// Postgres did not look for its time limit, as it does not in some loops. A server that is
-// there confirms the cancellation; where there is none, it has answered the prelude.
-func (r *run) outlived(ctx context.Context) bool {
-	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return false
-	}
-	if c := cancellerOf(r.s.conn); c != nil {
-		return !c.unconfirmed
-	}
-	return r.reached >= begun
-}
-
-// failure tells what the run knows about its end; ctx is the attempt's.
-func (r *run) failure(ctx context.Context, err error) *failure {
+// failure tells what the run knows about its end.
+func (r *run) failure(err error) *failure {
 	f := &failure{
-		err: err, reached: r.reached, synced: r.synced, at: r.at,
-		outlived: r.outlived(ctx), elapsed: time.Since(r.start),
+		err: err, reached: r.reached, unsent: !r.s.wire.sent, synced: r.synced, at: r.at,
+		outlived: r.outlived(), elapsed: r.end.Sub(r.start),
 	}
 	errors.As(err, &f.refused)
 	if f.stale() {
 		r.s.statements.drop(r.st.sql)
-		if sqlState(err) == undefinedStatement {
-			// Somebody dropped the connection's statements: the others are gone too.
-			ctx, cancel := context.WithTimeout(context.Background(), closePatience)
-			defer cancel()
-			_ = r.s.conn.Close(ctx)
+		if sqlState(err) == undefinedStatement && !r.s.left {
+			r.s.giveUp() // somebody dropped the connection's statements: the others are gone too
 		}
 	}
 	return f

@@ -2,13 +2,10 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
-
-	"github.com/tenantgate/tenantgate/policy"
-	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // reach is how far a run certainly came, by what the server answered.
@@ -31,16 +28,18 @@ const (
 
 // run is one attempt at one statement on one connection.
 type run struct {
-	st     *statement
-	s      *session
-	types  *types
-	enc    encoder
-	cancel context.CancelFunc // ends the pipeline's context, and so the statement
+	ctx   context.Context //nolint:containedctx // a run lives no longer than its call
+	st    *statement
+	s     *session
+	types *types
+	enc   encoder
 
-	pl      *pgconn.Pipeline
-	closes  int  // answers to come about dropped statements
 	opened  bool // the prelude's answer was read
 	synced  bool // the Sync was sent: the server commits what succeeds
+	broken  bool // the connection can't be used any more
+	late    bool // the run's own deadline woke it
+	called  bool // the statement was called off
+	deaf    bool // and the server did not confirm that
 	reached reach
 	at      phase // of the answer being read
 
@@ -48,40 +47,41 @@ type run struct {
 }
 
 // execute runs the statement and leaves the connection either ready or closed. The error
-// is an *proxy.Error where this program itself refused, else what pgconn said.
-func (r *run) execute(ctx context.Context, dst []byte) (Result, error) {
-	defer func() { r.end = time.Now() }()
-	known := r.s.statements.get(r.st.sql)
-	var values [][]byte
-	if known != nil {
-		var refused *proxy.Error
-		if values, refused = r.st.values(known.params); refused != nil {
-			return Result{}, refused
-		}
-	}
-	r.pl = r.s.conn.StartPipeline(ctx)
-	res, err := r.exchange(ctx, known, values, dst)
+// is an *proxy.Error where this program itself refused, a *pgconn.PgError where the server
+// did, else the connection's.
+func (r *run) execute(dst []byte) (Result, error) {
+	w := &r.s.wire
+	w.begin()
+	unset := r.s.alarm.set(r.ctx, r.start.Add(r.st.limits.StatementTimeout+grace))
+	res, err := r.exchange(dst)
 	if err != nil {
-		r.abort()
+		r.settle()
 	}
-	if closing := r.pl.Close(); err == nil && closing != nil {
-		err = closing
+	r.end = time.Now()
+	unset()
+	if r.broken || r.deaf || !w.idle() {
+		r.s.giveUp()
 	}
+	r.s.alarm.off()
 	return res, err
 }
 
 // exchange sends everything and reads the answers up to the end of the transaction.
-func (r *run) exchange(ctx context.Context, p *plan, values [][]byte, dst []byte) (Result, error) {
-	r.closes = r.s.statements.sendStale(r.pl)
-	r.s.sendPrelude(r.pl, r.st)
+func (r *run) exchange(dst []byte) (Result, error) {
+	if r.s.conn.Frontend().ReadBufferLen() > 0 { // half a message, which nobody will ever read
+		r.broken = true
+		return Result{}, errMalformed
+	}
+	p := r.s.statements.get(r.st.sql)
+	r.s.statements.deallocate(&r.s.wire)
+	r.s.writePrelude(r.st)
 	if p == nil {
 		var err error
-		if p, values, err = r.describe(ctx); err != nil {
+		if p, err = r.describe(); err != nil {
 			return Result{}, err
 		}
 	}
-	r.bound(p.columns)
-	if err := r.send(ctx, p, values); err != nil {
+	if err := r.send(p); err != nil {
 		return Result{}, err
 	}
 	if err := r.opening(); err != nil {
@@ -95,25 +95,45 @@ func (r *run) exchange(ctx context.Context, p *plan, values [][]byte, dst []byte
 }
 
 // send sends the statement and what follows it.
-func (r *run) send(ctx context.Context, p *plan, values [][]byte) error {
-	if err := ctx.Err(); err != nil {
+func (r *run) send(p *plan) error {
+	if err := r.ctx.Err(); err != nil {
 		return err // a cancellation between two round trips meets an idle server
 	}
-	r.pl.SendQueryStatement(p.desc, values, nil, nil)
-	if len(r.st.shapes) > 0 {
-		r.s.sendShapes(r.pl, r.st)
+	r.bound(p.columns)
+	w := &r.s.wire
+	if refused := r.st.bind(w, p); refused != nil {
+		w.out = w.out[:0]
+		return refused
 	}
-	if r.st.reviewed() {
+	here := len(w.out)
+	r.s.writeShapes(r.st)
+	if r.st.reviewed() || len(w.out)-here > maxBehind {
+		w.out = w.out[:here]
+		w.askNow()
 		return r.flush()
 	}
-	r.synced = true
-	return r.pl.Sync()
+	return r.sync()
 }
 
-// flush has the server answer what was sent, without ending the transaction.
+// maxBehind bounds what is sent behind a statement, in bytes: a server that waits for us to
+// read its rows takes no more than its socket does, and we would wait for it.
+const maxBehind = 16 << 10
+
+// sync sends what was written and the end of the transaction.
+func (r *run) sync() error {
+	r.s.wire.sync()
+	r.synced = true
+	return r.flush()
+}
+
 func (r *run) flush() error {
-	r.pl.SendFlushRequest()
-	return r.pl.Flush()
+	err := r.s.wire.flush()
+	if err != nil {
+		r.broken = true
+		return fmt.Errorf("sending a statement: %w", err)
+	}
+	r.s.statements.deallocated()
+	return nil
 }
 
 // opening reads the answers that precede the statement's.
@@ -121,82 +141,131 @@ func (r *run) opening() error {
 	if r.opened {
 		return nil
 	}
-	for range r.closes {
-		if _, err := r.pl.GetResults(); err != nil {
-			return err
-		}
-	}
-	if err := r.skip(); err != nil {
+	if err := r.skip(commandComplete); err != nil {
 		return err
 	}
 	r.opened, r.reached = true, begun
 	return nil
 }
 
-// reader gives the next result.
-func (r *run) reader() (*pgconn.ResultReader, error) {
-	answer, err := r.pl.GetResults()
-	if err != nil {
-		return nil, err
+// next gives the next message; an error of the server's is an error. A run that is woken
+// calls the statement off and goes on to hear how it ended.
+func (r *run) next() (kind byte, body []byte, err error) {
+	for {
+		kind, body, err = r.s.wire.next()
+		switch {
+		case err == nil && kind != errorResponse:
+			return kind, body, nil
+		case err == nil:
+			err = serverError(body)
+			r.broken = r.broken || errors.Is(err, errMalformed)
+			return kind, nil, err
+		case errors.Is(err, os.ErrDeadlineExceeded) && r.woken():
+			continue
+		}
+		r.broken = true
+		return 0, nil, fmt.Errorf("waiting for the database's answer: %w", err)
 	}
-	reader, ok := answer.(*pgconn.ResultReader)
-	if !ok {
-		return nil, fmt.Errorf("reading a result: %T came instead", answer)
-	}
-	return reader, nil
 }
 
-// skip reads the next result and forgets it.
-func (r *run) skip() error {
-	reader, err := r.reader()
-	if err != nil {
-		return err
-	}
-	_, err = reader.Close()
-	return err
+// woken calls the statement off, once; it tells whether there is still an end to wait for.
+// Behind a pooler there is none: a cancellation there costs the connection.
+func (r *run) woken() bool {
+	r.late = r.late || !r.called && r.ctx.Err() == nil
+	return !r.s.pooled() && r.callOff()
 }
 
-// finish reads the check of the shapes and commits.
+// stop ends a statement whose rows are not wanted any more.
+func (r *run) stop() {
+	if r.s.pooled() {
+		r.broken = true
+		return
+	}
+	r.callOff()
+}
+
+// callOff has the server cancel the statement, if that was not asked of it before.
+func (r *run) callOff() bool {
+	if r.called {
+		return false
+	}
+	r.called = true
+	r.deaf = !r.s.cancel()
+	return true
+}
+
+// skip reads up to a message of a type.
+func (r *run) skip(until byte) error {
+	for {
+		kind, _, err := r.next()
+		if err != nil || kind == until {
+			return err
+		}
+	}
+}
+
+// finish checks the shapes, where that was not done yet, and commits.
 func (r *run) finish() error {
+	late := !r.synced
+	if late {
+		r.s.writeShapes(r.st)
+		if err := r.sync(); err != nil {
+			return err
+		}
+	}
 	if len(r.st.shapes) > 0 {
 		r.at = checking
-		if err := r.skip(); err != nil {
+		if err := r.skip(commandComplete); err != nil {
 			return err
 		}
 		r.at = running
 	}
-	if !r.synced {
-		r.synced = true
-		if err := r.pl.Sync(); err != nil {
+	// A deferred constraint fails here, in place of the commit.
+	return r.ready()
+}
+
+// ready reads the end of the transaction.
+func (r *run) ready() error {
+	for {
+		kind, body, err := r.next()
+		if err != nil {
 			return err
 		}
+		if kind == readyForQuery {
+			r.broken = r.broken || len(body) != 1 || body[0] != 'I' // in a transaction, still
+			return nil
+		}
 	}
-	// A deferred constraint fails here, in place of the commit.
-	answer, err := r.pl.GetResults()
-	if err != nil {
-		return err
-	}
-	if _, ok := answer.(*pgconn.PipelineSync); !ok {
-		return fmt.Errorf("committing: %T came instead of the end", answer)
-	}
-	return nil
 }
 
-// abort makes sure that nothing of a failed run remains, and that the answers end. Where
+// settle makes sure that nothing of a failed run remains, and that the answers end. Where
 // the Sync was not sent, the transaction is open or has failed; ROLLBACK ends the one and
 // is skipped in the other, and in no case is the Sync after it a commit.
-func (r *run) abort() {
-	if r.synced || r.s.conn.IsClosed() {
+func (r *run) settle() {
+	w := &r.s.wire
+	if r.broken || !w.sent {
 		return
 	}
-	r.pl.SendQueryParams("ROLLBACK", nil, nil, nil, nil)
-	_ = r.pl.Sync() // fails with the connection, and the transaction with it
+	if !r.synced {
+		w.parse("", "ROLLBACK")
+		w.execute(w.bind("", 0))
+		w.sync()
+		if w.flush() != nil { // and the transaction fails with the connection
+			r.broken = true
+			return
+		}
+	}
+	for r.ready() != nil && !r.broken {
+		// the errors of what was skipped, and of a ROLLBACK in a failed transaction
+	}
 }
 
-// affected is the count of the command tag; that of SELECT counts rows that were read.
-func affected(tag pgconn.CommandTag, kind policy.Kind) int64 {
-	if kind == policy.Select || tag.Select() {
-		return 0
+// outlived tells whether the attempt's own deadline ended it while the server was there:
+// Postgres did not look for its time limit, as it does not in some loops. A server that is
+// there confirms the cancellation; where there is none, it has answered the prelude.
+func (r *run) outlived() bool {
+	if r.s.pooled() {
+		return r.late && r.reached >= begun
 	}
-	return tag.RowsAffected()
+	return r.late && !r.deaf
 }

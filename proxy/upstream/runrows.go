@@ -1,152 +1,85 @@
 package upstream
 
 import (
-	"context"
+	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/tenantgate/tenantgate/policy"
 )
-
-// describe has the statement parsed and learns its types, all within the transaction that
-// it will run in: behind a pooler, another transaction may be on another connection.
-func (r *run) describe(ctx context.Context) (*plan, [][]byte, error) {
-	name := r.s.statements.name()
-	p, err := r.plan(ctx, name)
-	if err != nil {
-		r.s.statements.close(name) // it may exist all the same
-		return nil, nil, err
-	}
-	r.s.statements.put(p)
-	values, refused := r.st.values(p.params)
-	if refused != nil {
-		return nil, nil, refused
-	}
-	return p, values, nil
-}
-
-// plan has the statement parsed under a name and described.
-func (r *run) plan(ctx context.Context, name string) (*plan, error) {
-	desc, err := r.described(name)
-	if err != nil {
-		return nil, err
-	}
-	if missing := r.types.missing(desc); len(missing) > 0 {
-		if err := r.learn(ctx, missing); err != nil {
-			return nil, err
-		}
-		if name == "" { // learning took the unnamed statement's place
-			if desc, err = r.described(name); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return newPlan(r.st.sql, desc, r.types), nil
-}
-
-func (r *run) described(name string) (*pgconn.StatementDescription, error) {
-	r.pl.SendPrepare(name, r.st.sql, nil)
-	if err := r.flush(); err != nil {
-		return nil, err
-	}
-	if err := r.opening(); err != nil {
-		return nil, err
-	}
-	r.at = analysing
-	answer, err := r.pl.GetResults()
-	if err != nil {
-		return nil, err
-	}
-	r.at = running
-	desc, ok := answer.(*pgconn.StatementDescription)
-	if !ok {
-		return nil, fmt.Errorf("describing a statement: %T came instead", answer)
-	}
-	desc.Name = name
-	return desc, nil
-}
-
-// learn asks the database about types.
-func (r *run) learn(ctx context.Context, oids []uint32) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	list := []byte{'{'}
-	for i, oid := range oids {
-		if i > 0 {
-			list = append(list, ',')
-		}
-		list = strconv.AppendUint(list, uint64(oid), 10)
-	}
-	r.pl.SendQueryParams(typesSQL, [][]byte{append(list, '}')}, nil, nil, nil)
-	if err := r.flush(); err != nil {
-		return err
-	}
-	reader, err := r.reader()
-	if err != nil {
-		return err
-	}
-	rows := map[uint32]pgType{}
-	for reader.NextRow() {
-		oid, t, err := parsePgType(reader.Values())
-		if err != nil {
-			return r.broken(err)
-		}
-		rows[oid] = t
-	}
-	if _, err := reader.Close(); err != nil {
-		return err
-	}
-	r.types.learn(oids, rows)
-	return nil
-}
 
 // rows reads and encodes the statement's rows until they end or go beyond the limits.
 func (r *run) rows(p *plan, dst []byte) (Result, error) {
-	reader, err := r.reader()
-	r.first = time.Now()
-	if err != nil {
-		return Result{}, err
-	}
 	res := Result{Body: append(dst, p.head...)}
 	r.enc.most = len(dst) + r.st.limits.MaxResultBytes - responseTail
-	for reader.NextRow() {
-		if res.Rows >= r.st.limits.MaxRows {
-			return res, r.tooLarge(strconv.Itoa(r.st.limits.MaxRows) + " rows")
+	for {
+		kind, body, err := r.next()
+		if r.first.IsZero() {
+			r.first = time.Now()
 		}
-		if err := r.row(&res, p, reader.Values()); err != nil {
+		switch {
+		case err != nil:
 			return res, err
+		case kind == dataRow:
+			if err := r.row(&res, p, body); err != nil {
+				return res, err
+			}
+		case kind == commandComplete:
+			return res, r.complete(&res, p, body)
+		case kind != bindComplete:
+			r.broken = true
+			return res, fmt.Errorf("reading rows: a message of type %q: %w", kind, errMalformed)
 		}
 	}
-	if len(p.columns) > 0 && !r.enc.fits(res.Body, 0) {
-		return res, r.tooLong() // without a row: the names alone
-	}
-	tag, err := reader.Close()
-	if err != nil {
-		return res, err
-	}
-	r.reached = completed
-	res.Body = append(res.Body, ']')
-	res.RowsAffected = affected(tag, r.st.kind)
-	return res, nil
 }
 
-func (r *run) row(res *Result, p *plan, values [][]byte) error {
+func (r *run) row(res *Result, p *plan, row []byte) error {
+	if res.Rows >= r.st.limits.MaxRows {
+		return r.tooLarge(strconv.Itoa(r.st.limits.MaxRows) + " rows")
+	}
 	if res.Rows > 0 {
 		res.Body = append(res.Body, ',')
 	}
-	body, err := r.enc.row(res.Body, p.columns, values)
+	body, err := r.enc.row(res.Body, p.columns, row)
 	switch {
 	case errors.Is(err, errLimit), err == nil && !r.enc.fits(body, 0):
 		return r.tooLong()
 	case err != nil:
-		return r.broken(err)
+		return r.unreadable(err)
 	}
 	res.Body = body
 	res.Rows++
 	return nil
+}
+
+// complete ends the rows.
+func (r *run) complete(res *Result, p *plan, tag []byte) error {
+	if len(p.columns) > 0 && !r.enc.fits(res.Body, 0) {
+		return r.tooLong() // without a row: the names alone
+	}
+	r.reached = completed
+	res.Body = append(res.Body, ']')
+	res.RowsAffected = affected(tag, r.st.kind)
+	return nil
+}
+
+// affected is the count that ends the command tag ("INSERT 0 5", "UPDATE 5"); that of SELECT
+// counts rows that were read.
+func affected(tag []byte, kind policy.Kind) int64 {
+	tag = bytes.TrimSuffix(tag, []byte{0})
+	if kind == policy.Select || bytes.HasPrefix(tag, []byte("SELECT")) {
+		return 0
+	}
+	var n int64
+	for _, c := range tag[bytes.LastIndexByte(tag, ' ')+1:] {
+		if c < '0' || c > '9' {
+			return 0
+		}
+		n = 10*n + int64(c-'0')
+	}
+	return n
 }
 
 // record tells how long the stages took.

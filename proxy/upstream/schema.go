@@ -100,7 +100,6 @@ func (p *Pool) Schema(ctx context.Context, tables []policy.TableName) (policy.Sc
 		return policy.Schema{}, err
 	}
 	defer conn.Release()
-	conn.Conn.Conn().PgConn().Frontend().SetMaxBodyLen(0) // a statement left its own limit
 	rows, role, err := p.readCatalog(ctx, conn.Conn, tables)
 	if err != nil {
 		p.cfg.Recorder.UpstreamError(classConnect)

@@ -7,23 +7,28 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// The keys under which a connection carries what belongs to it.
+// sessionKey is where a connection carries its session.
+const sessionKey = "tenantgate.session"
+
+// The names of the session's own prepared statements.
 const (
-	sessionKey   = "tenantgate.session"
-	cancellerKey = "tenantgate.canceller"
+	preludeName = "tg_prelude"
+	shapesName  = "tg_shapes"
 )
 
 // session is one connection and what is prepared on it. It belongs to whoever acquired
 // the connection.
 type session struct {
 	conn       *pgconn.PgConn
+	wire       wire
+	alarm      alarm
 	wall       Wall
 	plain      prelude
 	signing    prelude
-	statements *statements                  // nil where nothing may be named
-	opening    *pgconn.StatementDescription // the prelude that is in use; nil likewise
-	signs      bool                         // opening is the signing one
-	shapes     *pgconn.StatementDescription // shapesSQL; nil likewise
+	signs      bool        // the prelude that is prepared is the signing one
+	statements *statements // nil where nothing may be named
+	run        run         // the one that has the connection now
+	left       bool        // given up while the server may still be at work
 }
 
 // messagesSQL asks for messages in English where the role may set that; the caller's
@@ -34,56 +39,72 @@ THEN pg_catalog.set_config('lc_messages', 'C', false) END`
 // newSession makes conn ready for statements.
 func newSession(ctx context.Context, conn *pgconn.PgConn, cfg Config) error {
 	s := &session{conn: conn, wall: cfg.Wall, plain: newPrelude(cfg, false), signing: newPrelude(cfg, true)}
+	s.wire.conn, s.wire.in = conn.Conn(), socketOf(conn).ticket.in
+	s.alarm.conn = conn.Conn()
 	conn.CustomData()[sessionKey] = s
 	if cfg.NoPrepared {
 		return nil
 	}
 	s.statements = newStatements(cfg.StatementCacheSize)
-	opening := s.plain
+	opening := &s.plain
 	if _, s.signs = cfg.Wall.sign("any"); s.signs {
-		opening = s.signing
+		opening = &s.signing
 	}
-	var err error
-	if s.opening, err = conn.Prepare(ctx, "tg_prelude", opening.sql, nil); err != nil {
+	if _, err := conn.Prepare(ctx, preludeName, opening.sql, nil); err != nil {
 		return fmt.Errorf("preparing a session: %w", err)
 	}
-	if s.shapes, err = conn.Prepare(ctx, "tg_shapes", shapesSQL, nil); err != nil {
+	if _, err := conn.Prepare(ctx, shapesName, shapesSQL, nil); err != nil {
 		return fmt.Errorf("preparing a session: %w", err)
 	}
 	// An older server lacks the function; only a broken connection matters here.
-	if err = conn.ExecParams(ctx, messagesSQL, nil, nil, nil, nil).Read().Err; err != nil && conn.IsClosed() {
+	if err := conn.ExecParams(ctx, messagesSQL, nil, nil, nil, nil).Read().Err; err != nil && conn.IsClosed() {
 		return fmt.Errorf("preparing a session: %w", err)
 	}
 	return nil
 }
 
+// sessionOf gives the connection's session; nil where none could be made.
 func sessionOf(conn *pgconn.PgConn) *session {
-	return conn.CustomData()[sessionKey].(*session)
+	s, _ := conn.CustomData()[sessionKey].(*session)
+	return s
 }
 
-// sendPrelude queues the prelude. One that was not in use when the connection was made,
+// pooled tells whether a pooler is in front of the database: nothing may be named, and a
+// connection is not the same backend for two transactions.
+func (s *session) pooled() bool { return s.statements == nil }
+
+// writePrelude writes the prelude. One that was not in use when the connection was made,
 // because a key came or went, is sent unnamed.
-func (s *session) sendPrelude(pl *pgconn.Pipeline, st *statement) {
+func (s *session) writePrelude(st *statement) {
 	signed, signs := s.wall.sign(st.server)
-	p, desc := s.plain, s.opening
+	p, name := &s.plain, preludeName
 	if signs {
-		p = s.signing
+		p = &s.signing
 	}
-	if signs != s.signs {
-		desc = nil
+	if s.pooled() || signs != s.signs {
+		name = ""
+		s.wire.parse(name, p.sql)
 	}
-	s.send(pl, desc, p.sql, p.values(st.limits.StatementTimeout, signed))
+	p.bind(&s.wire, name, st.limits.StatementTimeout, signed)
 }
 
-// sendShapes queues the check of the tables' shapes.
-func (s *session) sendShapes(pl *pgconn.Pipeline, st *statement) {
-	s.send(pl, s.shapes, shapesSQL, shapeValues(st.shapes))
-}
-
-func (s *session) send(pl *pgconn.Pipeline, desc *pgconn.StatementDescription, sql string, values [][]byte) {
-	if desc != nil {
-		pl.SendQueryStatement(desc, values, nil, nil)
+// writeShapes writes the check of the tables' shapes, if the statement relies on some.
+func (s *session) writeShapes(st *statement) {
+	if len(st.shapes) == 0 {
 		return
 	}
-	pl.SendQueryParams(sql, values, nil, nil, nil)
+	name := shapesName
+	if s.pooled() {
+		name = ""
+		s.wire.parse(name, shapesSQL)
+	}
+	bindShapes(&s.wire, name, st.shapes)
+}
+
+// giveUp closes the connection: what is still on it can't be told apart. The pool has the
+// server call the statement off before the place is free (takeLeave).
+func (s *session) giveUp() {
+	s.left = true
+	s.alarm.bound(closePatience)
+	_ = s.conn.Close(context.Background()) // closed in any case; the alarm bounds the farewell
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
-
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // maxTypes bounds the types that are remembered; beyond it all are forgotten and asked
@@ -48,16 +46,16 @@ func (t *types) get(oid uint32) (valueType, bool) {
 }
 
 // missing lists what a described statement needs and nobody knows yet.
-func (t *types) missing(desc *pgconn.StatementDescription) []uint32 {
+func (t *types) missing(d described) []uint32 {
 	var oids []uint32
-	for _, oid := range desc.ParamOIDs {
+	for _, oid := range d.params {
 		if _, ok := t.get(oid); !ok {
 			oids = append(oids, oid)
 		}
 	}
-	for _, f := range desc.Fields {
-		if _, ok := t.get(f.DataTypeOID); !ok {
-			oids = append(oids, f.DataTypeOID)
+	for _, c := range d.columns {
+		if _, ok := t.get(c.oid); !ok {
+			oids = append(oids, c.oid)
 		}
 	}
 	return oids
@@ -69,18 +67,30 @@ type pgType struct {
 	delim      byte
 }
 
-func parsePgType(row [][]byte) (oid uint32, p pgType, err error) {
-	for i, into := range []*uint32{&oid, &p.base, &p.elem} {
-		n, err := strconv.ParseUint(string(row[i]), 10, 32)
+// parsePgType reads a row of typesSQL.
+func parsePgType(row []byte) (oid uint32, p pgType, err error) {
+	_, row, err = cells(row)
+	var text []byte
+	for _, into := range []*uint32{&oid, &p.base, &p.elem} {
+		if err == nil {
+			text, row, err = cell(row)
+		}
+		n, err := strconv.ParseUint(string(text), 10, 32)
 		if err != nil {
 			return 0, p, fmt.Errorf("reading a type: %w", err)
 		}
 		*into = uint32(n)
 	}
-	if len(row[3]) != 1 {
-		return 0, p, fmt.Errorf("reading a type: a delimiter of %d bytes", len(row[3]))
+	if err == nil {
+		text, _, err = cell(row)
 	}
-	p.delim = row[3][0]
+	if err == nil && len(text) != 1 {
+		err = fmt.Errorf("reading a type: a delimiter of %d bytes", len(text))
+	}
+	if err != nil {
+		return 0, p, err
+	}
+	p.delim = text[0]
 	return oid, p, nil
 }
 

@@ -1,0 +1,110 @@
+package upstream
+
+import (
+	"strconv"
+)
+
+// describe has the statement parsed and learns its types, all within the transaction that
+// it will run in: behind a pooler, another transaction may be on another connection.
+func (r *run) describe() (*plan, error) {
+	name := r.s.statements.name()
+	d, err := r.described(name)
+	if err == nil {
+		d, err = r.known(name, d)
+	}
+	if err != nil {
+		r.s.statements.close(name) // it may exist all the same
+		return nil, err
+	}
+	p := newPlan(r.st.sql, name, d, r.types)
+	r.s.statements.put(p)
+	return p, nil
+}
+
+// known makes sure that all types of the description are known.
+func (r *run) known(name string, d described) (described, error) {
+	missing := r.types.missing(d)
+	if len(missing) == 0 {
+		return d, nil
+	}
+	if err := r.learn(missing); err != nil {
+		return d, err
+	}
+	if name != "" {
+		return d, nil
+	}
+	return r.described(name) // learning took the unnamed statement's place
+}
+
+func (r *run) described(name string) (d described, err error) {
+	w := &r.s.wire
+	w.parse(name, r.st.sql)
+	w.describe(name)
+	w.askNow()
+	if err := r.flush(); err != nil {
+		return d, err
+	}
+	if err := r.opening(); err != nil {
+		return d, err
+	}
+	r.at = analysing
+	for {
+		kind, body, err := r.next()
+		switch {
+		case err != nil:
+			return d, err
+		case kind == parameterDescription:
+			err = d.readParams(body)
+		case kind == rowDescription:
+			err = d.readColumns(body)
+		}
+		if err != nil {
+			r.broken = true
+			return d, err
+		}
+		if kind == rowDescription || kind == noData {
+			r.at = running
+			return d, nil
+		}
+	}
+}
+
+// learn asks the database about types.
+func (r *run) learn(oids []uint32) error {
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	w := &r.s.wire
+	w.parse("", typesSQL)
+	at := w.bind("", 1)
+	from := w.open()
+	w.out = append(w.out, '{')
+	for i, oid := range oids {
+		w.separate(i)
+		w.out = strconv.AppendUint(w.out, uint64(oid), 10)
+	}
+	w.out = append(w.out, '}')
+	w.shut(from)
+	w.execute(at)
+	w.askNow()
+	if err := r.flush(); err != nil {
+		return err
+	}
+	rows := map[uint32]pgType{}
+	for {
+		kind, body, err := r.next()
+		switch {
+		case err != nil:
+			return err
+		case kind == dataRow:
+			oid, t, err := parsePgType(body)
+			if err != nil {
+				return r.unreadable(err)
+			}
+			rows[oid] = t
+		case kind == commandComplete:
+			r.types.learn(oids, rows)
+			return nil
+		}
+	}
+}
