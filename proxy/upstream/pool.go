@@ -24,13 +24,13 @@ var errFull = errors.New("every connection is in use")
 
 // Pool is a pool of connections to one database. It is safe for concurrent use.
 type Pool struct {
-	pool    *pgxpool.Pool
-	cfg     Config
-	log     *slog.Logger
-	types   *types
-	places  *places
-	waiting atomic.Int32
-	leased  atomic.Int32 // connections in statements' hands
+	pool   *pgxpool.Pool
+	cfg    Config
+	log    *slog.Logger
+	types  *types
+	places *places
+	turns  *turns
+	leased atomic.Int32 // connections in statements' hands
 
 	resetMu   sync.Mutex
 	lastReset time.Time
@@ -54,7 +54,7 @@ func Open(ctx context.Context, cfg Config) (*Pool, error) {
 		places.close()
 		return nil, fmt.Errorf("opening the upstream pool: %w", err)
 	}
-	return &Pool{pool: pool, cfg: cfg, log: cfg.Log, types: newTypes(), places: places}, nil
+	return &Pool{pool: pool, cfg: cfg, log: cfg.Log, types: newTypes(), places: places, turns: newTurns(int(cfg.MaxConns))}, nil
 }
 
 // Close closes all connections. It waits for the running statements, each of which ends
@@ -95,7 +95,7 @@ func (p *Pool) hasten(done <-chan struct{}) {
 func (p *Pool) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.cfg.ConnectTimeout)
 	defer cancel()
-	conn, err := p.acquire(ctx)
+	conn, err := p.acquire(ctx, "")
 	switch {
 	case errors.Is(err, errFull) && proxy.AsError(err).Code == proxy.Overloaded:
 		return nil // not where the places are held by attempts to connect
@@ -117,34 +117,39 @@ func (p *Pool) Stat() Stat {
 	s := p.pool.Stat()
 	return Stat{
 		Idle: int(s.IdleConns()), Acquired: int(s.AcquiredConns()),
-		Max: int(s.MaxConns()), Waiting: int(p.waiting.Load()),
+		Max: int(s.MaxConns()), Waiting: p.turns.inLine(),
 	}
 }
 
 // lease is a connection in the hands of a statement.
 type lease struct {
 	*pgxpool.Conn
-	pool *Pool
+	pool   *Pool
+	server string // whose turn it is
 }
 
 // Release gives the connection back.
 func (l lease) Release() {
 	l.Conn.Release()
 	l.pool.leased.Add(-1)
+	l.pool.turns.give(l.server)
 }
 
-// acquire gives a connection, or tells why there is none in time.
-func (p *Pool) acquire(ctx context.Context) (lease, error) {
-	p.waiting.Add(1)
-	defer p.waiting.Add(-1)
+// acquire gives a connection for a server's statement, or tells why there is none in time;
+// "" is for what this program asks for itself.
+func (p *Pool) acquire(ctx context.Context, server string) (lease, error) {
 	start := time.Now()
-	wait, cancel := context.WithTimeout(ctx, p.cfg.AcquireTimeout)
-	defer cancel()
-	conn, err := p.pool.Acquire(wait)
-	p.cfg.Recorder.Stage("pool_wait", time.Since(start).Seconds())
+	defer func() { p.cfg.Recorder.Stage("pool_wait", time.Since(start).Seconds()) }()
+	err := p.turns.take(ctx, server, p.cfg.AcquireTimeout)
 	if err == nil {
-		p.leased.Add(1)
-		return lease{conn, p}, nil
+		var conn *pgxpool.Conn
+		wait, cancel := context.WithDeadline(ctx, start.Add(p.cfg.AcquireTimeout))
+		defer cancel()
+		if conn, err = p.pool.Acquire(wait); err == nil {
+			p.leased.Add(1)
+			return lease{conn, p, server}, nil
+		}
+		p.turns.give(server)
 	}
 	if ctx.Err() != nil {
 		return lease{}, gone(ctx)

@@ -57,7 +57,7 @@ func (p *Pool) react(ctx context.Context, f *failure) {
 
 // attempt runs st once.
 func (p *Pool) attempt(ctx context.Context, st *statement, enc Encoding, dst []byte) (Result, *failure) {
-	conn, err := p.acquire(ctx)
+	conn, err := p.acquire(ctx, st.server)
 	if err != nil {
 		return Result{}, &failure{err: err, refused: proxy.AsError(err)}
 	}

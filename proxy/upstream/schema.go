@@ -95,7 +95,7 @@ type catalogColumn struct {
 func (p *Pool) Schema(ctx context.Context, tables []policy.TableName) (policy.Schema, error) {
 	ctx, cancel := context.WithTimeout(ctx, schemaTime)
 	defer cancel()
-	conn, err := p.acquire(ctx)
+	conn, err := p.acquire(ctx, "")
 	if err != nil {
 		return policy.Schema{}, err
 	}
