@@ -14,7 +14,7 @@
 //	Sync       commits
 //
 // pgconn opens and closes connections; what runs on them is written and read here, frame by
-// frame (wire.go), in the order of run.go.
+// frame (wire.go), in the order of run.go. Servers take turns at the connections (turns.go).
 //
 // A known text costs one round trip. Nothing stays on the connection afterwards but
 // prepared statements, which are bounded (prepared.go). Where a result can still be

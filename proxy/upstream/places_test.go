@@ -52,11 +52,11 @@ func TestResetKeepsTheCeiling(t *testing.T) {
 	b := setup(t, Config{MaxConns: 1, AcquireTimeout: 2 * time.Second}, "")
 	for range 20 {
 		b.must(sel("SELECT 1"))
-		b.pool.pool.Reset()
+		b.pool.replace()
 	}
 	pid := b.must(sel("SELECT pg_backend_pid()"))
 	resume := stop(t, pidOf(t, strings.Trim(pid[strings.Index(pid, "[["):], "[]")))
-	b.pool.pool.Reset()
+	b.pool.replace()
 	b.fail(sel("SELECT 1"), proxy.Overloaded)
 	if n := b.backends(); n != "1" {
 		t.Fatalf("%s backends with a ceiling of 1", n)

@@ -30,7 +30,12 @@ type Pool struct {
 	types  *types
 	places *places
 	turns  *turns
+	shelf  shelf
 	leased atomic.Int32 // connections in statements' hands
+
+	life context.Context // of the goroutine that clears the shelf
+	end  context.CancelFunc
+	wg   sync.WaitGroup
 
 	resetMu   sync.Mutex
 	lastReset time.Time
@@ -54,7 +59,11 @@ func Open(ctx context.Context, cfg Config) (*Pool, error) {
 		places.close()
 		return nil, fmt.Errorf("opening the upstream pool: %w", err)
 	}
-	return &Pool{pool: pool, cfg: cfg, log: cfg.Log, types: newTypes(), places: places, turns: newTurns(int(cfg.MaxConns))}, nil
+	p := &Pool{pool: pool, cfg: cfg, log: cfg.Log, types: newTypes(), places: places, turns: newTurns(int(cfg.MaxConns))}
+	p.shelf.keep = min(shelfTime, cfg.MaxConnLifetime)
+	p.life, p.end = context.WithCancel(context.Background())
+	p.wg.Go(func() { p.shelf.keepClear(p.life) })
+	return p, nil
 }
 
 // Close closes all connections. It waits for the running statements, each of which ends
@@ -64,9 +73,12 @@ func (p *Pool) Close() {
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() { p.hasten(done) })
+	p.shelf.close()
 	p.pool.Close()
 	close(done)
 	wg.Wait()
+	p.end()
+	p.wg.Wait()
 	p.places.close()
 }
 
@@ -95,15 +107,15 @@ func (p *Pool) hasten(done <-chan struct{}) {
 func (p *Pool) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.cfg.ConnectTimeout)
 	defer cancel()
-	conn, err := p.acquire(ctx, "")
+	l, err := p.acquire(ctx, "")
 	switch {
 	case errors.Is(err, errFull) && proxy.AsError(err).Code == proxy.Overloaded:
 		return nil // not where the places are held by attempts to connect
 	case err != nil:
 		return err
 	}
-	defer conn.Release()
-	if err := conn.Ping(ctx); err != nil {
+	defer p.release(l, "")
+	if err := l.conn.Ping(ctx); err != nil {
 		return unavailable("the database does not answer", err)
 	}
 	return nil
@@ -114,64 +126,11 @@ type Stat struct{ Idle, Acquired, Max, Waiting int }
 
 // Stat tells the pool's state now.
 func (p *Pool) Stat() Stat {
-	s := p.pool.Stat()
+	s, shelved := p.pool.Stat(), p.shelf.len()
 	return Stat{
-		Idle: int(s.IdleConns()), Acquired: int(s.AcquiredConns()),
+		Idle: int(s.IdleConns()) + shelved, Acquired: max(int(s.AcquiredConns())-shelved, 0),
 		Max: int(s.MaxConns()), Waiting: p.turns.inLine(),
 	}
-}
-
-// lease is a connection in the hands of a statement.
-type lease struct {
-	*pgxpool.Conn
-	pool   *Pool
-	server string // whose turn it is
-}
-
-// Release gives the connection back.
-func (l lease) Release() {
-	l.Conn.Release()
-	l.pool.leased.Add(-1)
-	l.pool.turns.give(l.server)
-}
-
-// acquire gives a connection for a server's statement, or tells why there is none in time;
-// "" is for what this program asks for itself.
-func (p *Pool) acquire(ctx context.Context, server string) (lease, error) {
-	start := time.Now()
-	defer func() { p.cfg.Recorder.Stage("pool_wait", time.Since(start).Seconds()) }()
-	err := p.turns.take(ctx, server, p.cfg.AcquireTimeout)
-	if err == nil {
-		var conn *pgxpool.Conn
-		wait, cancel := context.WithDeadline(ctx, start.Add(p.cfg.AcquireTimeout))
-		defer cancel()
-		if conn, err = p.pool.Acquire(wait); err == nil {
-			p.leased.Add(1)
-			return lease{conn, p, server}, nil
-		}
-		p.turns.give(server)
-	}
-	if ctx.Err() != nil {
-		return lease{}, gone(ctx)
-	}
-	return lease{}, p.noConnection(err)
-}
-
-// noConnection tells a full pool from a database that can't be reached: a wait that ended
-// while every connection was in somebody's hands was a wait for one of those; and
-// a new one can have to wait for the end of a backend that was given up.
-func (p *Pool) noConnection(err error) *proxy.Error {
-	s := p.pool.Stat()
-	full := s.AcquiredConns() >= s.MaxConns()
-	if errors.Is(err, errFull) && !p.places.unanswered() || errors.Is(err, context.DeadlineExceeded) && full {
-		p.cfg.Recorder.UpstreamError(classPoolWait)
-		return overloaded("no database connection became free in time", errFull)
-	}
-	p.cfg.Recorder.UpstreamError(classConnect)
-	if sqlStateClass(err) == "53" {
-		return overloaded("the database takes no more connections", err)
-	}
-	return unavailable("the database cannot be reached", err)
 }
 
 // reset has all connections replaced: their server is going away, or is no longer the one
@@ -183,8 +142,14 @@ func (p *Pool) reset(class string) {
 		return
 	}
 	p.lastReset = time.Now()
-	p.pool.Reset()
+	p.replace()
 	p.log.Warn("upstream connections are replaced", "class", class)
+}
+
+// replace has all connections closed: the idle ones now, the others when they come back.
+func (p *Pool) replace() {
+	p.pool.Reset()
+	p.shelf.clear(time.Now())
 }
 
 // Query runs b and appends to dst its result as the members "columns" and "rows" of a

@@ -200,10 +200,10 @@ func TestPasswordFile(t *testing.T) {
 	b.must(sel("SELECT 1"))
 	exec("ALTER ROLE " + role + " PASSWORD 'second'")
 	put("second")
-	b.pool.pool.Reset()
+	b.pool.replace()
 	b.must(sel("SELECT 1"))
 	put(strings.Repeat("x", maxPasswordFile+1))
-	b.pool.pool.Reset()
+	b.pool.replace()
 	if e := b.fail(sel("SELECT 1"), proxy.UpstreamUnavailable); !strings.Contains(e.Error(), "larger") {
 		t.Errorf("got %v", e)
 	}

@@ -57,14 +57,13 @@ func (p *Pool) react(ctx context.Context, f *failure) {
 
 // attempt runs st once.
 func (p *Pool) attempt(ctx context.Context, st *statement, enc Encoding, dst []byte) (Result, *failure) {
-	conn, err := p.acquire(ctx, st.server)
+	l, err := p.acquire(ctx, st.server)
 	if err != nil {
 		return Result{}, &failure{err: err, refused: proxy.AsError(err)}
 	}
-	defer conn.Release()
-	s := sessionOf(conn.Conn.Conn().PgConn())
-	r := &s.run
-	*r = run{ctx: ctx, st: st, s: s, types: p.types, enc: encoder{Encoding: enc}, start: time.Now()}
+	defer p.release(l, st.server)
+	r := &l.session.run
+	*r = run{ctx: ctx, st: st, s: l.session, types: p.types, enc: encoder{Encoding: enc}, start: time.Now()}
 	defer func() { *r = run{} }() // nothing of a server's stays with the connection
 	r.bound(nil)
 	res, err := r.execute(dst)
@@ -89,4 +88,14 @@ func (r *run) failure(err error) *failure {
 		}
 	}
 	return f
+}
+
+// outlived tells whether the attempt's own deadline ended it while the server was there:
+// Postgres did not look for its time limit, as it does not in some loops. A server that is
+// there confirms the cancellation; where there is none, it has answered the prelude.
+func (r *run) outlived() bool {
+	if r.s.pooled() {
+		return r.late && r.reached >= begun
+	}
+	return r.late && !r.deaf
 }

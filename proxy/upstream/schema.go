@@ -95,18 +95,18 @@ type catalogColumn struct {
 func (p *Pool) Schema(ctx context.Context, tables []policy.TableName) (policy.Schema, error) {
 	ctx, cancel := context.WithTimeout(ctx, schemaTime)
 	defer cancel()
-	conn, err := p.acquire(ctx, "")
+	l, err := p.acquire(ctx, "")
 	if err != nil {
 		return policy.Schema{}, err
 	}
-	defer conn.Release()
-	rows, role, err := p.readCatalog(ctx, conn.Conn, tables)
+	defer p.release(l, "")
+	rows, role, err := p.readCatalog(ctx, l.conn, tables)
 	if err != nil {
 		p.cfg.Recorder.UpstreamError(classConnect)
 		return policy.Schema{}, unavailable("the database's catalog cannot be read", err)
 	}
 	s := asSchema(rows)
-	tried, err := p.tryWall(ctx, conn.Conn, role)
+	tried, err := p.tryWall(ctx, l.conn, role)
 	if err != nil {
 		p.cfg.Recorder.UpstreamError(classConnect)
 		return policy.Schema{}, unavailable("the database's row-level security cannot be tried", err)

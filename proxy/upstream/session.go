@@ -101,6 +101,11 @@ func (s *session) writeShapes(st *statement) {
 	bindShapes(&s.wire, name, st.shapes)
 }
 
+// usable tells whether the next statement may have the connection, as pgxpool asks it, too.
+func (s *session) usable() bool {
+	return !s.conn.IsClosed() && !s.conn.IsBusy() && s.conn.TxStatus() == 'I'
+}
+
 // giveUp closes the connection: what is still on it can't be told apart. The pool has the
 // server call the statement off before the place is free (takeLeave).
 func (s *session) giveUp() {

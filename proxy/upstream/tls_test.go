@@ -91,7 +91,7 @@ func TestPlacesComeBack(t *testing.T) {
 			for range 20 {
 				b.must(sel("SELECT pg_sleep(0.03)"))
 				if name != "aged" {
-					b.pool.pool.Reset()
+					b.pool.replace()
 				}
 			}
 			if took := time.Since(start); took > 5*time.Second {

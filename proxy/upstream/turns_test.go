@@ -24,8 +24,10 @@ func queue(t *testing.T, turns *turns, servers ...string) <-chan string {
 				came <- server
 			}
 		}()
-		for turns.inLine() == before {
-			time.Sleep(time.Millisecond)
+		for deadline := time.Now().Add(5 * time.Second); turns.inLine() == before; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s does not wait", server)
+			}
 		}
 	}
 	return came

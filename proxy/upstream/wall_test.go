@@ -157,7 +157,7 @@ func TestKeysWhileConnected(t *testing.T) {
 			w.sees("b", 0) // the connection is made without a key
 			w.key.Store(first)
 			w.sees("b", 2)
-			w.pool.pool.Reset()
+			w.pool.replace()
 			w.sees("b", 2) // one that is made with a key
 			w.key.Store(nil)
 			w.sees("b", 0)
@@ -283,7 +283,7 @@ func TestWhatOpensTheWall(t *testing.T) {
 		{"ALTER DATABASE " + database + " SET row_security = off", "ALTER DATABASE " + database + " RESET row_security", false, ""},
 	} {
 		w.exec(named(c.open, w.role))
-		w.pool.pool.Reset()
+		w.pool.replace()
 		lacks, dark := w.lacks(), 0
 		switch denied := strings.Contains(c.says, "no policy") && (!strings.Contains(c.open, "CREATE") || strings.Contains(c.open, "RESTRICTIVE")); {
 		case c.all && w.shows("b") < 2:

@@ -1,0 +1,69 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// acquire gives a connection for a server's statement, or tells why there is none in time;
+// "" is for what this program asks for itself.
+func (p *Pool) acquire(ctx context.Context, server string) (lease, error) {
+	start := time.Now()
+	err := p.turns.take(ctx, server, p.cfg.AcquireTimeout)
+	var l lease
+	if err == nil {
+		if l, err = p.borrow(ctx, start); err != nil {
+			p.turns.give(server)
+		}
+	}
+	p.cfg.Recorder.Stage("pool_wait", time.Since(start).Seconds())
+	switch {
+	case err == nil:
+		p.leased.Add(1)
+		return l, nil
+	case ctx.Err() != nil:
+		return lease{}, gone(ctx)
+	}
+	return lease{}, p.noConnection(err)
+}
+
+// borrow gives a connection to whoever has a turn.
+func (p *Pool) borrow(ctx context.Context, start time.Time) (lease, error) {
+	if l, ok := p.shelf.take(); ok {
+		return l, nil
+	}
+	ctx, cancel := context.WithDeadline(ctx, start.Add(p.cfg.AcquireTimeout))
+	defer cancel()
+	conn, err := p.pool.Acquire(ctx)
+	if err != nil {
+		return lease{}, err
+	}
+	return lease{conn, sessionOf(conn.Conn().PgConn()), start}, nil
+}
+
+// release gives a connection back, and the server's turn with it.
+func (p *Pool) release(l lease, server string) {
+	p.shelf.put(l)
+	p.leased.Add(-1)
+	p.turns.give(server)
+}
+
+// noConnection tells a full pool from a database that can't be reached: a wait that ended
+// while every connection was in somebody's hands was a wait for one of those; and
+// a new one can have to wait for the end of a backend that was given up.
+func (p *Pool) noConnection(err error) *proxy.Error {
+	s := p.Stat()
+	full := s.Acquired >= s.Max
+	if errors.Is(err, errFull) && !p.places.unanswered() || errors.Is(err, context.DeadlineExceeded) && full {
+		p.cfg.Recorder.UpstreamError(classPoolWait)
+		return overloaded("no database connection became free in time", errFull)
+	}
+	p.cfg.Recorder.UpstreamError(classConnect)
+	if sqlStateClass(err) == "53" {
+		return overloaded("the database takes no more connections", err)
+	}
+	return unavailable("the database cannot be reached", err)
+}

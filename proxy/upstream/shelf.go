@@ -1,0 +1,104 @@
+package upstream
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// shelfTime is how long a connection that statements use one after the other stays away from
+// pgxpool, which looks after its age and its health, at most; half as much again where it is
+// idle.
+const shelfTime = 500 * time.Millisecond
+
+// lease is a connection in the hands of a statement.
+type lease struct {
+	conn    *pgxpool.Conn
+	session *session
+	since   time.Time // when pgxpool gave it
+}
+
+// shelf holds connections between two statements, the last one used on top: to borrow one
+// from pgxpool for every statement would cost that some microseconds and the collector's
+// work. Whoever has taken a turn finds one here or may ask pgxpool for one, so together they
+// are never more than the pool's.
+type shelf struct {
+	keep time.Duration
+
+	mu     sync.Mutex
+	leases []lease
+	closed bool
+}
+
+// take gives the connection on top; ok is false where there is none.
+func (s *shelf) take() (l lease, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := len(s.leases) - 1
+	if last < 0 {
+		return lease{}, false
+	}
+	l, s.leases[last] = s.leases[last], lease{}
+	s.leases = s.leases[:last]
+	return l, true
+}
+
+// put takes a connection back, or hands it on to pgxpool when its time has come.
+func (s *shelf) put(l lease) {
+	if !l.session.usable() || time.Since(l.since) > s.keep || !s.keeps(l) {
+		l.conn.Release()
+	}
+}
+
+func (s *shelf) keeps(l lease) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.leases = append(s.leases, l)
+	}
+	return !s.closed
+}
+
+// clear hands on to pgxpool what it gave before a time.
+func (s *shelf) clear(before time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.leases = slices.DeleteFunc(s.leases, func(l lease) bool {
+		if l.since.After(before) {
+			return false
+		}
+		l.conn.Release()
+		return true
+	})
+}
+
+// close empties the shelf for good.
+func (s *shelf) close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.clear(time.Now())
+}
+
+func (s *shelf) len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.leases)
+}
+
+// keepClear hands on what lies idle, until ctx ends.
+func (s *shelf) keepClear(ctx context.Context) {
+	tick := time.NewTicker(s.keep / 2)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			s.clear(now.Add(-s.keep))
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package upstream
+
+import (
+	"testing"
+	"time"
+)
+
+// Ensure a connection that is used all the time is handed on to pgxpool all the same, which
+// looks after its age, and one that is idle soon.
+func TestShelfIsCleared(t *testing.T) {
+	b := setup(t, Config{MaxConns: 2}, "")
+	out := func() int32 { return b.pool.pool.Stat().AcquiredConns() }
+	first := b.pool.pool.Stat().AcquireCount()
+	for end := time.Now().Add(3 * shelfTime); time.Now().Before(end); {
+		b.must(sel("SELECT 1"))
+		if s := b.pool.Stat(); s.Acquired != 0 || s.Idle != 1 {
+			t.Fatalf("got %+v", s)
+		}
+	}
+	if n := b.pool.pool.Stat().AcquireCount() - first; n < 3 || n > 5 {
+		t.Errorf("asked pgxpool %d times in three times %s", n, shelfTime)
+	}
+	b.eventually("pgxpool has it back", func() bool { return out() == 0 })
+}
+
+// Ensure a connection that somebody left in a transaction is not lent again.
+func TestOpenTransactionIsNotShelved(t *testing.T) {
+	b := setup(t, Config{MaxConns: 1}, "")
+	l, err := b.pool.acquire(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.conn.Exec(t.Context(), "BEGIN"); err != nil {
+		t.Fatal(err)
+	}
+	b.pool.release(l, "s")
+	if n := b.pool.shelf.len(); n != 0 {
+		t.Errorf("%d on the shelf", n)
+	}
+	b.must(sel("SELECT 1"))
+}
