@@ -29,8 +29,8 @@ type Config struct {
 	// an unqualified name can only mean something of Postgres' own.
 	SearchPath string
 	// NoPrepared is for a pooler in transaction mode in front of the database: no named
-	// statement, no session setting, and nothing that spans two transactions. It costs a
-	// second round trip per statement, and a cancellation costs the connection.
+	// statement, no session setting, and nothing that spans two transactions. Postgres
+	// parses every statement anew, and a cancellation costs the connection.
 	NoPrepared bool
 	// StatementCacheSize bounds the prepared statements of each connection; default 128.
 	StatementCacheSize int

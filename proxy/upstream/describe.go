@@ -7,7 +7,7 @@ import (
 // describe has the statement parsed and learns its types, all within the transaction that
 // it will run in: behind a pooler, another transaction may be on another connection.
 func (r *run) describe() (*plan, error) {
-	name := r.s.statements.name()
+	name, epoch := r.s.statements.name(), r.descriptions.epoch.Load()
 	d, err := r.described(name)
 	if err == nil {
 		d, err = r.known(name, d)
@@ -18,6 +18,7 @@ func (r *run) describe() (*plan, error) {
 	}
 	p := newPlan(r.st.sql, name, d, r.types)
 	r.s.statements.put(p)
+	r.descriptions.put(r.st.sql, d, epoch)
 	return p, nil
 }
 
@@ -47,6 +48,11 @@ func (r *run) described(name string) (d described, err error) {
 	if err := r.opening(); err != nil {
 		return d, err
 	}
+	return r.description()
+}
+
+// description reads what Postgres says of a statement that it has parsed.
+func (r *run) description() (d described, err error) {
 	r.at = analysing
 	for {
 		kind, body, err := r.next()

@@ -8,7 +8,8 @@
 //
 //	prelude    set_config(…, true): the statement's time limit, and      (prelude.go)
 //	           its server with a signature, for row-level security       (package wall)
-//	[describe] Parse and Describe, on a connection's first use of a text (describe.go)
+//	[describe] Parse and Describe, on a connection's first use of a text (describe.go);
+//	           in the same round trip where another one knows the text   (descriptions.go)
 //	statement  Bind and Execute, everything in text format               (args.go, runrows.go)
 //	[shapes]   the tables still have the shape that the plan relies on
 //	Sync       commits
@@ -16,7 +17,7 @@
 // pgconn opens and closes connections; what runs on them is written and read here, frame by
 // frame (wire.go), in the order of run.go. Servers take turns at the connections (turns.go).
 //
-// A known text costs one round trip. Nothing stays on the connection afterwards but
+// A known text costs one round trip, on whichever connection. Nothing stays on the connection afterwards but
 // prepared statements, which are bounded (prepared.go). Where a result can still be
 // refused after the statement changed something (a write that returns rows), Flush
 // takes the place of Sync, and the transaction is committed or rolled back once the

@@ -29,14 +29,15 @@ const retryAfter = time.Second
 
 // failure is a run that did not end well.
 type failure struct {
-	err      error
-	refused  *proxy.Error // when this program refused; err then adds nothing
-	reached  reach
-	unsent   bool // nothing was sent to the server
-	synced   bool
-	at       phase
-	outlived bool // our own deadline ended it, on a server that is there
-	elapsed  time.Duration
+	err       error
+	refused   *proxy.Error // when this program refused; err then adds nothing
+	reached   reach
+	unsent    bool // nothing was sent to the server
+	synced    bool
+	at        phase
+	announced bool // the types of its parameters were given
+	outlived  bool // our own deadline ended it, on a server that is there
+	elapsed   time.Duration
 }
 
 // server is the error that Postgres reported; nil when it reported none.
@@ -74,14 +75,15 @@ func (f *failure) ended() bool {
 	}
 }
 
-// stale tells whether a prepared statement no longer fits the schema or is gone. Postgres
-// finds that when it binds: the statement did not begin.
+// stale tells whether a prepared statement no longer fits the schema or is gone, or may not
+// fit the types that its parameters had. Postgres finds that when it parses or binds: the
+// statement did not begin.
 func (f *failure) stale() bool {
 	pg := f.server()
 	if pg == nil {
 		return false
 	}
-	return pg.Code == undefinedStatement || pg.Code == featureNotThere && pg.Routine == "RevalidateCachedQuery"
+	return f.announced && f.at == analysing || pg.Code == undefinedStatement || pg.Code == featureNotThere && pg.Routine == "RevalidateCachedQuery"
 }
 
 // repeatable tells whether the statement certainly did not run, and may run if repeated:

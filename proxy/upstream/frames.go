@@ -18,12 +18,16 @@ func (w *wire) close(at int) {
 
 func (w *wire) text(s string) { w.out = append(append(w.out, s...), 0) }
 
-// parse has a text prepared under a name; "" is the unnamed statement.
-func (w *wire) parse(name, sql string) {
+// parse has a text prepared under a name; "" is the unnamed statement. Postgres finds the
+// types of parameters that are not given.
+func (w *wire) parse(name, sql string, types ...uint32) {
 	at := w.frame('P')
 	w.text(name)
 	w.text(sql)
-	w.out = append(w.out, 0, 0) // no types: Postgres finds them
+	w.out = binary.BigEndian.AppendUint16(w.out, uint16(len(types))) //nolint:gosec // as many as parameters
+	for _, oid := range types {
+		w.out = binary.BigEndian.AppendUint32(w.out, oid)
+	}
 	w.close(at)
 }
 

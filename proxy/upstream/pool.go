@@ -24,14 +24,16 @@ var errFull = errors.New("every connection is in use")
 
 // Pool is a pool of connections to one database. It is safe for concurrent use.
 type Pool struct {
-	pool   *pgxpool.Pool
-	cfg    Config
-	log    *slog.Logger
-	types  *types
-	places *places
-	turns  *turns
-	shelf  shelf
-	leased atomic.Int32 // connections in statements' hands
+	pool  *pgxpool.Pool
+	cfg   Config
+	log   *slog.Logger
+	types *types
+
+	descriptions *descriptions
+	places       *places
+	turns        *turns
+	shelf        shelf
+	leased       atomic.Int32 // connections in statements' hands
 
 	life context.Context // of the goroutine that clears the shelf
 	end  context.CancelFunc
@@ -59,7 +61,7 @@ func Open(ctx context.Context, cfg Config) (*Pool, error) {
 		places.close()
 		return nil, fmt.Errorf("opening the upstream pool: %w", err)
 	}
-	p := &Pool{pool: pool, cfg: cfg, log: cfg.Log, types: newTypes(), places: places, turns: newTurns(int(cfg.MaxConns))}
+	p := &Pool{pool: pool, cfg: cfg, log: cfg.Log, types: newTypes(), descriptions: newDescriptions(), places: places, turns: newTurns(int(cfg.MaxConns))}
 	p.shelf.keep = min(shelfTime, cfg.MaxConnLifetime)
 	p.life, p.end = context.WithCancel(context.Background())
 	p.wg.Go(func() { p.shelf.keepClear(p.life) })

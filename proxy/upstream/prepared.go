@@ -38,10 +38,22 @@ type statements struct {
 	stale  []string // names to close on the server
 	closes int      // those of stale whose closing was written
 	made   uint64
+	epoch  uint64 // of the tables that they were prepared for
 }
 
 func newStatements(limit int) *statements {
 	return &statements{limit: limit, order: list.New(), byText: map[string]*list.Element{}}
+}
+
+// renew drops all that was prepared in another epoch.
+func (s *statements) renew(epoch uint64) {
+	if s == nil || s.epoch == epoch {
+		return
+	}
+	s.epoch = epoch
+	for s.order.Len() > 0 {
+		s.drop(s.order.Back().Value.(*plan).sql)
+	}
 }
 
 // get gives the plan of a text; nil when there is none.

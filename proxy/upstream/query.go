@@ -63,7 +63,7 @@ func (p *Pool) attempt(ctx context.Context, st *statement, enc Encoding, dst []b
 	}
 	defer p.release(l, st.server)
 	r := &l.session.run
-	*r = run{ctx: ctx, st: st, s: l.session, types: p.types, enc: encoder{Encoding: enc}, start: time.Now()}
+	*r = run{ctx: ctx, st: st, s: l.session, types: p.types, descriptions: p.descriptions, enc: encoder{Encoding: enc}, start: time.Now()}
 	defer func() { *r = run{} }() // nothing of a server's stays with the connection
 	r.bound(nil)
 	res, err := r.execute(dst)
@@ -77,12 +77,13 @@ func (p *Pool) attempt(ctx context.Context, st *statement, enc Encoding, dst []b
 // failure tells what the run knows about its end.
 func (r *run) failure(err error) *failure {
 	f := &failure{
-		err: err, reached: r.reached, unsent: !r.s.wire.sent, synced: r.synced, at: r.at,
+		err: err, reached: r.reached, unsent: !r.s.wire.sent, synced: r.synced, at: r.at, announced: r.announced != nil,
 		outlived: r.outlived(), elapsed: r.end.Sub(r.start),
 	}
 	errors.As(err, &f.refused)
 	if f.stale() {
 		r.s.statements.drop(r.st.sql)
+		r.descriptions.drop(r.st.sql)
 		if sqlState(err) == undefinedStatement && !r.s.left {
 			r.s.giveUp() // somebody dropped the connection's statements: the others are gone too
 		}

@@ -32,6 +32,9 @@ type run struct {
 	types *types
 	enc   encoder
 
+	descriptions *descriptions
+	announced    *described // what is taken to be known of the text; nil: it is prepared already, or was described
+
 	opened  bool // the prelude's answer was read
 	synced  bool // the Sync was sent: the server commits what succeeds
 	broken  bool // the connection can't be used any more
@@ -70,14 +73,9 @@ func (r *run) exchange(dst []byte) (Result, error) {
 		r.broken = true
 		return Result{}, errMalformed
 	}
-	p := r.s.statements.get(r.st.sql)
-	r.s.statements.deallocate(&r.s.wire)
-	r.s.writePrelude(r.st)
-	if p == nil {
-		var err error
-		if p, err = r.describe(); err != nil {
-			return Result{}, err
-		}
+	p, err := r.prepare()
+	if err != nil {
+		return Result{}, err
 	}
 	if err := r.send(p); err != nil {
 		return Result{}, err
@@ -85,11 +83,30 @@ func (r *run) exchange(dst []byte) (Result, error) {
 	if err := r.opening(); err != nil {
 		return Result{}, err
 	}
+	if err := r.confirm(p); err != nil {
+		return Result{}, err
+	}
 	res, err := r.rows(p, dst)
 	if err != nil {
 		return res, err
 	}
 	return res, r.finish()
+}
+
+// prepare begins the transaction and finds out how the statement's values are sent and its
+// rows are read.
+func (r *run) prepare() (*plan, error) {
+	r.s.statements.renew(r.descriptions.epoch.Load())
+	p := r.s.statements.get(r.st.sql)
+	r.s.statements.deallocate(&r.s.wire)
+	r.s.writePrelude(r.st)
+	if p == nil {
+		p = r.announce()
+	}
+	if p == nil {
+		return r.describe()
+	}
+	return p, nil
 }
 
 // send sends the statement and what follows it.

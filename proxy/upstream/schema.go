@@ -105,6 +105,7 @@ func (p *Pool) Schema(ctx context.Context, tables []policy.TableName) (policy.Sc
 		p.cfg.Recorder.UpstreamError(classConnect)
 		return policy.Schema{}, unavailable("the database's catalog cannot be read", err)
 	}
+	p.descriptions.see(rows)
 	s := asSchema(rows)
 	tried, err := p.tryWall(ctx, l.conn, role)
 	if err != nil {

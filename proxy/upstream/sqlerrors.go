@@ -46,7 +46,7 @@ func sqlClass(state string) string { return state[:min(2, len(state))] }
 func (f *failure) explainServer(st *statement, pg *pgconn.PgError) *proxy.Error {
 	if f.at == checking {
 		return &proxy.Error{
-			Code: proxy.SerializationFailure, Message: "a table was altered while the statement ran; repeat the statement",
+			Code: proxy.SerializationFailure, Message: altered,
 			Retryable: true, Cause: moved(pg),
 		}
 	}

@@ -1,0 +1,118 @@
+package upstream
+
+import (
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// maxDescribed bounds what is remembered of descriptions, in bytes of their texts; beyond it
+// all are forgotten and asked for again.
+const maxDescribed = 8 << 20
+
+// descriptions remember what Postgres said of the statements' texts, so that a connection on
+// which a text is not prepared yet needs no round trip to ask. It prepares the text with the
+// types that its parameters are known to have: where they don't fit any more, Postgres says so
+// before it runs anything. They are forgotten when a table of the policies has changed, and so
+// is what the connections have prepared: Postgres would go on to read a parameter as of the
+// type that its column had.
+type descriptions struct {
+	epoch atomic.Uint64 // counts the changes of the tables
+
+	mu     sync.RWMutex
+	known  map[string]described
+	size   int
+	tables []catalogTable
+}
+
+func newDescriptions() *descriptions { return &descriptions{known: map[string]described{}} }
+
+func (d *descriptions) get(sql string) (described, bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	found, ok := d.known[sql]
+	return found, ok
+}
+
+// put keeps what was said in an epoch, if that is not over.
+func (d *descriptions) put(sql string, said described, epoch uint64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, known := d.known[sql]; known || d.epoch.Load() != epoch {
+		return
+	}
+	if d.size += len(sql); d.size > maxDescribed {
+		d.forget()
+		d.size = len(sql)
+	}
+	d.known[sql] = said
+}
+
+func (d *descriptions) drop(sql string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, known := d.known[sql]; known {
+		delete(d.known, sql)
+		d.size -= len(sql)
+	}
+}
+
+// see forgets all when the tables are not those of before.
+func (d *descriptions) see(tables []catalogTable) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !reflect.DeepEqual(d.tables, tables) {
+		d.tables = tables
+		d.epoch.Add(1)
+		d.forget()
+	}
+}
+
+func (d *descriptions) forget() {
+	clear(d.known)
+	d.size = 0
+}
+
+// equal tells whether two descriptions say the same.
+func (d described) equal(other described) bool {
+	return slices.Equal(d.params, other.params) && slices.Equal(d.columns, other.columns)
+}
+
+// announce writes the preparation of a text that was described before; nil where it was not.
+func (r *run) announce() *plan {
+	d, known := r.descriptions.get(r.st.sql)
+	if !known || len(r.types.missing(d)) > 0 {
+		return nil
+	}
+	p := newPlan(r.st.sql, r.s.statements.name(), d, r.types)
+	r.s.wire.parse(p.name, p.sql, d.params...)
+	r.s.wire.describe(p.name)
+	r.announced = &d
+	return p
+}
+
+// confirm reads what Postgres says now of a text that was announced.
+func (r *run) confirm(p *plan) error {
+	if r.announced == nil {
+		return nil
+	}
+	said, err := r.description()
+	if err != nil {
+		r.s.statements.close(p.name) // it may exist all the same
+		return err
+	}
+	r.s.statements.put(p)
+	if said.equal(*r.announced) {
+		return nil
+	}
+	r.s.statements.drop(p.sql)
+	r.descriptions.drop(p.sql)
+	r.stop()
+	return &proxy.Error{Code: proxy.SerializationFailure, Message: altered, Retryable: true, Cause: proxy.ErrSchemaChanged}
+}
+
+// altered tells of a table that is not as it was when the statement was decided.
+const altered = "a table was altered while the statement ran; repeat the statement"

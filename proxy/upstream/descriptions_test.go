@@ -1,0 +1,121 @@
+package upstream
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// Ensure a text that one connection has described is run by another with what it said, named
+// and unnamed, in the transaction of the statement.
+func TestAnnounced(t *testing.T) {
+	for name, cfg := range map[string]Config{"named": {MaxConns: 1}, "unnamed": {MaxConns: 1, NoPrepared: true}} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t, cfg, "CREATE TABLE t (a int, b text[])")
+			all := []*statement{
+				write("insert", false, "INSERT INTO t VALUES ($1, $2)", num("7"), arr(`["x"]`)),
+				write("insert", true, "INSERT INTO t VALUES ($1, $2) RETURNING a", num("8"), arr(`[]`)),
+				sel("SELECT count(*), max(a) FROM t WHERE a > $1", num("1")),
+			}
+			for range 3 {
+				for _, st := range all {
+					b.must(st)
+				}
+				b.pool.replace()
+			}
+			if got := b.must(all[2]); !strings.HasSuffix(got, `[[6,8]]`) || len(b.rec.errors) > 0 {
+				t.Errorf("got %s, counted %v", got, b.rec.errors)
+			}
+			if _, known := b.pool.descriptions.get(all[0].sql); !known {
+				t.Error("the description is not kept")
+			}
+		})
+	}
+}
+
+// Ensure a description that is not right any more is found out: where the parameters' types
+// don't fit, the text is described again, unseen by the caller; where the columns are others,
+// nobody is given their values in a wrong form.
+func TestWrongDescription(t *testing.T) {
+	b := setup(t, Config{MaxConns: 1}, "CREATE TABLE t (a int)")
+	add := write("insert", true, "INSERT INTO t VALUES ($1) RETURNING a", num("7"))
+	put := func(params, typed uint32) {
+		b.pool.replace()
+		b.pool.descriptions.drop(add.sql)
+		b.pool.descriptions.put(add.sql, described{[]uint32{params}, []column{{"a", typed}}}, b.pool.descriptions.epoch.Load())
+	}
+	put(pgtype.BoolOID, pgtype.Int4OID)
+	b.must(add)
+	if b.rec.class(classStale) != 1 {
+		t.Errorf("counted %v", b.rec.errors)
+	}
+	for _, typed := range []uint32{pgtype.BoolOID, pgtype.TextOID} {
+		put(pgtype.Int4OID, typed)
+		body, err := b.query(add)
+		if e := refusal(t, err, proxy.SerializationFailure, body); !errors.Is(e, proxy.ErrSchemaChanged) || !e.Retryable {
+			t.Errorf("got %+v", e)
+		}
+	}
+	b.must(add)
+	if n := b.one("SELECT count(*) FROM t"); n != "2" {
+		t.Errorf("%s rows, want 2", n)
+	}
+}
+
+// Ensure a parameter is not read as of the type that its column had before it was altered,
+// neither where the text is prepared nor where it is known.
+func TestColumnChangesItsType(t *testing.T) {
+	b := setup(t, Config{MaxConns: 1}, "CREATE TABLE t (a int)")
+	look := func() {
+		if _, err := b.pool.Schema(t.Context(), []policy.TableName{{Schema: "public", Name: "t"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, elsewhere := range []bool{false, true} {
+		b.exec("TRUNCATE t; ALTER TABLE t ALTER a TYPE int USING a::int")
+		look()
+		add := write("insert", false, fmt.Sprintf("INSERT INTO t VALUES ($1) /* %v */", elsewhere), str("007"))
+		b.must(add)
+		b.exec("ALTER TABLE t ALTER a TYPE text")
+		look()
+		if elsewhere {
+			b.pool.replace()
+		}
+		b.must(add)
+		if got := b.one("SELECT string_agg(a, ',' ORDER BY a) FROM t"); got != "007,7" {
+			t.Errorf("on another connection %v: %s", elsewhere, got)
+		}
+	}
+}
+
+// Ensure descriptions are bounded, and those of an epoch that is over are not kept.
+func TestDescriptionsAreBounded(t *testing.T) {
+	d := newDescriptions()
+	text := strings.Repeat("x", 1<<20)
+	for i := range 20 {
+		d.put(fmt.Sprint(i)+text, described{}, 0)
+		if d.size > maxDescribed || d.size < len(d.known)<<20 {
+			t.Fatalf("%d bytes in %d texts", d.size, len(d.known))
+		}
+	}
+	d.see([]catalogTable{{Name: "t"}})
+	d.put("late", described{}, 0)
+	if len(d.known) != 0 || d.size != 0 {
+		t.Errorf("%d texts, %d bytes", len(d.known), d.size)
+	}
+	d.put("now", described{}, 1)
+	d.see([]catalogTable{{Name: "t"}})
+	d.drop("nothing")
+	if _, known := d.get("now"); !known {
+		t.Error("forgotten though no table changed")
+	}
+	if d.drop("now"); len(d.known) != 0 || d.size != 0 {
+		t.Errorf("%d texts, %d bytes", len(d.known), d.size)
+	}
+}
