@@ -30,7 +30,7 @@ import (
 // world is a running front end with the real gate and policy, and fakes of what lies
 // behind: the store and the database.
 type world struct {
-	t        *testing.T
+	t        testing.TB
 	store    *store
 	gate     *gate
 	counts   *counts
@@ -103,7 +103,7 @@ func (w *world) shutDown() {
 // contracts keeps the documents that tests have loaded, by base path: that takes a while.
 var contracts sync.Map
 
-func loadContract(t *testing.T, basePath string) *resttest.Contract {
+func loadContract(t testing.TB, basePath string) *resttest.Contract {
 	t.Helper()
 	if known, found := contracts.Load(basePath); found {
 		return known.(*resttest.Contract)
