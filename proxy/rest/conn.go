@@ -52,22 +52,21 @@ type conn struct {
 	linger atomic.Bool // the peer may still be sending: see Close
 	once   sync.Once
 
-	place atomic.Pointer[proxy.Place] // of the request whose answer is not written yet; nil: none
+	// What follows belongs to the goroutine that serves the connection.
+
+	place   proxy.Place // of the request whose answer is not written yet; zero: none
+	request request     // the one that is being answered
 }
 
 // hold keeps the place that a request has taken until its answer is written: as long as
 // nobody reads an answer, it is in memory.
-func (c *conn) hold(place *proxy.Place) {
+func (c *conn) hold(place proxy.Place) {
 	c.letGo()
-	c.place.Store(place)
+	c.place = place
 }
 
 // letGo gives the place back, if one is held.
-func (c *conn) letGo() {
-	if place := c.place.Swap(nil); place != nil {
-		place.Release()
-	}
-}
+func (c *conn) letGo() { c.place.Release() }
 
 // Close closes the connection once. While the peer is still sending, a plain close
 // makes the kernel answer with a reset, which can overtake the answer: so it is told

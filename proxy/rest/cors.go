@@ -42,6 +42,6 @@ func (r *request) options(allow string) error {
 		r.set("Access-Control-Max-Age", "600")
 	}
 	r.http.Response.SetStatusCode(204)
-	r.commonHeaders()
+	r.commonHeaders("no-store")
 	return nil
 }

@@ -35,7 +35,7 @@ func (r *request) appendError(dst []byte, e *proxy.Error) []byte {
 func (r *request) failureHeaders(e *proxy.Error) {
 	switch e.Code {
 	case proxy.RateLimited, proxy.UpstreamUnavailable, proxy.Overloaded, proxy.ShuttingDown:
-		r.set("Retry-After", seconds(max(e.RetryAfter, time.Second)))
+		r.set("Retry-After", strconv.Itoa(seconds(max(e.RetryAfter, time.Second))))
 	case proxy.Unauthorized, proxy.InsufficientScope:
 		r.set("WWW-Authenticate", r.challenge)
 	}
@@ -50,11 +50,19 @@ func (r *request) rateHeaders(rate proxy.Rate) {
 	}
 	quota := max(rate.Burst, rate.Limit)
 	window := (quota + rate.Limit - 1) / rate.Limit
-	r.set("RateLimit-Policy", `"server";q=`+strconv.Itoa(quota)+`;w=`+strconv.Itoa(window))
-	r.set("RateLimit", `"server";r=`+strconv.Itoa(max(rate.Remaining, 0))+`;t=`+seconds(rate.Reset))
+	r.setPair("RateLimit-Policy", `"server";q=`, quota, `;w=`, window)
+	r.setPair("RateLimit", `"server";r=`, max(rate.Remaining, 0), `;t=`, seconds(rate.Reset))
+}
+
+// setPair puts a header of two numbers.
+func (r *request) setPair(name, before string, first int, between string, second int) {
+	var room [64]byte
+	text := strconv.AppendInt(append(room[:0], before...), int64(first), 10)
+	text = strconv.AppendInt(append(text, between...), int64(second), 10)
+	r.set(name, string(text))
 }
 
 // seconds rounds up to whole ones.
-func seconds(d time.Duration) string {
-	return strconv.Itoa(int(math.Ceil(max(d, 0).Seconds())))
+func seconds(d time.Duration) int {
+	return int(math.Ceil(max(d, 0).Seconds()))
 }

@@ -14,7 +14,7 @@ func (r *request) readServer() (name, description *string, err error) {
 	if err := r.negotiate(true); err != nil {
 		return nil, nil, err
 	}
-	if _, err := r.parameters(); err != nil {
+	if err := r.parameters(); err != nil {
 		return nil, nil, err
 	}
 	body, err := r.readBody()

@@ -44,21 +44,20 @@ func (s *Server) listServers(r *request) error {
 
 // page reads limit and cursor; without a limit it is 0, which asks for all.
 func (r *request) page() (limit int, cursor string, err error) {
-	given, err := r.parameters("limit", "cursor")
-	if err != nil {
+	size, after := parameter{name: "limit"}, parameter{name: "cursor"}
+	if err := r.parameters(&size, &after); err != nil {
 		return 0, "", err
 	}
-	if text, found := given["limit"]; found {
-		limit, err = strconv.Atoi(text)
-		if err != nil || limit < 1 || limit > maxPage || strings.HasPrefix(text, "+") {
+	if size.given {
+		limit, err = strconv.Atoi(size.value)
+		if err != nil || limit < 1 || limit > maxPage || strings.HasPrefix(size.value, "+") {
 			return 0, "", invalid("query parameter limit must be a whole number from 1 to " + strconv.Itoa(maxPage))
 		}
 	}
-	cursor, found := given["cursor"]
-	if found && cursor == "" {
+	if after.given && after.value == "" {
 		return 0, "", invalid("query parameter cursor must be one that a Link header gave")
 	}
-	return limit, cursor, nil
+	return limit, after.value, nil
 }
 
 // nextPage is a reference, RFC 3986 section 4.2, to be resolved against the request's URL.

@@ -53,9 +53,8 @@ func (s *Server) docs(r *request) error {
 
 // sendDocument answers with bytes that all requests share and nobody writes to.
 func (r *request) sendDocument(contentType string, shared []byte) error {
-	r.set("Cache-Control", "no-cache")
 	r.http.Response.SetStatusCode(200)
-	r.commonHeaders()
+	r.commonHeaders("no-cache")
 	r.http.Response.Header.SetContentType(contentType)
 	r.http.Response.SetBodyRaw(shared)
 	return nil

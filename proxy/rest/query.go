@@ -30,7 +30,7 @@ func (s *Server) query(r *request) error {
 	if err := r.negotiate(true); err != nil {
 		return err
 	}
-	if _, err := r.parameters(); err != nil {
+	if err := r.parameters(); err != nil {
 		return err
 	}
 	statement, err := r.readStatement()

@@ -11,7 +11,7 @@ import (
 )
 
 // request is one request and what is known of it so far. It lives as long as its
-// handler; nothing of it may be kept.
+// handler; nothing of it may be kept: its connection's next request is made in its place.
 type request struct {
 	server *Server
 	http   *fasthttp.RequestCtx
@@ -40,20 +40,30 @@ type request struct {
 	overridden int    // values for a scope column that were replaced in it
 }
 
-// newRequest reads the head.
+// newRequest makes the connection's request anew, of which there is one at a time, and
+// reads the head. What is not named here is zero, whatever was there before.
 func (s *Server) newRequest(ctx *fasthttp.RequestCtx) *request {
-	head, fault := readHead(ctx.Request.Header.RawHeaders())
-	r := &request{
-		server: s, http: ctx, conn: streamOf(ctx.Conn()).socket, start: time.Now(),
-		head: head, fault: fault, id: requestID(head.value[fieldRequestID]), verb: string(ctx.Method()),
-		endpoint: otherEndpoint, code: codeOK,
-	}
-	r.path, r.rawQuery = splitTarget(string(ctx.Request.Header.RequestURI()))
+	c := streamOf(ctx.Conn()).socket
+	r := &c.request
+	*r = request{server: s, http: ctx, conn: c, start: time.Now(), verb: verbOf(ctx.Method()), endpoint: otherEndpoint, code: codeOK}
+	r.head, r.fault = readHead(ctx.Request.Header.RawHeaders())
+	r.id = requestID(r.head.value[fieldRequestID])
+	r.path, r.rawQuery = splitTarget(ctx.Request.Header.RequestURI())
 	return r
 }
 
 // codeOK is the code of a success in logs and metrics.
 const codeOK = "ok"
+
+// verbOf gives the method as text, without a copy of one that the service knows.
+func verbOf(method []byte) string {
+	for _, known := range [...]string{"GET", "POST", "PUT", "HEAD", "OPTIONS"} {
+		if string(method) == known {
+			return known
+		}
+	}
+	return string(method)
+}
 
 // requestID takes the client's id when it is 1 to 128 printable characters, else makes one.
 func requestID(given []byte) string {
@@ -82,7 +92,7 @@ func (r *request) admit(ctx context.Context, subject proxy.Subject) error {
 	place, err := r.server.cfg.Gate.Admit(ctx, subject)
 	r.rateHeaders(place.Rate)
 	if err == nil {
-		r.conn.hold(&place)
+		r.conn.hold(place)
 	}
 	return err
 }

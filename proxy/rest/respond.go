@@ -29,7 +29,7 @@ func (r *request) send(body []byte) error {
 
 func (r *request) setBody(status int, contentType string, body []byte) {
 	r.http.Response.SetStatusCode(status)
-	r.commonHeaders()
+	r.commonHeaders("no-store")
 	r.http.Response.Header.SetContentType(contentType)
 	if cap(body) > keptBody {
 		r.http.Response.SetBodyRaw(body)
@@ -39,17 +39,17 @@ func (r *request) setBody(status int, contentType string, body []byte) {
 }
 
 // commonHeaders are on every answer.
-func (r *request) commonHeaders() {
+func (r *request) commonHeaders(cacheControl string) {
 	r.set("X-Request-ID", r.id)
 	r.set("X-Content-Type-Options", "nosniff")
-	if len(r.http.Response.Header.Peek("Cache-Control")) == 0 {
-		r.set("Cache-Control", "no-store")
-	}
+	r.set("Cache-Control", cacheControl)
 }
 
 // set puts a header, its name spelled as given.
 func (r *request) set(name, value string) {
-	r.http.Response.Header.SetCanonical([]byte(name), []byte(value))
+	var room [192]byte // most headers fit in
+	header := append(append(room[:0], name...), value...)
+	r.http.Response.Header.SetCanonical(header[:len(name)], header[len(name):])
 }
 
 // fail answers with an error; a body that was prepared before is dropped.

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"net/url"
 	"slices"
 	"strings"
@@ -58,8 +59,10 @@ func Endpoints() []string {
 
 // splitTarget gives path and query of a request target, RFC 9112 section 3.2, as they
 // were sent. The path of what is neither origin- nor absolute-form matches no route.
-func splitTarget(target string) (path, query string) {
-	path, query, _ = strings.Cut(target, "?")
+// They are copied apart: an id that is kept somewhere must not keep a long query alive.
+func splitTarget(target []byte) (path, query string) {
+	rawPath, rawQuery, _ := bytes.Cut(target, []byte("?"))
+	path, query = string(rawPath), string(rawQuery)
 	if _, rest, absolute := strings.Cut(path, "://"); absolute && !strings.HasPrefix(path, "/") {
 		_, path, _ = strings.Cut(rest, "/")
 		path = "/" + path
@@ -78,26 +81,32 @@ func (s *Server) match(r *request) (route, error) {
 	if !inside || !strings.HasPrefix(path, "/") {
 		return route{}, s.noRoute()
 	}
-	segments := strings.Split(path[1:], "/")
-	for i, segment := range segments {
+	var segments [deepest]string
+	count := 0
+	for rest, more := path[1:], true; more; count++ {
+		var segment string
+		segment, rest, more = strings.Cut(rest, "/")
 		decoded, err := url.PathUnescape(segment)
 		if err != nil {
 			return route{}, proxy.Refuse(proxy.InvalidRequest, "the path holds a malformed percent-encoding")
 		}
-		segments[i] = decoded
+		if count < deepest {
+			segments[count] = decoded
+		}
 	}
 	for _, candidate := range s.table {
-		if r.matches(candidate, segments) {
+		if len(candidate.segments) == count && r.matches(candidate, segments[:count]) {
 			return candidate, nil
 		}
 	}
 	return route{}, s.noRoute()
 }
 
+// deepest is how many segments a path has at most.
+const deepest = 8
+
+// matches compares as many segments as the candidate has.
 func (r *request) matches(candidate route, segments []string) bool {
-	if len(candidate.segments) != len(segments) {
-		return false
-	}
 	for i, want := range candidate.segments {
 		switch {
 		case want == segments[i]:

@@ -56,7 +56,7 @@ func (s *Server) getServer(r *request) error {
 	if err := r.negotiate(false); err != nil {
 		return err
 	}
-	if _, err := r.parameters(); err != nil {
+	if err := r.parameters(); err != nil {
 		return err
 	}
 	return s.sendServer(r)

@@ -44,42 +44,48 @@ func (s *Server) userByEmail(r *request) error {
 // email gives the query parameter. A plus sign in it is a plus sign, as RFC 3986 has
 // it: addresses hold no spaces, and callers forget to encode it.
 func (r *request) email() (string, error) {
-	given, err := r.parameters("email")
-	if err != nil {
+	email := parameter{name: "email"}
+	if err := r.parameters(&email); err != nil {
 		return "", err
 	}
-	email, found := given["email"]
 	switch {
-	case !found || email == "":
+	case email.value == "":
 		return "", invalid("query parameter email is required: the user's e-mail address")
-	case utf8.RuneCountInString(email) > 320 || strings.ContainsFunc(email, unicode.IsControl):
+	case utf8.RuneCountInString(email.value) > 320 || strings.ContainsFunc(email.value, unicode.IsControl):
 		return "", invalid("query parameter email must be an e-mail address of at most 320 characters")
 	}
-	return email, nil
+	return email.value, nil
+}
+
+// parameter is a query parameter that a request may have.
+type parameter struct {
+	name, value string
+	given       bool
 }
 
 // parameters reads the query: known names only, each once at most.
-func (r *request) parameters(known ...string) (map[string]string, error) {
-	given := map[string]string{}
-	for pair := range strings.SplitSeq(r.rawQuery, "&") {
-		if pair == "" {
+func (r *request) parameters(known ...*parameter) error {
+	for rest := r.rawQuery; rest != ""; {
+		var pair string
+		if pair, rest, _ = strings.Cut(rest, "&"); pair == "" {
 			continue
 		}
 		rawName, rawValue, _ := strings.Cut(pair, "=")
 		name, nameErr := url.PathUnescape(rawName)
 		value, valueErr := url.PathUnescape(rawValue)
-		_, repeated := given[name]
-		switch {
-		case nameErr != nil || valueErr != nil || !utf8.ValidString(name+value):
-			return nil, invalid("the query holds a malformed percent-encoding")
-		case !slices.Contains(known, name):
-			return nil, invalid("query parameter " + quoted(name) + " is unknown here")
-		case repeated:
-			return nil, invalid("query parameter " + quoted(name) + " is given twice")
+		if nameErr != nil || valueErr != nil || !utf8.ValidString(name+value) {
+			return invalid("the query holds a malformed percent-encoding")
 		}
-		given[name] = value
+		at := slices.IndexFunc(known, func(p *parameter) bool { return p.name == name })
+		switch {
+		case at < 0:
+			return invalid("query parameter " + quoted(name) + " is unknown here")
+		case known[at].given:
+			return invalid("query parameter " + quoted(name) + " is given twice")
+		}
+		known[at].value, known[at].given = value, true
 	}
-	return given, nil
+	return nil
 }
 
 func appendUser(dst []byte, user proxy.EndUser) []byte {
