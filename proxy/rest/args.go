@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,33 +17,32 @@ const (
 	maxDepth = 100
 )
 
-// readArgs reads the array of arguments; null is the empty one. Numbers keep their
-// digits, arrays and objects their text.
-func readArgs(decoder *jsontext.Decoder) ([]policy.Arg, error) {
+// readArgs reads the array of arguments into the memory of args; null is the empty one.
+// Numbers keep their digits, arrays and objects their text.
+func readArgs(decoder *jsontext.Decoder, args []policy.Arg) ([]policy.Arg, error) {
 	switch decoder.PeekKind() {
 	case 'n':
 		_, err := decoder.ReadToken()
-		return nil, err
+		return args[:0], err
 	case '[':
-		return readElements(decoder)
+		return readElements(decoder, args[:0])
 	}
 	if err := decoder.SkipValue(); err != nil {
-		return nil, err
+		return args, err
 	}
-	return nil, invalid(`member "args" must be an array`)
+	return args, invalid(`member "args" must be an array`)
 }
 
 // readElements reads on after a fault: whether the rest is JSON must be known first.
-func readElements(decoder *jsontext.Decoder) ([]policy.Arg, error) {
+func readElements(decoder *jsontext.Decoder, args []policy.Arg) ([]policy.Arg, error) {
 	if _, err := decoder.ReadToken(); err != nil {
-		return nil, err
+		return args, err
 	}
-	var args []policy.Arg
 	var fault error
 	for i := 0; decoder.PeekKind() != ']'; i++ {
 		value, err := decoder.ReadValue()
 		if err != nil {
-			return nil, err
+			return args, err
 		}
 		if fault == nil {
 			fault = checkArg(i, value)
@@ -52,7 +52,7 @@ func readElements(decoder *jsontext.Decoder) ([]policy.Arg, error) {
 		}
 	}
 	if _, err := decoder.ReadToken(); err != nil {
-		return nil, err
+		return args, err
 	}
 	return args, fault
 }
@@ -75,14 +75,22 @@ func argOf(value jsontext.Value) policy.Arg {
 	case '0':
 		return policy.Arg{Kind: policy.Number, Text: string(value)}
 	case '"':
-		text, _ := jsontext.AppendUnquote(nil, value) // valid, so there is no error
-		return policy.Arg{Kind: policy.String, Text: string(text)}
+		return policy.Arg{Kind: policy.String, Text: unquoted(value)}
 	case '[':
 		return policy.Arg{Kind: policy.Array, Text: string(value)}
 	case '{':
 		return policy.Arg{Kind: policy.Object, Text: string(value)}
 	}
 	return policy.Arg{Kind: policy.Null}
+}
+
+// unquoted gives the characters of a valid string.
+func unquoted(value []byte) string {
+	if bytes.IndexByte(value, '\\') < 0 {
+		return string(value[1 : len(value)-1])
+	}
+	text, _ := jsontext.AppendUnquote(nil, value) // valid, so there is no error
+	return string(text)
 }
 
 // deeper tells whether a valid value nests deeper than limit.

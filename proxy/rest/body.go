@@ -5,35 +5,50 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
-// readBody reads the request's body. fasthttp has read its first 8 KiB at most, so
-// that nobody without credentials makes the service hold more.
-func (r *request) readBody() ([]byte, error) {
+// appendBody appends the request's body to dst. fasthttp has read its first 8 KiB at most,
+// so that nobody without credentials makes the service hold more.
+func (r *request) appendBody(dst []byte) ([]byte, error) {
 	if r.asking {
-		return nil, errSendBody
+		return dst, errSendBody
 	}
 	stream := r.http.Request.BodyStream()
 	if stream == nil {
 		r.bodyRead = true
-		return nil, nil
+		return dst, nil
 	}
 	limit := r.server.cfg.MaxBodyBytes
-	var body bytes.Buffer
-	if declared := r.http.Request.Header.ContentLength(); declared > 0 {
-		body.Grow(min(declared, limit) + bytes.MinRead)
-	}
-	_, err := body.ReadFrom(io.LimitReader(stream, int64(limit)+1))
+	declared := max(r.http.Request.Header.ContentLength(), 0) // negative where it is not known
+	body, err := appendAll(slices.Grow(dst, min(declared, limit)+bytes.MinRead), stream, limit)
 	switch {
 	case err != nil:
-		return nil, brokenBody(err)
-	case body.Len() > limit:
-		return nil, r.tooLarge()
+		return body, brokenBody(err)
+	case len(body) > limit:
+		return body, r.tooLarge()
 	}
 	r.bodyRead = true
-	return body.Bytes(), nil
+	return body, nil
+}
+
+// appendAll appends what there is to read to an empty dst, up to a byte beyond the limit.
+func appendAll(dst []byte, from io.Reader, limit int) ([]byte, error) {
+	for len(dst) <= limit {
+		dst = slices.Grow(dst, bytes.MinRead)
+		n, err := from.Read(dst[len(dst):min(cap(dst), limit+1)])
+		dst = dst[:len(dst)+n]
+		switch err {
+		case nil:
+		case io.EOF:
+			return dst, nil
+		default:
+			return dst, err
+		}
+	}
+	return dst, nil
 }
 
 // brokenBody says why a body did not arrive.

@@ -24,5 +24,7 @@
 //   - Credentials are read from the header block alone, never from trailers, and a
 //     repeated one is refused, so that no proxy in front can have seen another.
 //   - What belongs to fasthttp is copied before it leaves the handler.
+//   - A request is made where its connection's last one was, of which nothing is left.
+//     Decoders of bodies are used by all in turn: what they give is copied.
 //   - Nothing here logs a request's path, query, credentials, body or arguments.
 package rest

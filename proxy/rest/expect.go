@@ -18,9 +18,10 @@ var errSendBody = errors.New("the body may be sent")
 func (s *Server) expect(ctx *fasthttp.RequestCtx) (status int) {
 	r := s.newRequest(ctx)
 	r.asking = true
-	r.conn.busy.Store(true)
+	busy := &r.conn.busy
+	busy.Store(true)
 	if s.maySend(r) {
-		r.conn.busy.Store(false)
+		busy.Store(false)
 		return fasthttp.StatusContinue
 	}
 	return ctx.Response.StatusCode()

@@ -17,20 +17,26 @@ func (r *request) readServer() (name, description *string, err error) {
 	if err := r.parameters(); err != nil {
 		return nil, nil, err
 	}
-	body, err := r.readBody()
-	if err != nil {
-		return nil, nil, err
+	var given fields
+	err = r.readObject(&given)
+	return given.name, given.description, err
+}
+
+// fields is the body of 4.2 and 4.3.
+type fields struct{ name, description *string }
+
+func (*fields) names() []string { return []string{"name", "description"} }
+
+func (f *fields) read(name string, decoder *jsontext.Decoder) (known bool, err error) {
+	switch name {
+	case "name":
+		f.name, err = readName(decoder)
+	case "description":
+		f.description, err = readDescription(decoder)
+	default:
+		return false, nil
 	}
-	err = readObject(body,
-		member{"name", func(decoder *jsontext.Decoder) error {
-			name, err = readName(decoder)
-			return err
-		}},
-		member{"description", func(decoder *jsontext.Decoder) error {
-			description, err = readDescription(decoder)
-			return err
-		}})
-	return name, description, err
+	return true, err
 }
 
 // readName gives the name trimmed.

@@ -77,8 +77,10 @@ func (r *request) tooLarge() error {
 }
 
 // finish ends every request: a panic becomes an answer, a request that has a faulty head
-// or was not read to its end costs the connection, and the request is logged and counted.
+// or was not read to its end costs the connection, the request is logged and counted, and
+// an idle connection does not keep it alive.
 func (r *request) finish() {
+	defer r.forget()
 	if cause := recover(); cause != nil {
 		r.fail(proxy.Recovered(cause))
 	}

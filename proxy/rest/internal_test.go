@@ -7,8 +7,6 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // address is a connection from somewhere.
@@ -88,26 +86,22 @@ func TestReadHeadFaults(t *testing.T) {
 	}
 }
 
-// Whatever readObject takes, another parser takes too, with the same values.
+// Whatever a reader takes, another parser takes too, with the same values.
 func FuzzReadObject(f *testing.F) {
 	for _, seed := range []string{`{"query":"SELECT 1","args":[1,"a",null,{"b":[]}]}`, `{"query":"\u00e9","query":1}`, `{`, `[]`, `{"args":[[[["`, "\xff"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		var query string
-		count := 0
-		err := readObject(body,
-			member{"query", func(d *jsontext.Decoder) (err error) { query, err = readString(d, "query"); return err }},
-			member{"args", func(d *jsontext.Decoder) error { args, err := readArgs(d); count = len(args); return err }})
-		if err != nil {
+		var read statement
+		if err := (&reader{body: body}).read(&read); err != nil {
 			return
 		}
 		var other struct {
 			Query string            `json:"query"`
 			Args  []json.RawMessage `json:"args"`
 		}
-		if err := json.Unmarshal(body, &other); err != nil || other.Query != query || len(other.Args) != count {
-			t.Errorf("%q: %q with %d args here, %q with %d there, %v", body, query, count, other.Query, len(other.Args), err)
+		if err := json.Unmarshal(body, &other); err != nil || other.Query != read.text || len(other.Args) != len(read.args) {
+			t.Errorf("%q: %q with %d args here, %q with %d there, %v", body, read.text, len(read.args), other.Query, len(other.Args), err)
 		}
 	})
 }

@@ -12,22 +12,48 @@ import (
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
-// member is a member that a body may have. read takes exactly its value off the
-// decoder; a *proxy.Error says that the value is JSON of another shape.
-type member struct {
-	name string
-	read func(*jsontext.Decoder) error
+// object is what a body becomes.
+type object interface {
+	// names are the members that it may have.
+	names() []string
+	// read takes exactly the value of a member off the decoder, if it is one of those; a
+	// *proxy.Error says that the value is JSON of another shape.
+	read(name string, decoder *jsontext.Decoder) (known bool, err error)
 }
 
-// readObject reads a body that is one JSON object of these members: I-JSON, RFC 7493,
-// so UTF-8 without repeated names. What is not JSON is told before what is of the
-// wrong shape, wherever the two stand.
-func readObject(body []byte, members ...member) error {
-	decoder := jsontext.NewDecoder(bytes.NewBuffer(body))
-	if decoder.PeekKind() != '{' {
-		return notObject(decoder, body)
+// reader reads one body after the other. What it gives is copied.
+type reader struct {
+	body    []byte
+	source  bytes.Buffer // the body, as the decoder takes it without a copy
+	decoder jsontext.Decoder
+}
+
+// readObject reads the request's body into an object.
+func (r *request) readObject(into object) (err error) {
+	readers := &r.server.readers
+	reader := readers.Get().(*reader)
+	defer func() {
+		if cap(reader.body) <= keptBody {
+			readers.Put(reader)
+		}
+	}()
+	if reader.body, err = r.appendBody(reader.body[:0]); err != nil {
+		return err
 	}
-	shape, err := readMembers(decoder, members)
+	return reader.read(into)
+}
+
+// read reads a body that is one JSON object of known members: I-JSON, RFC 7493, so UTF-8
+// without repeated names. What is not JSON is told before what is of the wrong shape,
+// wherever the two stand.
+func (r *reader) read(into object) error {
+	r.source = *bytes.NewBuffer(r.body)
+	decoder := &r.decoder
+	decoder.Reset(&r.source)
+	if decoder.PeekKind() != '{' {
+		return notObject(decoder, r.body)
+	}
+	shape, err := readMembers(decoder, into)
 	if err != nil {
 		return invalidJSON(err)
 	}
@@ -37,7 +63,7 @@ func readObject(body []byte, members ...member) error {
 	return shape
 }
 
-func readMembers(decoder *jsontext.Decoder, members []member) (shape, err error) {
+func readMembers(decoder *jsontext.Decoder, into object) (shape, err error) {
 	if _, err := decoder.ReadToken(); err != nil {
 		return nil, err
 	}
@@ -46,7 +72,7 @@ func readMembers(decoder *jsontext.Decoder, members []member) (shape, err error)
 		if err != nil {
 			return nil, err
 		}
-		fault := readMember(decoder, name.String(), members)
+		fault := readMember(decoder, name.String(), into)
 		var refused *proxy.Error
 		if fault != nil && !errors.As(fault, &refused) {
 			return nil, fault
@@ -59,21 +85,19 @@ func readMembers(decoder *jsontext.Decoder, members []member) (shape, err error)
 	return shape, err
 }
 
-func readMember(decoder *jsontext.Decoder, name string, members []member) error {
-	for _, member := range members {
-		if member.name == name {
-			return member.read(decoder)
-		}
+func readMember(decoder *jsontext.Decoder, name string, into object) error {
+	if known, err := into.read(name, decoder); known {
+		return err
 	}
 	if err := decoder.SkipValue(); err != nil {
 		return err
 	}
-	for _, member := range members {
-		if strings.EqualFold(member.name, name) {
-			return invalid("member " + quoted(name) + " must be spelled " + quoted(member.name))
+	for _, known := range into.names() {
+		if strings.EqualFold(known, name) {
+			return invalid("member " + quoted(name) + " must be spelled " + quoted(known))
 		}
 	}
-	return invalid("member " + quoted(name) + " is unknown; the body may have " + listed(members))
+	return invalid("member " + quoted(name) + " is unknown; the body may have " + listed(into.names()))
 }
 
 func notObject(decoder *jsontext.Decoder, body []byte) error {
@@ -122,12 +146,12 @@ func quoted(name string) string {
 	return strconv.Quote(name)
 }
 
-func listed(members []member) string {
-	names := make([]string, len(members))
-	for i, member := range members {
-		names[i] = quoted(member.name)
+func listed(names []string) string {
+	var all []string
+	for _, name := range names {
+		all = append(all, quoted(name))
 	}
-	return strings.Join(names, " and ")
+	return strings.Join(all, " and ")
 }
 
 // appendString appends text as a JSON string. Bytes that are no UTF-8 become U+FFFD:

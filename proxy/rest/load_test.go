@@ -42,14 +42,7 @@ func TestLargeAnswersAreLetGo(t *testing.T) {
 			return append(dst, `"columns":["c"],"rows":[["`+strings.Repeat("x", size)+`"]]`...), 0, nil
 		}
 	})
-	heap := func() uint64 {
-		var stats runtime.MemStats
-		runtime.GC()
-		runtime.GC()
-		runtime.ReadMemStats(&stats)
-		return stats.HeapAlloc
-	}
-	before := heap()
+	before := heapInUse()
 	var open []*rawConn
 	for range clients {
 		c := w.dial()
@@ -59,7 +52,7 @@ func TestLargeAnswersAreLetGo(t *testing.T) {
 		}
 		open = append(open, c)
 	}
-	if after := heap(); after > before+clients*size/4 {
+	if after := heapInUse(); after > before+clients*size/4 {
 		t.Errorf("%d connections that were served hold %d bytes", len(open), after-before)
 	}
 }
@@ -82,4 +75,33 @@ func TestParallelClients(t *testing.T) {
 		})
 	}
 	group.Wait()
+}
+
+// Nor does what it once sent.
+func TestLargeStatementsAreLetGo(t *testing.T) {
+	const size, clients = 200_000, 20
+	w := newWorld(t, nil)
+	body := `{"query":"SELECT ` + strings.Repeat("?,", 999) + `?","args":[` + strings.Repeat(`"`+strings.Repeat("x", size/1000)+`",`, 999) + `""]}`
+	message := "POST " + queryPath + " HTTP/1.1\r\nHost: x\r\n" + authorized + "Content-Length: " + itoa(len(body)) + "\r\n\r\n" + body
+	before := heapInUse()
+	var open []*rawConn
+	for range clients {
+		c := w.dial()
+		c.send(message)
+		if response, body := c.answer("POST", queryPath); response.StatusCode != 200 {
+			t.Fatal(response.StatusCode, body)
+		}
+		open = append(open, c)
+	}
+	if after := heapInUse(); after > before+clients*size/4 {
+		t.Errorf("%d connections that were served hold %d bytes", len(open), after-before)
+	}
+}
+
+func heapInUse() uint64 {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
 }

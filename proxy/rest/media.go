@@ -18,7 +18,7 @@ type wanted struct {
 // Of the ranges that match, the most specific one counts; application/json with
 // int8=string counts when its weight is not below that of the plain one.
 func accept(header string) wanted {
-	if strings.TrimSpace(header) == "" {
+	if text := strings.TrimSpace(header); text == "" || text == "*/*" || text == jsonType {
 		return wanted{acceptable: true}
 	}
 	weight := map[string]float64{}
@@ -104,7 +104,7 @@ func (r *request) checkContentType() error {
 	if encoding := string(r.head.value[fieldContentEncoding]); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return proxy.Refuse(proxy.UnsupportedMediaType, "the body must come without a Content-Encoding")
 	}
-	if !r.head.seen[fieldContentType] {
+	if !r.head.seen[fieldContentType] || string(r.head.value[fieldContentType]) == jsonType {
 		return nil
 	}
 	kind, params, err := mime.ParseMediaType(string(r.head.value[fieldContentType]))

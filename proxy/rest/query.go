@@ -17,8 +17,36 @@ const frontend = "rest"
 
 // statement is the body of 4.6.
 type statement struct {
-	text string
-	args []policy.Arg
+	given bool
+	text  string
+	args  []policy.Arg
+}
+
+func (*statement) names() []string { return []string{"query", "args"} }
+
+func (s *statement) read(name string, decoder *jsontext.Decoder) (known bool, err error) {
+	switch name {
+	case "query":
+		s.given = true
+		s.text, err = readString(decoder, name)
+	case "args":
+		s.args, err = readArgs(decoder, s.args)
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+// keptArgs is how many args a connection has memory for between its requests.
+const keptArgs = 32
+
+// emptied is a statement without anything but memory for args.
+func (s *statement) emptied() statement {
+	if cap(s.args) > keptArgs {
+		return statement{}
+	}
+	clear(s.args)
+	return statement{args: s.args[:0]}
 }
 
 // query answers 4.6.
@@ -33,14 +61,16 @@ func (s *Server) query(r *request) error {
 	if err := r.parameters(); err != nil {
 		return err
 	}
-	statement, err := r.readStatement()
-	if err != nil {
+	if err := r.readObject(&r.statement); err != nil {
 		return err
+	}
+	if !r.statement.given {
+		return invalid(`member "query" is required`)
 	}
 	// From here on the client is watched: when it leaves, what runs for it ends.
 	ctx, stop := s.watch.follow(s.base, r.conn)
 	defer stop()
-	if err := s.run(ctx, r, subject, statement); err != nil {
+	if err := s.run(ctx, r, subject); err != nil {
 		return causeOf(ctx, err)
 	}
 	return nil
@@ -60,44 +90,21 @@ func (r *request) subject() (proxy.Subject, error) {
 	return proxy.Subject{Frontend: frontend, Server: server, Caller: caller}, needActive(server)
 }
 
-func (r *request) readStatement() (statement, error) {
-	body, err := r.readBody()
-	if err != nil {
-		return statement{}, err
-	}
-	var result statement
-	given := false
-	err = readObject(body,
-		member{"query", func(decoder *jsontext.Decoder) (err error) {
-			given = true
-			result.text, err = readString(decoder, "query")
-			return err
-		}},
-		member{"args", func(decoder *jsontext.Decoder) (err error) {
-			result.args, err = readArgs(decoder)
-			return err
-		}})
-	if err == nil && !given {
-		err = invalid(`member "query" is required`)
-	}
-	return result, err
-}
-
 // run takes a place, has the statement checked and runs it: once more when the schema
 // had changed under it.
-func (s *Server) run(ctx context.Context, r *request, subject proxy.Subject, statement statement) error {
+func (s *Server) run(ctx context.Context, r *request, subject proxy.Subject) error {
 	if err := r.admit(ctx, subject); err != nil {
 		return err
 	}
 	began := time.Now()
-	done, err := s.attempt(ctx, r, subject, statement)
+	done, err := s.attempt(ctx, r, subject)
 	if errors.Is(err, proxy.ErrSchemaChanged) {
 		changed, refreshErr := s.cfg.Gate.Refresh(ctx, began)
 		switch {
 		case refreshErr != nil:
 			return refreshErr
 		case changed:
-			done, err = s.attempt(ctx, r, subject, statement)
+			done, err = s.attempt(ctx, r, subject)
 		}
 	}
 	if err != nil {
@@ -117,16 +124,16 @@ type outcome struct {
 }
 
 // attempt checks, binds and runs the statement once.
-func (s *Server) attempt(ctx context.Context, r *request, subject proxy.Subject, statement statement) (outcome, error) {
+func (s *Server) attempt(ctx context.Context, r *request, subject proxy.Subject) (outcome, error) {
 	r.ran, r.kind, r.overridden = false, "", 0
-	approved, err := s.cfg.Gate.Check(ctx, subject, statement.text)
+	approved, err := s.cfg.Gate.Check(ctx, subject, r.statement.text)
 	if err != nil {
 		return outcome{}, err
 	}
 	if err := r.mayRun(subject.Caller, approved); err != nil {
 		return outcome{}, err
 	}
-	bound, reason := approved.Bind(subject.Server.ID, statement.args)
+	bound, reason := approved.Bind(subject.Server.ID, r.statement.args)
 	if reason != nil {
 		return outcome{}, proxy.FromReason(*reason)
 	}

@@ -35,22 +35,29 @@ type request struct {
 	toBeContinued       bool   // and it shall: nothing is answered yet
 	code                string // of the answer: "ok" or a code of the interface
 
+	statement statement // the body of 4.6
+
 	ran        bool   // the statement or look-up was handed over
 	kind       string // of the statement that was; "" for none
 	overridden int    // values for a scope column that were replaced in it
 }
 
 // newRequest makes the connection's request anew, of which there is one at a time, and
-// reads the head. What is not named here is zero, whatever was there before.
+// reads the head.
 func (s *Server) newRequest(ctx *fasthttp.RequestCtx) *request {
 	c := streamOf(ctx.Conn()).socket
 	r := &c.request
-	*r = request{server: s, http: ctx, conn: c, start: time.Now(), verb: verbOf(ctx.Method()), endpoint: otherEndpoint, code: codeOK}
+	r.forget()
+	r.server, r.http, r.conn, r.start = s, ctx, c, time.Now()
+	r.verb, r.endpoint, r.code = verbOf(ctx.Method()), otherEndpoint, codeOK
 	r.head, r.fault = readHead(ctx.Request.Header.RawHeaders())
 	r.id = requestID(r.head.value[fieldRequestID])
 	r.path, r.rawQuery = splitTarget(ctx.Request.Header.RequestURI())
 	return r
 }
+
+// forget leaves nothing of the request but some memory for the next one.
+func (r *request) forget() { *r = request{statement: r.statement.emptied()} }
 
 // codeOK is the code of a success in logs and metrics.
 const codeOK = "ok"

@@ -9,8 +9,9 @@ import (
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
-// keptBody is the largest answer, in bytes, whose buffer is used again. A larger one
-// is left to the collector, so that one large result does not stay with its connection.
+// keptBody is the largest body, in bytes, of an answer or a request, whose buffer is used
+// again. A larger one is left to the collector, so that one large result does not stay
+// with its connection.
 const keptBody = 64 << 10
 
 // codeGone is the code, in logs and metrics, of requests whose client went away.

@@ -23,6 +23,7 @@ type Server struct {
 
 	conns    *conns
 	watch    *watch
+	readers  sync.Pool      // of *reader, for bodies
 	serving  sync.WaitGroup // the goroutines of connections
 	refusals chan struct{}  // places for connections that are being turned away
 	draining atomic.Bool
@@ -45,7 +46,7 @@ func New(config Config) (*Server, error) {
 	s := &Server{
 		cfg: config, document: document, tls: withProtocols(config.TLS),
 		conns: newConns(config.MaxConns, config.MaxConnsPerIP), watch: newWatch(),
-		refusals: make(chan struct{}, maxRefusals),
+		refusals: make(chan struct{}, maxRefusals), readers: sync.Pool{New: func() any { return new(reader) }},
 	}
 	s.table = s.routes()
 	s.http = s.newHTTP()
