@@ -22,8 +22,8 @@ func (s *Server) listServers(r *request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := r.storeContext()
-	defer cancel()
+	ctx := r.storeContext()
+	defer ctx.end()
 	servers, next, err := s.cfg.Servers.ListServers(ctx, r.projectID, limit, cursor)
 	if err != nil {
 		return err

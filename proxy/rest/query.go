@@ -78,8 +78,8 @@ func (s *Server) query(r *request) error {
 
 // subject makes the checks before the body: credentials, reach, scope, activity.
 func (r *request) subject() (proxy.Subject, error) {
-	ctx, cancel := r.storeContext()
-	defer cancel()
+	ctx := r.storeContext()
+	defer ctx.end()
 	caller, server, err := r.reachServer(ctx)
 	if err != nil {
 		return proxy.Subject{}, err

@@ -90,8 +90,8 @@ func isPrintableASCII(text []byte) bool {
 }
 
 // storeContext bounds a request's look-ups; it also ends when the service gives up draining.
-func (r *request) storeContext() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(r.server.base, r.server.cfg.StoreTimeout)
+func (r *request) storeContext() *patience {
+	return &patience{parent: r.server.base, until: time.Now().Add(r.server.cfg.StoreTimeout)}
 }
 
 // admit takes a place for the request, which is held until its answer is written.

@@ -17,8 +17,8 @@ func (s *Server) createServer(r *request) error {
 	if description == nil {
 		description = new(string)
 	}
-	ctx, cancel := r.storeContext() // it begins here: a body may take its time
-	defer cancel()
+	ctx := r.storeContext() // it begins here: a body may take its time
+	defer ctx.end()
 	server, key, err := s.cfg.Servers.CreateServer(ctx, r.projectID, *name, *description)
 	if err != nil {
 		return err
@@ -39,8 +39,8 @@ func (s *Server) updateServer(r *request) error {
 	if name == nil && description == nil {
 		return s.sendServer(r)
 	}
-	ctx, cancel := r.storeContext()
-	defer cancel()
+	ctx := r.storeContext()
+	defer ctx.end()
 	server, err := s.cfg.Servers.UpdateServer(ctx, r.projectID, r.serverID, name, description)
 	if err != nil {
 		return err
@@ -64,8 +64,8 @@ func (s *Server) getServer(r *request) error {
 
 // sendServer reads the store, not the gate: its answer may be a second old.
 func (s *Server) sendServer(r *request) error {
-	ctx, cancel := r.storeContext()
-	defer cancel()
+	ctx := r.storeContext()
+	defer ctx.end()
 	server, err := s.cfg.Servers.GetServer(ctx, r.projectID, r.serverID)
 	if err != nil {
 		return err
@@ -75,8 +75,8 @@ func (s *Server) sendServer(r *request) error {
 
 // manageProject lets only those on who may manage the path's project.
 func (r *request) manageProject() error {
-	ctx, cancel := r.storeContext()
-	defer cancel()
+	ctx := r.storeContext()
+	defer ctx.end()
 	caller, err := r.reachProject(ctx)
 	if err != nil {
 		return err
@@ -86,8 +86,8 @@ func (r *request) manageProject() error {
 
 // manageServer does the same for the path's server.
 func (r *request) manageServer() error {
-	ctx, cancel := r.storeContext()
-	defer cancel()
+	ctx := r.storeContext()
+	defer ctx.end()
 	caller, _, err := r.reachServer(ctx)
 	if err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 
 // userByEmail answers 4.1.
 func (s *Server) userByEmail(r *request) error {
-	ctx, cancel := r.storeContext()
-	defer cancel()
+	ctx := r.storeContext()
+	defer ctx.end()
 	server, err := r.application(ctx)
 	if err != nil {
 		return err
