@@ -78,6 +78,9 @@ func (s *Server) serve(c *conn) {
 			s.cfg.Logger.Error("serving a connection panicked", "error", proxy.Recovered(cause))
 		}
 		_ = c.Close() // closed already unless it panicked or TLS failed
+		if c.present != nil {
+			c.present.end(nil)
+		}
 	}()
 	stream, err := s.secure(c)
 	if err != nil {

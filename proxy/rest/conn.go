@@ -52,9 +52,12 @@ type conn struct {
 	linger atomic.Bool // the peer may still be sending: see Close
 	once   sync.Once
 
+	followed atomic.Pointer[presence] // the client while a statement runs for it; nil: none does
+
 	// What follows belongs to the goroutine that serves the connection.
 
 	place   proxy.Place // of the request whose answer is not written yet; zero: none
+	present *presence   // the client that was followed last; nil: none was
 	request request     // the one that is being answered
 }
 

@@ -70,6 +70,24 @@ func (o *conns) cut(all bool) int {
 	return len(o.open)
 }
 
+// endGone ends the contexts of clients that are followed and gone, and tells whether
+// any are followed.
+func (o *conns) endGone() (followed bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for c := range o.open {
+		client := c.followed.Load()
+		if client == nil {
+			continue
+		}
+		followed = true
+		if c.gone() {
+			client.end(errClientGone)
+		}
+	}
+	return followed
+}
+
 // networkOf is whom a connection counts for: an IPv4 address, or an IPv6 /64, which is
 // what one subscriber has. It is zero where there is no IP address.
 func networkOf(transport net.Conn) netip.Prefix {

@@ -1,10 +1,14 @@
 package rest_test
 
 import (
+	"context"
 	"net"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy/rest"
 )
 
 // A client that leaves has its statement cancelled, however it leaves.
@@ -74,5 +78,30 @@ func TestClientStays(t *testing.T) {
 	}
 	if response, _ := stays.answer("GET", "/nowhere"); response.StatusCode != 404 {
 		t.Errorf("the next request: %d", response.StatusCode)
+	}
+}
+
+// A client that closed its sending half behind two statements loses the one that was
+// running then; the next one is given its time again.
+func TestHalfClosedIsLookedAtAnew(t *testing.T) {
+	started := make(chan struct{}, 2)
+	w := newWorld(t, func(w *world, c *rest.Config) {
+		c.Query = func(ctx context.Context, bound policy.Bound, int8AsString bool, dst []byte) ([]byte, int64, error) {
+			if started <- struct{}{}; len(started) == 1 {
+				<-ctx.Done()
+			}
+			if err := ctx.Err(); err != nil {
+				return dst, 0, err
+			}
+			return w.answer(ctx, bound, int8AsString, dst)
+		}
+	})
+	c := w.dial()
+	c.send(queryRequest("") + queryRequest(""))
+	_ = c.Conn.(*net.TCPConn).CloseWrite()
+	for _, want := range []int{422, 200} {
+		if response, body := c.answer("POST", queryPath); response.StatusCode != want {
+			t.Errorf("%d %s, want %d", response.StatusCode, body, want)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net"
@@ -60,16 +61,31 @@ func TestConns(t *testing.T) {
 	}
 }
 
-// Whoever stops being followed is forgotten.
-func TestWatchForgets(t *testing.T) {
-	w := newWatch()
-	ctx, stop := w.follow(t.Context(), &conn{})
-	if len(w.followed) != 1 || ctx.Err() != nil {
-		t.Errorf("%d followed, %v", len(w.followed), ctx.Err())
+// Whoever is left is followed no more, and whose context has ended gets another one.
+func TestWatchLeaves(t *testing.T) {
+	parent, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	o := newConns(1, 0)
+	w := newWatch(o)
+	c, _ := o.add(address{from: &net.UnixAddr{Name: "x"}})
+	first := w.follow(parent, c)
+	if !o.endGone() || first.Err() != nil {
+		t.Errorf("followed: %v, %v", o.endGone(), first.Err())
 	}
-	stop()
-	if len(w.followed) != 0 || ctx.Err() == nil {
-		t.Errorf("%d followed, %v", len(w.followed), ctx.Err())
+	w.leave(c)
+	if o.endGone() || first.Err() != nil {
+		t.Errorf("left: %v, %v", o.endGone(), first.Err())
+	}
+	if again := w.follow(parent, c); again != first {
+		t.Error("a client that is there has two contexts")
+	}
+	c.present.end(errClientGone)
+	if another := w.follow(parent, c); another.Err() != nil || !o.endGone() {
+		t.Errorf("after an end: %v, followed %v", another.Err(), o.endGone())
+	}
+	cancel()
+	if ended := w.follow(parent, c); ended.Err() == nil {
+		t.Error("a context outlives its parent")
 	}
 }
 

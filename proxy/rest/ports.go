@@ -54,7 +54,8 @@ type EndUsers interface {
 // QueryFunc runs a bound statement and appends the members "columns" and "rows" of its
 // result, as JSON without braces, to dst. body is dst extended; it may be another array.
 // It returns soon after ctx is done, with the statement cancelled; a *proxy.Error that
-// is not retryable then says what became of the statement. An error with
+// is not retryable then says what became of the statement. ctx does not end with it: the
+// connection's next statement may have it, too. An error with
 // proxy.ErrSchemaChanged in its chain means that nothing ran.
 type QueryFunc func(ctx context.Context, bound policy.Bound, int8AsString bool, dst []byte) (body []byte, rowsAffected int64, err error)
 

@@ -68,8 +68,8 @@ func (s *Server) query(r *request) error {
 		return invalid(`member "query" is required`)
 	}
 	// From here on the client is watched: when it leaves, what runs for it ends.
-	ctx, stop := s.watch.follow(s.base, r.conn)
-	defer stop()
+	ctx := s.watch.follow(s.base, r.conn)
+	defer s.watch.leave(r.conn)
 	if err := s.run(ctx, r, subject); err != nil {
 		return causeOf(ctx, err)
 	}

@@ -45,9 +45,10 @@ func New(config Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: config, document: document, tls: withProtocols(config.TLS),
-		conns: newConns(config.MaxConns, config.MaxConnsPerIP), watch: newWatch(),
+		conns:    newConns(config.MaxConns, config.MaxConnsPerIP),
 		refusals: make(chan struct{}, maxRefusals), readers: sync.Pool{New: func() any { return new(reader) }},
 	}
+	s.watch = newWatch(s.conns)
 	s.table = s.routes()
 	s.http = s.newHTTP()
 	s.base, s.giveUp = context.WithCancelCause(context.Background())

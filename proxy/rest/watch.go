@@ -3,7 +3,6 @@ package rest
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 )
 
@@ -18,33 +17,39 @@ const watchEvery = 75 * time.Millisecond
 // asked for, by one goroutine for all. A client that closes its sending half alone
 // looks the same and is treated the same.
 type watch struct {
-	mu       sync.Mutex
-	followed map[*conn]context.CancelCauseFunc
-	wake     chan struct{} // holds one token while the goroutine may have to get up
+	conns *conns
+	wake  chan struct{} // holds one token while the goroutine may have to get up
 }
 
-func newWatch() *watch {
-	return &watch{followed: map[*conn]context.CancelCauseFunc{}, wake: make(chan struct{}, 1)}
+func newWatch(conns *conns) *watch {
+	return &watch{conns: conns, wake: make(chan struct{}, 1)}
 }
 
-// follow gives a context that ends when the client of c is gone. stop must be called;
-// a connection has one request at a time, so it is followed once at a time.
-func (w *watch) follow(parent context.Context, c *conn) (ctx context.Context, stop func()) {
-	ctx, cancel := context.WithCancelCause(parent)
-	w.mu.Lock()
-	w.followed[c] = cancel
-	w.mu.Unlock()
+// presence is a client that is there. Its context is for one statement after the other of
+// its connection: a client that is gone does not come back.
+type presence struct {
+	ctx context.Context
+	end context.CancelCauseFunc
+}
+
+// follow gives a context that ends with its parent and when the client of c is gone. The
+// connection must be left before its request ends. It has one at a time, so it is followed
+// once at a time.
+func (w *watch) follow(parent context.Context, c *conn) context.Context {
+	if c.present == nil || c.present.ctx.Err() != nil {
+		c.present = &presence{}
+		c.present.ctx, c.present.end = context.WithCancelCause(parent)
+	}
+	c.followed.Store(c.present)
 	select {
 	case w.wake <- struct{}{}:
 	default:
 	}
-	return ctx, func() {
-		w.mu.Lock()
-		delete(w.followed, c)
-		w.mu.Unlock()
-		cancel(nil)
-	}
+	return c.present.ctx
 }
+
+// leave ends the following. What was begun for the request must have ended.
+func (w *watch) leave(c *conn) { c.followed.Store(nil) }
 
 // run looks until ctx is done. It sleeps while there is nobody to look at.
 func (w *watch) run(ctx context.Context) {
@@ -61,20 +66,8 @@ func (w *watch) run(ctx context.Context) {
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
-				left = w.look()
+				left = w.conns.endGone()
 			}
 		}
 	}
-}
-
-// look cancels for those that are gone, and tells whether somebody is followed.
-func (w *watch) look() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for c, cancel := range w.followed {
-		if c.gone() {
-			cancel(errClientGone)
-		}
-	}
-	return len(w.followed) > 0
 }
