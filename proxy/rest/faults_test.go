@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -109,6 +110,19 @@ func TestLogLine(t *testing.T) {
 	}
 	if got, want := fmt.Sprint(w.counts.all()), "[user_by_email ok query ok other not_found get_server not_found]"; got != want {
 		t.Errorf("counted %s, want %s", got, want)
+	}
+}
+
+// A log that is for warnings has them, and no line for each request.
+func TestLogLevel(t *testing.T) {
+	w := newWorld(t, func(w *world, c *rest.Config) {
+		c.Logger = slog.New(slog.NewJSONHandler(w.logs, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		w.gate.admit = func() (proxy.Place, error) { return proxy.Place{}, errLost }
+	})
+	w.call("GET", serverPath, "", as(token))
+	w.call("POST", queryPath, select1, as(token))
+	if logs := w.logs.String(); strings.Count(logs, "\n") != 1 || !strings.Contains(logs, `"msg":"request failed"`) {
+		t.Errorf("%s", logs)
 	}
 }
 

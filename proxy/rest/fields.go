@@ -25,18 +25,15 @@ func (r *request) readServer() (name, description *string, err error) {
 // fields is the body of 4.2 and 4.3.
 type fields struct{ name, description *string }
 
-func (*fields) names() []string { return []string{"name", "description"} }
+func (*fields) names() [2]string { return [...]string{"name", "description"} }
 
-func (f *fields) read(name string, decoder *jsontext.Decoder) (known bool, err error) {
-	switch name {
-	case "name":
+func (f *fields) read(name string, decoder *jsontext.Decoder) (err error) {
+	if name == "name" {
 		f.name, err = readName(decoder)
-	case "description":
-		f.description, err = readDescription(decoder)
-	default:
-		return false, nil
+		return err
 	}
-	return true, err
+	f.description, err = readDescription(decoder)
+	return err
 }
 
 // readName gives the name trimmed.

@@ -96,9 +96,21 @@ func (r *request) finish() {
 	}
 	took := time.Since(r.start)
 	r.count(took)
-	r.server.cfg.Logger.LogAttrs(context.Background(), slog.LevelInfo, "request",
+	r.log(took)
+}
+
+// log writes the request's line. It makes the record itself, as a Logger would look up
+// the line of code for each.
+func (r *request) log(took time.Duration) {
+	ctx, handler := context.Background(), r.server.cfg.Logger.Handler()
+	if !handler.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	record := slog.NewRecord(r.start.Add(took), slog.LevelInfo, "request", 0)
+	record.AddAttrs(
 		slog.String("request_id", r.id), slog.String("server", r.reached), slog.String("endpoint", r.endpoint),
 		slog.String("code", r.code), slog.Int("status", r.http.Response.StatusCode()), slog.Float64("duration_ms", float64(took.Microseconds())/1000))
+	_ = handler.Handle(ctx, record) // there is nobody to tell
 }
 
 // count tells the recorder how the request ended.

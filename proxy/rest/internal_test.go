@@ -8,6 +8,9 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/uuid"
 )
 
 // address is a connection from somewhere.
@@ -86,6 +89,21 @@ func TestWatchLeaves(t *testing.T) {
 	cancel()
 	if ended := w.follow(parent, c); ended.Err() == nil {
 		t.Error("a context outlives its parent")
+	}
+}
+
+func TestNewID(t *testing.T) {
+	seen := map[string]bool{}
+	for range 1000 {
+		text := newID()
+		id, err := uuid.Parse(text)
+		if err != nil || id.Version() != 7 || id.Variant() != uuid.RFC4122 || seen[text] {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if ago := time.Since(time.Unix(id.Time().UnixTime())); ago < 0 || ago > time.Minute {
+			t.Errorf("%s is %v old", text, ago)
+		}
+		seen[text] = true
 	}
 }
 

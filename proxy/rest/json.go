@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,10 +16,10 @@ import (
 // object is what a body becomes.
 type object interface {
 	// names are the members that it may have.
-	names() []string
-	// read takes exactly the value of a member off the decoder, if it is one of those; a
-	// *proxy.Error says that the value is JSON of another shape.
-	read(name string, decoder *jsontext.Decoder) (known bool, err error)
+	names() [2]string
+	// read takes exactly the value of one of those off the decoder; a *proxy.Error says
+	// that the value is JSON of another shape.
+	read(name string, decoder *jsontext.Decoder) error
 }
 
 // reader reads one body after the other. What it gives is copied.
@@ -72,9 +73,11 @@ func readMembers(decoder *jsontext.Decoder, into object) (shape, err error) {
 		if err != nil {
 			return nil, err
 		}
-		fault := readMember(decoder, name.String(), into)
-		var refused *proxy.Error
-		if fault != nil && !errors.As(fault, &refused) {
+		fault := readMember(decoder, name, into)
+		if fault == nil {
+			continue
+		}
+		if _, refused := errors.AsType[*proxy.Error](fault); !refused {
 			return nil, fault
 		}
 		if shape == nil {
@@ -85,19 +88,21 @@ func readMembers(decoder *jsontext.Decoder, into object) (shape, err error) {
 	return shape, err
 }
 
-func readMember(decoder *jsontext.Decoder, name string, into object) error {
-	if known, err := into.read(name, decoder); known {
-		return err
+func readMember(decoder *jsontext.Decoder, token jsontext.Token, into object) error {
+	names := into.names()
+	if i := slices.Index(names[:], token.String()); i >= 0 {
+		return into.read(names[i], decoder)
 	}
+	name := token.String() // the token is gone with the next one
 	if err := decoder.SkipValue(); err != nil {
 		return err
 	}
-	for _, known := range into.names() {
+	for _, known := range names {
 		if strings.EqualFold(known, name) {
 			return invalid("member " + quoted(name) + " must be spelled " + quoted(known))
 		}
 	}
-	return invalid("member " + quoted(name) + " is unknown; the body may have " + listed(into.names()))
+	return invalid("member " + quoted(name) + " is unknown; the body may have " + quoted(names[0]) + " and " + quoted(names[1]))
 }
 
 func notObject(decoder *jsontext.Decoder, body []byte) error {
@@ -144,14 +149,6 @@ func quoted(name string) string {
 		name = string(runes[:shown]) + "…"
 	}
 	return strconv.Quote(name)
-}
-
-func listed(names []string) string {
-	var all []string
-	for _, name := range names {
-		all = append(all, quoted(name))
-	}
-	return strings.Join(all, " and ")
 }
 
 // appendString appends text as a JSON string. Bytes that are no UTF-8 become U+FFFD:

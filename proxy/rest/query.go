@@ -22,19 +22,16 @@ type statement struct {
 	args  []policy.Arg
 }
 
-func (*statement) names() []string { return []string{"query", "args"} }
+func (*statement) names() [2]string { return [...]string{"query", "args"} }
 
-func (s *statement) read(name string, decoder *jsontext.Decoder) (known bool, err error) {
-	switch name {
-	case "query":
+func (s *statement) read(name string, decoder *jsontext.Decoder) (err error) {
+	if name == "query" {
 		s.given = true
 		s.text, err = readString(decoder, name)
-	case "args":
-		s.args, err = readArgs(decoder, s.args)
-	default:
-		return false, nil
+		return err
 	}
-	return true, err
+	s.args, err = readArgs(decoder, s.args)
+	return err
 }
 
 // keptArgs is how many args a connection has memory for between its requests.
