@@ -39,7 +39,8 @@ func (d *devCommand) Run(ctx context.Context, c *console) error {
 	if d.LogFormat == "auto" {
 		d.LogFormat = "text" // a person reads it
 	}
-	log := newLog(c.Err, d.LogLevel, d.LogFormat)
+	log, finish := newLog(c.Err, d.LogLevel, d.LogFormat)
+	defer finish()
 	sv, err := open(ctx, &d.settings, log)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%w; another tenantgate may be running (with make: make run ARGS=\"--http-addr 127.0.0.1:8081 --ops-addr 127.0.0.1:9091\")", err)

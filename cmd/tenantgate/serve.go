@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"time"
@@ -37,7 +36,8 @@ type databases struct {
 
 // Run serves until the process is told to stop.
 func (s *serveCommand) Run(ctx context.Context, c *console) error {
-	log := newLog(c.Err, s.LogLevel, s.LogFormat)
+	log, finish := newLog(c.Err, s.LogLevel, s.LogFormat)
+	defer finish()
 	sv, err := open(ctx, &s.settings, log)
 	if err != nil {
 		return err
@@ -281,16 +281,4 @@ func (sv *service) close() {
 			_ = ln.Close()
 		}
 	}
-}
-
-func newLog(w io.Writer, level, format string) *slog.Logger {
-	var least slog.Level
-	if err := least.UnmarshalText([]byte(level)); err != nil {
-		least = slog.LevelInfo
-	}
-	options := &slog.HandlerOptions{Level: least}
-	if format == "text" {
-		return slog.New(slog.NewTextHandler(w, options))
-	}
-	return slog.New(slog.NewJSONHandler(w, options))
 }
