@@ -8,8 +8,7 @@ import (
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
-// acquire gives a connection for a server's statement, or tells why there is none in time;
-// "" is for what this program asks for itself.
+// acquire gives a connection for a server's statement, or tells why there is none in time.
 func (p *Pool) acquire(ctx context.Context, server string) (lease, error) {
 	start := time.Now()
 	err := p.turns.take(ctx, server, p.cfg.AcquireTimeout)
@@ -29,6 +28,18 @@ func (p *Pool) acquire(ctx context.Context, server string) (lease, error) {
 	}
 	return lease{}, p.noConnection(err)
 }
+
+// acquireOwn is acquire for what this program asks for itself, by pgx's means.
+func (p *Pool) acquireOwn(ctx context.Context) (lease, error) {
+	l, err := p.acquire(ctx, ownTurn)
+	if err == nil {
+		l.session.alarm.clear()
+	}
+	return l, err
+}
+
+// ownTurn is the name under which this program takes its turns; no server has it.
+const ownTurn = ""
 
 // borrow gives a connection to whoever has a turn.
 func (p *Pool) borrow(ctx context.Context, start time.Time) (lease, error) {

@@ -25,16 +25,24 @@ type alarm struct {
 	conn net.Conn
 
 	mu      sync.Mutex
-	run     uint64 // counts the runs
-	settled bool   // the run is being called off: its context's end changes nothing more
+	run     uint64    // counts the runs
+	settled bool      // the run is being called off: its context's end changes nothing more
+	at      time.Time // the deadline; zero: none, or one that is not a run's
 }
+
+// alarmSlack is how much later than it should an alarm may go off: to set the deadline anew
+// for each of the statements that a connection runs in a second would cost more than that.
+const alarmSlack = time.Second
 
 // set begins a run that is to end at a time, or with ctx, which unset lets go of.
 func (a *alarm) set(ctx context.Context, end time.Time) (unset func() bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.settled = false
-	_ = a.conn.SetDeadline(end) // fails on a closed connection only, as all its like
+	if a.at.Before(end) || a.at.After(end.Add(alarmSlack)) {
+		a.at = end.Add(alarmSlack)
+		_ = a.conn.SetDeadline(a.at) // fails on a closed connection only, as all its like
+	}
 	if ctx.Done() == nil {
 		return func() bool { return true }
 	}
@@ -47,6 +55,7 @@ func (a *alarm) ring(run uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.run == run && !a.settled {
+		a.at = time.Time{}
 		_ = a.conn.SetDeadline(time.Unix(1, 0))
 	}
 }
@@ -55,15 +64,26 @@ func (a *alarm) ring(run uint64) {
 func (a *alarm) bound(patience time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.settled = true
+	a.settled, a.at = true, time.Time{}
 	_ = a.conn.SetDeadline(time.Now().Add(patience))
 }
 
-// off ends a run; whoever rings for it later rings for nobody.
+// off ends a run; whoever rings for it later rings for nobody. A deadline that nobody has
+// touched stays, for the next run.
 func (a *alarm) off() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.run++
+	if a.at.IsZero() {
+		_ = a.conn.SetDeadline(time.Time{})
+	}
+}
+
+// clear takes the deadline off a connection that is to do something else than a run.
+func (a *alarm) clear() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.at = time.Time{}
 	_ = a.conn.SetDeadline(time.Time{})
 }
 

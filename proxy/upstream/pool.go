@@ -109,14 +109,14 @@ func (p *Pool) hasten(done <-chan struct{}) {
 func (p *Pool) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.cfg.ConnectTimeout)
 	defer cancel()
-	l, err := p.acquire(ctx, "")
+	l, err := p.acquireOwn(ctx)
 	switch {
 	case errors.Is(err, errFull) && proxy.AsError(err).Code == proxy.Overloaded:
 		return nil // not where the places are held by attempts to connect
 	case err != nil:
 		return err
 	}
-	defer p.release(l, "")
+	defer p.release(l, ownTurn)
 	if err := l.conn.Ping(ctx); err != nil {
 		return unavailable("the database does not answer", err)
 	}

@@ -95,11 +95,11 @@ type catalogColumn struct {
 func (p *Pool) Schema(ctx context.Context, tables []policy.TableName) (policy.Schema, error) {
 	ctx, cancel := context.WithTimeout(ctx, schemaTime)
 	defer cancel()
-	l, err := p.acquire(ctx, "")
+	l, err := p.acquireOwn(ctx)
 	if err != nil {
 		return policy.Schema{}, err
 	}
-	defer p.release(l, "")
+	defer p.release(l, ownTurn)
 	rows, role, err := p.readCatalog(ctx, l.conn, tables)
 	if err != nil {
 		p.cfg.Recorder.UpstreamError(classConnect)

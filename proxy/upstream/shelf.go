@@ -49,8 +49,14 @@ func (s *shelf) take() (l lease, ok bool) {
 // put takes a connection back, or hands it on to pgxpool when its time has come.
 func (s *shelf) put(l lease) {
 	if !l.session.usable() || time.Since(l.since) > s.keep || !s.keeps(l) {
-		l.conn.Release()
+		l.handOn()
 	}
+}
+
+// handOn gives a connection to pgxpool.
+func (l lease) handOn() {
+	l.session.alarm.clear()
+	l.conn.Release()
 }
 
 func (s *shelf) keeps(l lease) bool {
@@ -70,7 +76,7 @@ func (s *shelf) clear(before time.Time) {
 		if l.since.After(before) {
 			return false
 		}
-		l.conn.Release()
+		l.handOn()
 		return true
 	})
 }

@@ -39,3 +39,28 @@ func TestOpenTransactionIsNotShelved(t *testing.T) {
 	}
 	b.must(sel("SELECT 1"))
 }
+
+// Ensure a statement's deadline does not stay on a connection that does something else.
+func TestDeadlineIsTakenOff(t *testing.T) {
+	b := setup(t, Config{MaxConns: 1}, "")
+	st := sel("SELECT 1")
+	st.limits.StatementTimeout = time.Millisecond
+	for name, own := range map[string]func() (lease, error){
+		"own": func() (lease, error) { return b.pool.acquireOwn(t.Context()) },
+		"handed on": func() (lease, error) {
+			b.pool.shelf.clear(time.Now())
+			return b.pool.acquire(t.Context(), ownTurn)
+		},
+	} {
+		b.must(sel("SELECT 1"))
+		_, _ = b.query(st)
+		l, err := own()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.conn.Exec(t.Context(), "SELECT pg_sleep(3.5)"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		b.pool.release(l, ownTurn)
+	}
+}
