@@ -2,6 +2,7 @@ package wall
 
 import (
 	"bytes"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
@@ -14,6 +15,42 @@ func TestSignIsHMAC(t *testing.T) {
 	const want = "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
 	if got := k.Sign("Hi There"); got != "7."+want+".Hi There" {
 		t.Errorf("signed %q", got)
+	}
+}
+
+// Whatever the length of a server's id, the signature is that of the standard library.
+func TestSignIsThatOfTheStandardLibrary(t *testing.T) {
+	k := Key{ID: 12, Secret: bytes.Repeat([]byte{0x5c, 0x36}, Size/2)}
+	for n := 1; n <= 3*block; n++ {
+		server := strings.Repeat("s", n)
+		mac := hmac.New(sha256.New, k.Secret)
+		mac.Write([]byte(server))
+		want := "12." + hex.EncodeToString(mac.Sum(nil)) + "." + server
+		if got := k.Sign(server); got != want {
+			t.Fatalf("%d bytes are signed %q, want %q", n, got, want)
+		}
+		if got := string(k.AppendSign([]byte("before "), server)); got != "before "+want {
+			t.Fatalf("%d bytes: appended %q", n, got)
+		}
+	}
+	if got := k.Sign(""); got != "" {
+		t.Errorf("no server is signed %q", got)
+	}
+}
+
+func TestSigningAllocatesNothing(t *testing.T) {
+	k, dst := Key{ID: 1, Secret: bytes.Repeat([]byte{1}, Size)}, make([]byte, 0, 256)
+	server := strings.Repeat("s", 64)
+	if n := testing.AllocsPerRun(100, func() { dst = k.AppendSign(dst[:0], server) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkSign(b *testing.B) {
+	k, dst := Key{ID: 1, Secret: bytes.Repeat([]byte{1}, Size)}, make([]byte, 0, 256)
+	b.ReportAllocs()
+	for b.Loop() {
+		dst = k.AppendSign(dst[:0], "0190b2a7-6f6e-7c3d-9b1a-3c5d7e9f1a2b")
 	}
 }
 
