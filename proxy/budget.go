@@ -13,9 +13,15 @@ import (
 // takes one out of all: so changing from one pace to another wins nothing, and a caller
 // with a low one costs those with a high one no more than a token.
 type budget struct {
-	wholeAt map[pace]time.Time // when the bucket of a pace will be full again
-	running int                // those that hold a place, whatever their limits
-	waiting []*waiter          // for a place, in the order in which they came
+	buckets []bucket  // one for each pace; there are no more paces than policies
+	running int       // those that hold a place, whatever their limits
+	waiting []*waiter // for a place, in the order in which they came
+}
+
+// bucket is what is left at one pace.
+type bucket struct {
+	pace
+	wholeAt time.Time // when it will be full again
 }
 
 // pace is how fast requests may come: a bucket's refill and its size.
@@ -42,45 +48,42 @@ func (b *budget) take(limits policy.Limits, now time.Time) (rate Rate, wait time
 	if limits.RequestsPerSecond < 0 {
 		return Rate{}, 0
 	}
-	own := pace{limits.RequestsPerSecond, limits.Burst}
-	b.open(own, now)
-	if wait = b.used(own, now) + own.each() - own.window(); wait <= 0 {
+	own := b.open(pace{limits.RequestsPerSecond, limits.Burst}, now)
+	if wait = own.used(now) + own.each() - own.window(); wait <= 0 {
 		wait = 0
-		for p := range b.wholeAt {
-			b.wholeAt[p] = now.Add(min(b.used(p, now)+p.each(), p.window()))
+		for i := range b.buckets {
+			b.buckets[i].take(now)
 		}
 	}
-	used := b.used(own, now)
+	used := own.used(now)
 	return Rate{Limit: own.perSecond, Burst: own.burst, Remaining: int(max(own.window()-used, 0) / own.each()), Reset: used}, wait
 }
 
-// used is the time in which what is missing from a bucket comes back.
-func (b *budget) used(p pace, now time.Time) time.Duration { return max(b.wholeAt[p].Sub(now), 0) }
+// used is the time in which what is missing from the bucket comes back.
+func (b *bucket) used(now time.Time) time.Duration { return max(b.wholeAt.Sub(now), 0) }
 
-// open makes the bucket of a pace that is new here: it lacks as many tokens as the one
+// take takes a token out, if one is left.
+func (b *bucket) take(now time.Time) { b.wholeAt = now.Add(min(b.used(now)+b.each(), b.window())) }
+
+// open gives the bucket of a pace. One that is new here lacks as many tokens as the one
 // that lacks most.
-func (b *budget) open(own pace, now time.Time) {
-	if _, known := b.wholeAt[own]; known {
-		return
-	}
+func (b *budget) open(own pace, now time.Time) *bucket {
 	missing := 0
-	for p := range b.wholeAt {
-		missing = max(missing, int((b.used(p, now)+p.each()-1)/p.each()))
+	for i := range b.buckets {
+		at := &b.buckets[i]
+		if at.pace == own {
+			return at
+		}
+		missing = max(missing, int((at.used(now)+at.each()-1)/at.each()))
 	}
-	if b.wholeAt == nil {
-		b.wholeAt = map[pace]time.Time{}
-	}
-	b.wholeAt[own] = now.Add(min(time.Duration(min(missing, own.burst))*own.each(), own.window()))
+	used := min(time.Duration(min(missing, own.burst))*own.each(), own.window())
+	b.buckets = append(b.buckets, bucket{own, now.Add(used)})
+	return &b.buckets[len(b.buckets)-1]
 }
 
 // whole tells whether all buckets are full.
 func (b *budget) whole(now time.Time) bool {
-	for p := range b.wholeAt {
-		if b.used(p, now) > 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(b.buckets, func(at bucket) bool { return at.used(now) > 0 })
 }
 
 // enter takes a place, or queues for one and gives the waiter.

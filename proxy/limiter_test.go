@@ -211,6 +211,40 @@ func TestWaitEnds(t *testing.T) {
 	}
 }
 
+// TestReleaseTwice shows that a place is given back once.
+func TestReleaseTwice(t *testing.T) {
+	l := newLimiter(policy.Limits{})
+	limits := policy.Limits{RequestsPerSecond: -1, MaxConcurrent: 2}
+	var places [2]Place
+	for i := range places {
+		var err error
+		if places[i], err = l.admit(t.Context(), "s", limits); err != nil {
+			t.Fatal(err)
+		}
+	}
+	places[0].Release()
+	places[0].Release()
+	(&Place{}).Release()
+	if n := l.budgets["s"].running; n != 1 {
+		t.Errorf("%d run", n)
+	}
+}
+
+// TestAdmittingAllocatesNothing is about servers that were active lately.
+func TestAdmittingAllocatesNothing(t *testing.T) {
+	l, ctx := newLimiter(policy.Limits{}), t.Context()
+	limits := policy.Limits{RequestsPerSecond: 1 << 30, Burst: 1 << 30, MaxConcurrent: 1}
+	if n := testing.AllocsPerRun(100, func() {
+		place, err := l.admit(ctx, "s", limits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		place.Release()
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
 func TestIdleBudgetsAreDropped(t *testing.T) {
 	l := newLimiter(policy.Limits{})
 	limits := policy.Limits{RequestsPerSecond: 1000, Burst: 1, MaxConcurrent: -1}

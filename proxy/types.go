@@ -66,17 +66,19 @@ type Rate struct {
 	Reset     time.Duration // until the budget is full again
 }
 
-// Place is an admitted request's place among its server's running ones.
+// Place is an admitted request's place among its server's running ones. It is given back
+// once: of two copies, only one may be released.
 type Place struct {
 	Rate    Rate
-	release func()
+	limiter *limiter
+	budget  *budget // nil: there is nothing to give back
 }
 
 // Release gives the place back; it is safe to call twice and on the zero value, but not
 // from two goroutines at once.
 func (p *Place) Release() {
-	if p.release != nil {
-		p.release()
-		p.release = nil
+	if p.budget != nil {
+		p.limiter.leave(p.budget)
+		p.budget = nil
 	}
 }
