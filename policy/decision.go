@@ -50,12 +50,3 @@ type Limits struct {
 	RequestsPerSecond int           // of one server; default 200, negative: no limit
 	Burst             int           // requests above the rate; default 400
 }
-
-// Size is about how many bytes the decision keeps in memory.
-func (d Decision) Size() int {
-	size := 256 + len(d.Reason.Message) + len(d.Reason.Hint)
-	if d.Approved != nil {
-		size += 8*len(d.Approved.sql) + 64*len(d.Approved.plan.slots)
-	}
-	return size
-}

@@ -30,6 +30,9 @@ func (e *Error) Error() string {
 	return string(e.Code) + ": " + e.Message
 }
 
+// size is about how many bytes a refusal keeps in memory, beside its text.
+func (e *Error) size() int { return 384 + len(e.Message) + len(e.Hint) }
+
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/tenantgate/tenantgate/policy"
@@ -74,47 +75,43 @@ func (g *Gate) Server(ctx context.Context, caller Caller, projectID, serverID st
 // policy, and waits for a place among its running ones. The place must be released; its
 // Rate is set even where the error is not nil.
 func (g *Gate) Admit(ctx context.Context, s Subject) (Place, error) {
-	c, err := g.policies.of(s)
-	if err != nil {
-		return Place{}, err
+	c, refusal := g.policies.of(s)
+	if refusal != nil {
+		return Place{}, refusal
 	}
 	return g.limiter.admit(ctx, s.Server.ID, c.limits)
 }
 
-// Check decides whether a text may run for the subject. The error is an *Error; a
-// statement that could not be decided for whatever reason is refused.
+// Check decides whether a text may run for the subject. The error is an *Error, which is
+// shared and must not be changed; a statement that could not be decided for whatever
+// reason is refused. The text is not kept: it may be a view of a buffer.
 func (g *Gate) Check(ctx context.Context, s Subject, text string) (*policy.Approved, error) {
 	start := time.Now()
-	defer func() { g.recorder.Stage("policy", time.Since(start).Seconds()) }()
-	decision, err := g.decideFor(ctx, s, text)
-	if err == nil && decision.Reason.SQLState == undefinedColumn && g.policies.refreshIfOld(ctx, start) {
-		decision, err = g.decideFor(ctx, s, text)
+	approved, refusal := g.decideFor(ctx, s, text)
+	if refusal != nil && refusal.SQLState == undefinedColumn && g.policies.refreshIfOld(ctx, start) {
+		approved, refusal = g.decideFor(ctx, s, text)
 	}
-	if err == nil && (decision.Verdict != policy.Allow || decision.Approved == nil) {
-		err = FromReason(decision.Reason)
+	g.recorder.Stage("policy", time.Since(start).Seconds())
+	switch {
+	case refusal == nil:
+		return approved, nil
+	case refusal.Code == policy.Internal:
+		return nil, unproved(refusal)
 	}
-	if err == nil {
-		return decision.Approved, nil
-	}
-	e := AsError(err)
-	if e.Code == policy.Internal {
-		e = unproved(e)
-	}
-	return nil, e
+	return nil, refusal
 }
 
 // decideFor decides by the subject's policy, if that fits the database as it is and the
 // database is as it must be.
-func (g *Gate) decideFor(ctx context.Context, s Subject, text string) (policy.Decision, error) {
-	c, err := g.policies.of(s)
-	if err != nil {
-		return policy.Decision{}, err
-	}
-	if c.misfit != nil {
-		return policy.Decision{}, unserved("the policy does not fit the database's tables; an operator must mend one of them", c.misfit)
-	}
-	if c.breach != nil {
-		return policy.Decision{}, c.breach
+func (g *Gate) decideFor(ctx context.Context, s Subject, text string) (*policy.Approved, *Error) {
+	c, refusal := g.policies.of(s)
+	switch {
+	case refusal != nil:
+		return nil, refusal
+	case c.misfit != nil:
+		return nil, unserved("the policy does not fit the database's tables; an operator must mend one of them", c.misfit)
+	case c.breach != nil:
+		return nil, c.breach
 	}
 	return g.decide(ctx, c, text)
 }
@@ -128,32 +125,42 @@ func unproved(e *Error) *Error {
 	return hidden
 }
 
-// decide looks the text up among the plans, or makes a decision and keeps it. This is
-// the one place where a panic of the engine ends: it denies.
-func (g *Gate) decide(ctx context.Context, c *compiled, text string) (d policy.Decision, err error) {
-	if d, ok := c.plans.GetIfPresent(text); ok {
+// decide looks the text up among the plans, or makes a decision and keeps it.
+func (g *Gate) decide(ctx context.Context, c *compiled, text string) (*policy.Approved, *Error) {
+	if approved, refusal := c.plans.look(text); approved != nil || refusal != nil {
 		g.recorder.PlanCache("hit")
-		return d, nil
+		return approved, refusal
 	}
 	g.recorder.PlanCache("miss")
-	if err := g.enterParsing(ctx); err != nil {
-		return policy.Decision{}, err
+	if refusal := g.enterParsing(ctx); refusal != nil {
+		return nil, refusal
 	}
+	text = strings.Clone(text)
+	approved, refusal := g.judge(c, text)
+	if refusal == nil || refusal.Code != policy.Internal && refusal.Code != policy.QueryTooLong {
+		c.plans.keep(text, approved, refusal)
+	}
+	return approved, refusal
+}
+
+// judge makes a decision, and gives its place back. This is the one place where a panic of
+// the engine ends: it denies, as does whatever does not plainly allow.
+func (g *Gate) judge(c *compiled, text string) (approved *policy.Approved, refusal *Error) {
 	defer func() {
 		<-g.parsing
 		if cause := recover(); cause != nil {
-			d, err = policy.Decision{}, fmt.Errorf("deciding: %w", Recovered(cause))
+			approved, refusal = nil, AsError(fmt.Errorf("deciding: %w", Recovered(cause)))
 		}
 	}()
-	d = c.policy.Decide(text)
-	if d.Reason.Code != policy.Internal && d.Reason.Code != policy.QueryTooLong {
-		c.plans.Set(text, d)
+	d := c.policy.Decide(text)
+	if d.Verdict != policy.Allow || d.Approved == nil {
+		return nil, FromReason(d.Reason)
 	}
-	return d, nil
+	return d.Approved, nil
 }
 
 // enterParsing takes a place for a decision to be made in.
-func (g *Gate) enterParsing(ctx context.Context) error {
+func (g *Gate) enterParsing(ctx context.Context) *Error {
 	ctx, cancel := context.WithTimeout(ctx, parsingWait)
 	defer cancel()
 	select {

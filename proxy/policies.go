@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/maypok86/otter/v2"
 	"github.com/tenantgate/tenantgate/policy"
 )
 
@@ -40,7 +39,7 @@ type PoliciesConfig struct {
 	Catalog   Catalog
 	Recorder  Recorder
 	Log       *slog.Logger
-	PlanBytes int // of texts and plans kept for each policy
+	PlanBytes int // of texts and plans kept for each policy; an eighth of it is for refusals
 	// RLSRequired has no statement decided until row-level security stands behind every
 	// scoped table of every policy. Without it each table is taken as it is.
 	RLSRequired bool
@@ -55,13 +54,13 @@ type snapshot struct {
 	byName map[string]*compiled
 }
 
-// compiled is a policy with the decisions that it has made, bounded by their weight.
+// compiled is a policy with the decisions that it has made.
 type compiled struct {
 	policy *policy.Policy // nil where misfit says why
 	misfit error
-	breach error // not nil: nothing is decided until row-level security is as it must be
+	breach *Error // not nil: nothing is decided until row-level security is as it must be
 	limits policy.Limits
-	plans  *otter.Cache[string, policy.Decision]
+	plans  *plans
 }
 
 // LoadPolicies reads the schema and compiles every file, or says which does not fit.
@@ -114,7 +113,7 @@ func (p *Policies) compile(schema policy.Schema) (*snapshot, error) {
 	s.walled, s.open = p.walls(schema)
 	s.breach = p.breach(s.open)
 	for _, f := range p.config.Files {
-		plans, err := p.newPlans()
+		plans, err := newPlans(p.config.PlanBytes, func() { p.config.Recorder.PlanCache("eviction") })
 		if err != nil {
 			return nil, fmt.Errorf("making the plan cache of policy %s: %w", f.Name, err)
 		}
@@ -138,22 +137,10 @@ func (p *Policies) fit(f *policy.File, schema policy.Schema) (fitting *policy.Po
 	return policy.Compile(f, schema, p.config.Sets)
 }
 
-func (p *Policies) newPlans() (*otter.Cache[string, policy.Decision], error) {
-	return otter.New(&otter.Options[string, policy.Decision]{
-		MaximumWeight: uint64(max(p.config.PlanBytes, 1<<20)),
-		Weigher:       func(text string, d policy.Decision) uint32 { return uint32(len(text) + d.Size()) }, //nolint:gosec // small
-		OnDeletion: func(e otter.DeletionEvent[string, policy.Decision]) {
-			if e.WasEvicted() {
-				p.config.Recorder.PlanCache("eviction")
-			}
-		},
-	})
-}
-
 // of gives the policy of a subject: the closest assignment wins, from the token over
 // the server and its project to the front end. It is UpstreamUnavailable where that is
 // not loaded: another one might permit what this one would not.
-func (p *Policies) of(s Subject) (*compiled, error) {
+func (p *Policies) of(s Subject) (*compiled, *Error) {
 	names := [...]string{s.Caller.Policy, s.Server.Policy, p.config.Frontends[s.Frontend], p.config.Default}
 	for _, name := range names {
 		if name == "" {

@@ -1,0 +1,94 @@
+package proxy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/maypok86/otter/v2"
+
+	"github.com/tenantgate/tenantgate/policy"
+)
+
+// leastPlans is the least bound, in bytes.
+const leastPlans = 1 << 20
+
+// plans are the decisions of a policy by the exact text, within bounds of their weight.
+//
+// Whoever sends texts that nobody sends again takes no room from texts that are in use:
+// refusals have a bound of their own, and once there is no room for further plans a new one
+// waits apart, until its text comes a second time. Who sends each twice has them compete:
+// one that is known stays as long as it is asked for more often (otter is a W-TinyLFU).
+//
+// A look-up allocates nothing and takes no lock that others hold: otter's table is sharded
+// into buckets of a cache line each, with a lock per bucket for writers alone.
+type plans struct {
+	known   *otter.Cache[string, *policy.Approved]
+	fresh   *otter.Cache[string, *policy.Approved] // whose text came once since known is full
+	refused *otter.Cache[string, *Error]
+}
+
+// newPlans makes plans of so many bytes; evicted is told of each that had to go.
+func newPlans(bytes int, evicted func()) (p *plans, err error) {
+	bytes = max(bytes, leastPlans)
+	p = &plans{}
+	if p.known, err = newWeighed(bytes-bytes/4, (*policy.Approved).Size, evicted); err != nil {
+		return nil, err
+	}
+	if p.fresh, err = newWeighed(bytes/8, (*policy.Approved).Size, evicted); err != nil {
+		return nil, err
+	}
+	if p.refused, err = newWeighed(bytes/8, (*Error).size, evicted); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// newWeighed makes a cache by text, bounded by the bytes of texts and values.
+func newWeighed[V any](bytes int, size func(V) int, evicted func()) (*otter.Cache[string, V], error) {
+	c, err := otter.New(&otter.Options[string, V]{
+		InitialCapacity: bytes / 4096,                                                           // of which most are; from the start it is counted how often each text is asked for
+		MaximumWeight:   uint64(bytes),                                                          //nolint:gosec // positive
+		Weigher:         func(text string, v V) uint32 { return uint32(weight(text, size(v))) }, //nolint:gosec // small
+		OnDeletion: func(e otter.DeletionEvent[string, V]) {
+			if e.WasEvicted() {
+				evicted()
+			}
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("making a cache of plans: %w", err)
+	}
+	return c, nil
+}
+
+// look gives what was decided about a text; nil and nil where nothing is known. Both are
+// shared by all who ask and must not be changed.
+func (p *plans) look(text string) (*policy.Approved, *Error) {
+	if approved, ok := p.known.GetIfPresent(text); ok {
+		return approved, nil
+	}
+	if approved, ok := p.fresh.GetIfPresent(text); ok {
+		p.fresh.Invalidate(text)
+		p.known.Set(strings.Clone(text), approved)
+		return approved, nil
+	}
+	refusal, _ := p.refused.GetIfPresent(text)
+	return nil, refusal
+}
+
+// keep remembers a decision, and the text: one of the others is nil.
+func (p *plans) keep(text string, approved *policy.Approved, refusal *Error) {
+	if refusal != nil {
+		_, _ = p.refused.Set(text, refusal)
+		return
+	}
+	p.known.CleanUp() // what was set before has its weight then
+	if p.known.WeightedSize()+weight(text, approved.Size()) <= p.known.GetMaximum() {
+		p.known.Set(text, approved)
+		return
+	}
+	p.fresh.Set(text, approved)
+}
+
+// weight is what a text and a value of a size count for.
+func weight(text string, size int) uint64 { return uint64(len(text) + size) } //nolint:gosec // positive
