@@ -47,7 +47,7 @@ func (a *Approved) Size() int { return 2048 + 2*len(a.sql) + 192*len(a.plan.slot
 type Bound struct {
 	approved   *Approved
 	server     string
-	params     []Param
+	args       []Arg // the caller's own
 	overridden int
 }
 
@@ -63,11 +63,29 @@ func (b Bound) Valid() bool { return b.approved != nil }
 // Server is the id of the server that the statement was bound for.
 func (b Bound) Server() string { return b.server }
 
-// SQL is the text to send, with parameters $1 to $n; n is len(Params()).
+// SQL is the text to send, with parameters $1 to $n; n is NumParams().
 func (b Bound) SQL() string { return b.approved.sql }
 
-// Params are the values in the order of the parameters. The caller must not change them.
-func (b Bound) Params() []Param { return b.params }
+// NumParams is the number of parameters.
+func (b Bound) NumParams() int { return len(b.approved.plan.slots) }
+
+// Param is the value of a parameter, counted from 0.
+func (b Bound) Param(i int) Param {
+	at := b.approved.plan.slots[i]
+	if at < 0 {
+		return Param{Value: Arg{Kind: String, Text: b.server}, Index: -1}
+	}
+	return Param{Value: b.args[at], Index: at}
+}
+
+// Params are the values in the order of the parameters.
+func (b Bound) Params() []Param {
+	params := make([]Param, b.NumParams())
+	for i := range params {
+		params[i] = b.Param(i)
+	}
+	return params
+}
 
 // Kind is the kind of the outermost statement.
 func (b Bound) Kind() Kind { return b.approved.kind }

@@ -97,7 +97,7 @@ func (p *argPlan) scopeValues(f *sqltree.Facts, slot map[int32]int) {
 // Bind gives the statement for one server with its arguments, by the argument rules of
 // the interface. The reason is ArgumentCount or ForeignServerID; QueryFailed for a server
 // whose id the scope column's type could take for another's; Internal for what Decide did
-// not approve.
+// not approve. The args are not copied: they must not be changed while it is in use.
 func (a *Approved) Bind(server string, args []Arg) (Bound, *Reason) {
 	if a == nil || a.sql == "" || server == "" {
 		return Bound{}, &Reason{Code: Internal, Message: "nothing was approved"}
@@ -116,15 +116,7 @@ func (a *Approved) Bind(server string, args []Arg) (Bound, *Reason) {
 	if reason != nil {
 		return Bound{}, reason
 	}
-	b := Bound{approved: a, server: server, overridden: overridden, params: make([]Param, len(p.slots))}
-	for i, at := range p.slots {
-		if at < 0 {
-			b.params[i] = Param{Value: Arg{Kind: String, Text: server}, Index: -1}
-		} else {
-			b.params[i] = Param{Value: args[at], Index: at}
-		}
-	}
-	return b, nil
+	return Bound{approved: a, server: server, args: args, overridden: overridden}, nil
 }
 
 // checkCount compares the number of args with that of the placeholders. UPDATE and

@@ -41,8 +41,8 @@ func isUUID(id string) bool {
 		return false
 	}
 	for i := range len(id) {
-		hyphen := i == 8 || i == 13 || i == 18 || i == 23
-		if hyphen != (id[i] == '-') || !hyphen && !strings.ContainsRune("0123456789abcdef", rune(id[i])) {
+		hyphen, c := i == 8 || i == 13 || i == 18 || i == 23, id[i]
+		if hyphen != (c == '-') || !hyphen && (c < '0' || c > '9') && (c < 'a' || c > 'f') {
 			return false
 		}
 	}

@@ -325,3 +325,12 @@ func corpus(t testing.TB) []string {
 	}
 	return out
 }
+
+func BenchmarkTranslate(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, f := Translate("SELECT id, content FROM messages WHERE id = ? AND server_id = ?", Guard{MaxBytes: 10_240}); f != nil {
+			b.Fatal(f)
+		}
+	}
+}
