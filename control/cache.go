@@ -83,14 +83,15 @@ func (c *cache[K, V]) look(key K) (entry[V], bool) {
 // usable tells whether an entry answers by itself. Those that are not found are gone after
 // NegativeAge.
 func (c *cache[K, V]) usable(e entry[V]) bool {
-	return c.fresh.now()-e.read < c.bounds.MaxAge && c.fresh.unconfirmed(e.read) < confirmWindow
+	now := c.fresh.now()
+	return now-e.read < c.bounds.MaxAge && c.fresh.unconfirmed(e.read, now) < confirmWindow
 }
 
 // servesStale tells whether an entry may stand in for a store that is away. "There is
 // none" never may: whoever came into being meanwhile would be told that he does not exist,
 // where "not now" is the truth.
 func (c *cache[K, V]) servesStale(e entry[V]) bool {
-	return e.found && c.fresh.unconfirmed(e.read) < c.bounds.StaleFor
+	return e.found && c.fresh.unconfirmed(e.read, c.fresh.now()) < c.bounds.StaleFor
 }
 
 func (c *cache[K, V]) lastKnown(last entry[V], stale bool, why error) (V, bool, error) {

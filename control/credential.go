@@ -26,7 +26,11 @@ const (
 // digest is the SHA-256 of a credential's text, all that is kept of it.
 type digest [sha256.Size]byte
 
-func digestOf(text string) digest { return sha256.Sum256([]byte(text)) }
+// digestOf hashes on the stack what is no longer than the longest id.
+func digestOf(text string) digest {
+	var buffer [maxID]byte
+	return sha256.Sum256(append(buffer[:0], text...))
+}
 
 // equal compares in constant time. That the store finds a row through an index on the
 // digest tells an observer nothing: to choose digests one must invert SHA-256.
@@ -35,7 +39,8 @@ func (d digest) equal(other digest) bool { return subtle.ConstantTimeCompare(d[:
 // mint makes a new credential. The text is shown once; only the digest is kept.
 func mint(prefix string) (text string, d digest) {
 	body := prefix + randomBase62(secretLen)
-	text = body + checksum(body)
+	check := checksum(body)
+	text = body + string(check[:])
 	return text, digestOf(text)
 }
 
@@ -56,14 +61,19 @@ func randomBase62(n int) string {
 	return string(out)
 }
 
-func checksum(body string) string {
-	sum := crc32.ChecksumIEEE([]byte(body))
-	var out [checkLen]byte
+// checksum goes by the table, since the library's own sum would put a copy of the text on
+// the heap.
+func checksum(body string) (out [checkLen]byte) {
+	sum := ^uint32(0)
+	for i := range len(body) {
+		sum = crc32.IEEETable[(sum^uint32(body[i]))&0xff] ^ sum>>8
+	}
+	sum = ^sum
 	for i := checkLen - 1; i >= 0; i-- {
 		out[i] = base62[sum%62]
 		sum /= 62
 	}
-	return string(out[:])
+	return out
 }
 
 // parse gives the digest of a credential of this kind, and false for a text that no mint
@@ -73,15 +83,19 @@ func parse(prefix, text string) (digest, bool) {
 		return digest{}, false
 	}
 	body, check := text[:len(text)-checkLen], text[len(text)-checkLen:]
-	for _, c := range []byte(body[len(prefix):]) {
-		if strings.IndexByte(base62, c) < 0 {
+	for i := len(prefix); i < len(body); i++ {
+		if !isBase62(body[i]) {
 			return digest{}, false
 		}
 	}
-	if checksum(body) != check {
+	if sum := checksum(body); string(sum[:]) != check {
 		return digest{}, false
 	}
 	return digestOf(text), true
+}
+
+func isBase62(c byte) bool {
+	return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
 // unauthorized is the one answer to every credential that is not good, whatever is wrong.

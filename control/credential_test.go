@@ -1,6 +1,8 @@
 package control
 
 import (
+	"crypto/sha256"
+	"hash/crc32"
 	"math"
 	"strings"
 	"testing"
@@ -29,8 +31,9 @@ func TestMalformedCredentialsAreNotParsed(t *testing.T) {
 	good, _ := mint(tokenPrefix)
 	other, _ := mint(keyPrefix)
 	foreign := tokenPrefix + strings.Repeat("-", secretLen)
+	sum := checksum(foreign)
 	cases := map[string]string{
-		"foreign characters, good checksum": foreign + checksum(foreign),
+		"foreign characters, good checksum": foreign + string(sum[:]),
 		"empty":                             "", "prefix only": tokenPrefix, "other kind": other, "short": good[:len(good)-1], "long": good + "0",
 		"space": good[:20] + " " + good[21:], "not ASCII": good[:20] + "é" + good[22:], "NUL": good[:20] + "\x00" + good[21:],
 		"case of the prefix": "TG_dev_" + good[7:], "leading space": " " + good[:len(good)-1],
@@ -38,6 +41,42 @@ func TestMalformedCredentialsAreNotParsed(t *testing.T) {
 	for name, text := range cases {
 		if _, ok := parse(tokenPrefix, text); ok {
 			t.Errorf("%s: parsed", name)
+		}
+	}
+}
+
+// What is stored is the SHA-256 of all of a text, however long.
+func TestDigestsAreSHA256(t *testing.T) {
+	for n := range 300 {
+		text := strings.Repeat("x", n) + "y"
+		if digestOf(text) != sha256.Sum256([]byte(text)) {
+			t.Fatalf("%d bytes", len(text))
+		}
+	}
+}
+
+// The checksum is the one that anybody's library computes.
+func TestTheChecksumIsCRC32(t *testing.T) {
+	for range 100 {
+		text, _ := mint(tokenPrefix)
+		body, check := text[:len(text)-checkLen], uint32(0)
+		for _, c := range []byte(text[len(body):]) {
+			check = check*62 + uint32(strings.IndexByte(base62, c)) //nolint:gosec // it is one of them
+		}
+		if want := crc32.ChecksumIEEE([]byte(body)); check != want {
+			t.Fatalf("%s carries %d, not %d", text, check, want)
+		}
+	}
+}
+
+// Every byte that is not of base62 is refused, though the checksum be right.
+func TestForeignCharactersAreNotParsed(t *testing.T) {
+	good, _ := mint(tokenPrefix)
+	for c := range 256 {
+		body := good[:20] + string([]byte{byte(c)}) + good[21:len(good)-checkLen]
+		sum := checksum(body)
+		if _, ok := parse(tokenPrefix, body+string(sum[:])); ok != (strings.IndexByte(base62, byte(c)) >= 0) {
+			t.Errorf("character %q: parsed %v", rune(c), ok)
 		}
 	}
 }

@@ -2,8 +2,6 @@ package control
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"strings"
 	"time"
 
@@ -70,7 +68,7 @@ func (s *Store) Application(ctx context.Context, serverID, apiKey string) (proxy
 		return proxy.Server{}, unauthorized()
 	}
 	server, err := s.Server(ctx, k.projectID, k.serverID)
-	if isNotFound(err) { // it was removed a moment ago
+	if err != nil && isNotFound(err) { // it was removed a moment ago
 		return proxy.Server{}, unauthorized()
 	}
 	return server, err
@@ -116,10 +114,7 @@ func (s *Store) Project(ctx context.Context, projectID string) error {
 
 // sameText compares in time that does not depend on where two texts differ, nor on their
 // lengths.
-func sameText(a, b string) bool {
-	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
-	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
-}
+func sameText(a, b string) bool { return digestOf(a).equal(digestOf(b)) }
 
 // expired is asked at every use: what is kept in memory does not age by itself.
 func expired(at time.Time) bool { return !at.IsZero() && !time.Now().Before(at) }

@@ -37,8 +37,8 @@ func (f *freshness) away() bool { return f.now() < time.Duration(f.awayUntil.Loa
 
 // unconfirmed is for how long nothing has vouched for an entry that was read at this time
 // and not dropped since.
-func (f *freshness) unconfirmed(read time.Duration) time.Duration {
-	return f.now() - max(read, time.Duration(f.confirmed.Load()))
+func (f *freshness) unconfirmed(read, now time.Duration) time.Duration {
+	return now - max(read, time.Duration(f.confirmed.Load()))
 }
 
 // confirmedWithin tells whether the store confirmed so short a time ago.
