@@ -319,16 +319,22 @@ func TestTooManyScrapesAtOnceAreRefused(t *testing.T) {
 	}
 }
 
+// BenchmarkRequestEvents is all that one statement tells.
 func BenchmarkRequestEvents(b *testing.B) {
 	m := newMetrics()
+	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			m.Request("query", "ok", 0.003)
+			m.CredentialCache("hit")
 			m.Stage("auth", 0.0000004)
-			m.Stage("policy", 0.000002)
-			m.Stage("upstream", 0.0004)
-			m.Statement("select", "ok")
 			m.PlanCache("hit")
+			m.Stage("policy", 0.000002)
+			m.Stage("pool_wait", 0.0000002)
+			m.Stage("upstream", 0.0004)
+			m.Stage("encode", 0.000003)
+			m.Statement("select", "ok")
+			m.Overridden(0)
+			m.Request("query", "ok", 0.003)
 		}
 	})
 }
