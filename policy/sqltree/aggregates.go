@@ -50,7 +50,7 @@ func within(m protoreflect.Message, visit func(*pg.FuncCall)) {
 	case *pg.FuncCall:
 		visit(n)
 	}
-	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+	children(m, func(c protoreflect.Message) bool {
 		within(c, visit)
 		return true
 	})

@@ -95,7 +95,7 @@ func (a *analyzer) unseen(m protoreflect.Message) {
 			return
 		}
 	}
-	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+	children(m, func(c protoreflect.Message) bool {
 		a.unseen(c)
 		return a.fault == nil
 	})
@@ -307,7 +307,7 @@ func (a *analyzer) visit(l *level, m protoreflect.Message) {
 		a.fail(construct(offsetOf(m, -1), "this construct is not supported here"))
 		return
 	}
-	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+	children(m, func(c protoreflect.Message) bool {
 		a.visit(l, c)
 		return true
 	})

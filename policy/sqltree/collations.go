@@ -62,7 +62,7 @@ func (a *analyzer) collations(m protoreflect.Message, found map[string]bool) {
 			found[nameCollation] = true
 		}
 	}
-	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+	children(m, func(c protoreflect.Message) bool {
 		a.collations(c, found)
 		return true
 	})

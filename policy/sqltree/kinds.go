@@ -55,7 +55,7 @@ func (g *grammar) admit(m protoreflect.Message, depth, at int) *Fault {
 		return f
 	}
 	var fault *Fault
-	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+	children(m, func(c protoreflect.Message) bool {
 		fault = g.admit(c, depth, at)
 		return fault == nil
 	})

@@ -26,7 +26,7 @@ func (a *analyzer) earliest(m protoreflect.Message) int {
 			first = min(first, r.serial)
 		}
 	}
-	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+	children(m, func(c protoreflect.Message) bool {
 		first = min(first, a.earliest(c))
 		return true
 	})
@@ -43,7 +43,7 @@ func (a *analyzer) mentions(m protoreflect.Message, all map[*relation]bool) {
 			all[r] = true
 		}
 	}
-	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+	children(m, func(c protoreflect.Message) bool {
 		if s, ok := c.Interface().(*pg.SubLink); ok {
 			maps.Copy(all, a.mentionedBy(s))
 			return true
@@ -58,7 +58,7 @@ func (a *analyzer) mentionedBy(s *pg.SubLink) map[*relation]bool {
 	all := a.mentioned[s]
 	if all == nil {
 		all = map[*relation]bool{}
-		children(s.ProtoReflect(), func(_ protoreflect.Name, c protoreflect.Message) bool {
+		children(s.ProtoReflect(), func(c protoreflect.Message) bool {
 			a.mentions(c, all)
 			return true
 		})

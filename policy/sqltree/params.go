@@ -48,7 +48,7 @@ func (p *params) walk(m protoreflect.Message) {
 		p.operands(n)
 		return
 	}
-	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+	children(m, func(c protoreflect.Message) bool {
 		p.walk(c)
 		return true
 	})

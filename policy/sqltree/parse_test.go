@@ -192,7 +192,7 @@ func placed(t tester, tr *Translation, m protoreflect.Message) {
 	if at := offsetOf(m, -1); at >= 0 && tr.TokenAt(at) < 0 && (tr.Text[at] != '\'' || tr.TokenAt(at-1) < 0) {
 		t.Fatalf("%q: %s at %d, where no token starts", tr.Text, m.Descriptor().Name(), at)
 	}
-	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+	children(m, func(c protoreflect.Message) bool {
 		placed(t, tr, c)
 		return true
 	})
@@ -270,7 +270,7 @@ func withNames(m protoreflect.Message, names map[string]bool) map[string]bool {
 	if x, ok := m.Interface().(*pg.CommonTableExpr); ok {
 		names[x.Ctename] = true
 	}
-	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+	children(m, func(c protoreflect.Message) bool {
 		withNames(c, names)
 		return true
 	})
@@ -293,7 +293,7 @@ func forgotten(m protoreflect.Message, facts *Facts, with map[string]bool) (name
 			return n.Relname
 		}
 	}
-	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+	children(m, func(c protoreflect.Message) bool {
 		name = forgotten(c, facts, with)
 		return name == ""
 	})

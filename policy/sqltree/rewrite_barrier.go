@@ -146,7 +146,7 @@ var goesOn = []string{"union", "intersect", "except", "order", "limit", "offset"
 // query of a sub-query stands behind its bracket.
 func leftmost(m protoreflect.Message) int {
 	best := offsetOf(m, -1)
-	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+	children(m, func(c protoreflect.Message) bool {
 		if s, ok := c.Interface().(*pg.SubLink); ok && s.Location >= 0 {
 			c = s.Testexpr.ProtoReflect()
 			best = earlier(best, int(s.Location))
@@ -168,7 +168,7 @@ func earlier(a, b int) int {
 // rightmost gives the largest.
 func rightmost(m protoreflect.Message) int {
 	best := offsetOf(m, -1)
-	children(m, func(_ protoreflect.Name, c protoreflect.Message) bool {
+	children(m, func(c protoreflect.Message) bool {
 		best = max(best, rightmost(c))
 		return true
 	})
