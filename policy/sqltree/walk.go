@@ -82,16 +82,11 @@ func anyChild(m protoreflect.Message, is func(protoreflect.Message) bool) (found
 }
 
 // inner gives the message that a Node holds; nil for a nil or empty Node.
-func inner(n *pg.Node) protoreflect.Message {
-	if n == nil {
-		return nil
+func inner(n *pg.Node) (m protoreflect.Message) {
+	if n != nil && n.Node != nil {
+		m = reflect.ValueOf(n.Node).Elem().Field(0).Interface().(proto.Message).ProtoReflect()
 	}
-	m := n.ProtoReflect()
-	fd := m.WhichOneof(m.Descriptor().Oneofs().Get(0))
-	if fd == nil {
-		return nil
-	}
-	return m.Get(fd).Message()
+	return m
 }
 
 // isNode tells whether m is the wrapper that the grammar's lists are made of.

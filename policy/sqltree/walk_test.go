@@ -23,6 +23,9 @@ func wantChildren(t *testing.T, m protoreflect.Message) (all []protoreflect.Mess
 	if !same {
 		t.Errorf("%s: %d children, want %d", m.Descriptor().Name(), len(all), len(want))
 	}
+	if n, ok := m.Interface().(*pg.Node); ok && len(want) == 1 && inner(n).Interface() != want[0].Interface() {
+		t.Errorf("a Node holds %s, not %s", inner(n).Descriptor().Name(), want[0].Descriptor().Name())
+	}
 	for i := range all {
 		asked := 0
 		children(m, func(protoreflect.Message) bool { asked++; return asked <= i })
@@ -56,6 +59,9 @@ func TestChildrenOfEveryKind(t *testing.T) {
 		if len(wantChildren(t, full)) > 0 {
 			kinds++
 		}
+	}
+	if inner(nil) != nil || inner(&pg.Node{}) != nil {
+		t.Error("no Node, or an empty one, holds something")
 	}
 	if kinds < 150 {
 		t.Errorf("only %d kinds have children", kinds)
