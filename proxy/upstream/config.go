@@ -53,16 +53,13 @@ type Wall struct {
 	Scopes map[policy.TableName]string
 }
 
-// sign gives the value of wall.Setting for a server, false where nothing is to be sent.
-func (w Wall) sign(server string) ([]byte, bool) {
+// key gives the key that a statement of the server is signed with, false where nothing is to
+// be sent.
+func (w Wall) key(server string) (wall.Key, bool) {
 	if w.Key == nil || server == "" {
-		return nil, false
+		return wall.Key{}, false
 	}
-	key, known := w.Key()
-	if !known {
-		return nil, false
-	}
-	return []byte(key.Sign(server)), true
+	return w.Key()
 }
 
 // Recorder is told what the pool does, for metrics. Its labels are bounded.

@@ -34,6 +34,7 @@ type Pool struct {
 	turns        *turns
 	shelf        shelf
 	leased       atomic.Int32 // connections in statements' hands
+	statements   sync.Pool    // of *statement that nobody uses
 
 	life context.Context // of the goroutine that clears the shelf
 	end  context.CancelFunc
@@ -63,6 +64,7 @@ func Open(ctx context.Context, cfg Config) (*Pool, error) {
 	}
 	p := &Pool{pool: pool, cfg: cfg, log: cfg.Log, types: newTypes(), descriptions: newDescriptions(), places: places, turns: newTurns(int(cfg.MaxConns))}
 	p.shelf.keep = min(shelfTime, cfg.MaxConnLifetime)
+	p.statements.New = func() any { return newStatement() }
 	p.life, p.end = context.WithCancel(context.Background())
 	p.wg.Go(func() { p.shelf.keepClear(p.life) })
 	return p, nil
@@ -164,5 +166,8 @@ func (p *Pool) Query(ctx context.Context, b policy.Bound, enc Encoding, dst []by
 	if !b.Valid() {
 		return Result{Body: dst}, defect("a statement without approval reached upstream")
 	}
-	return p.query(ctx, newStatement(b), enc, dst)
+	st := p.statements.Get().(*statement)
+	st.take(b)
+	defer func() { st.forget(); p.statements.Put(st) }()
+	return p.query(ctx, st, enc, dst)
 }

@@ -3,7 +3,6 @@ package upstream
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/wall"
@@ -77,19 +76,21 @@ func newPrelude(cfg Config, signs bool) prelude {
 	return p
 }
 
-// bind writes the prelude's parameters and has it run; signed is for one that signs. Less
-// than a millisecond would mean "no limit" to Postgres, so it is rounded up.
-func (p *prelude) bind(w *wire, name string, limit time.Duration, signed []byte) {
+// bind writes the prelude's parameters for a statement and has it run; the key is for one that
+// signs. Less than a millisecond would mean "no limit" to Postgres, so it is rounded up.
+func (p *prelude) bind(w *wire, name string, st *statement, key wall.Key) {
 	values := 1 + len(p.fixed)
 	if p.signs {
 		values++
 	}
 	at := w.bind(name, values)
 	from := w.open()
-	w.out = strconv.AppendInt(w.out, max(limit.Milliseconds(), 1), 10)
+	w.out = strconv.AppendInt(w.out, max(st.limits.StatementTimeout.Milliseconds(), 1), 10)
 	w.shut(from)
 	if p.signs {
-		w.value(signed)
+		from = w.open()
+		w.out = key.AppendSign(w.out, st.server)
+		w.shut(from)
 	}
 	for _, v := range p.fixed {
 		w.value(v)

@@ -47,7 +47,7 @@ func newSession(ctx context.Context, conn *pgconn.PgConn, cfg Config) error {
 	}
 	s.statements = newStatements(cfg.StatementCacheSize)
 	opening := &s.plain
-	if _, s.signs = cfg.Wall.sign("any"); s.signs {
+	if _, s.signs = cfg.Wall.key("any"); s.signs {
 		opening = &s.signing
 	}
 	if _, err := conn.Prepare(ctx, preludeName, opening.sql, nil); err != nil {
@@ -76,7 +76,7 @@ func (s *session) pooled() bool { return s.statements == nil }
 // writePrelude writes the prelude. One that was not in use when the connection was made,
 // because a key came or went, is sent unnamed.
 func (s *session) writePrelude(st *statement) {
-	signed, signs := s.wall.sign(st.server)
+	key, signs := s.wall.key(st.server)
 	p, name := &s.plain, preludeName
 	if signs {
 		p = &s.signing
@@ -85,7 +85,7 @@ func (s *session) writePrelude(st *statement) {
 		name = ""
 		s.wire.parse(name, p.sql)
 	}
-	p.bind(&s.wire, name, st.limits.StatementTimeout, signed)
+	p.bind(&s.wire, name, st, key)
 }
 
 // writeShapes writes the check of the tables' shapes, if the statement relies on some.

@@ -9,7 +9,8 @@ import (
 
 // statement is a policy.Bound, taken apart once.
 type statement struct {
-	server   string // whose statement it is
+	bound    policy.Bound // the zero value in tests
+	server   string       // whose statement it is
 	sql      string
 	params   []policy.Param
 	kind     policy.Kind
@@ -20,11 +21,35 @@ type statement struct {
 	position func(int) int // a character of sql → one of the caller's text, or 0
 }
 
-func newStatement(b policy.Bound) *statement {
-	return &statement{
-		server: b.Server(), sql: b.SQL(), params: b.Params(), kind: b.Kind(), writes: b.Writes(), returns: b.Returns(),
-		limits: b.Limits().Buffered(), shapes: b.Shapes(), position: b.CallerPosition,
+// newStatement makes one that can take one policy.Bound after the other.
+func newStatement() *statement {
+	st := &statement{}
+	st.position = func(character int) int { return st.bound.CallerPosition(character) }
+	return st
+}
+
+// take takes b apart, and forgets what was before.
+func (st *statement) take(b policy.Bound) {
+	*st = statement{
+		bound: b, server: b.Server(), sql: b.SQL(), params: st.params[:0], kind: b.Kind(), writes: b.Writes(), returns: b.Returns(),
+		limits: b.Limits().Buffered(), shapes: b.Shapes(), position: st.position,
 	}
+	for i := range b.NumParams() {
+		st.params = append(st.params, b.Param(i))
+	}
+}
+
+// keptParams is how many parameters a statement keeps memory for.
+const keptParams = 64
+
+// forget drops everything that is somebody's.
+func (st *statement) forget() {
+	clear(st.params)
+	params := st.params[:0]
+	if cap(params) > keptParams {
+		params = nil
+	}
+	*st = statement{params: params, position: st.position}
 }
 
 // reviewed tells whether the result can be refused after the statement changed something,

@@ -134,7 +134,7 @@ type tried struct {
 // connection.
 func (p *Pool) tryWall(ctx context.Context, conn *pgxpool.Conn, role rlsOfRole) (tried, error) {
 	one, other := rand.Text(), rand.Text()
-	signed, known := p.cfg.Wall.sign(one)
+	key, known := p.cfg.Wall.key(one)
 	switch {
 	case p.cfg.Wall.Key == nil:
 		return tried{blind: true}, nil
@@ -143,9 +143,10 @@ func (p *Pool) tryWall(ctx context.Context, conn *pgxpool.Conn, role rlsOfRole) 
 	case !known:
 		return tried{cmp.Or(role.lacks(), "the control store has no key to sign with; tenantgate migrate makes one"), true}, nil
 	}
-	forged := strings.TrimSuffix(string(signed), one) + other
+	signed := key.Sign(one)
+	forged := strings.TrimSuffix(signed, one) + other
 	var right, wrong, empty *string
-	err := conn.QueryRow(ctx, probeSQL, string(signed), forged).Scan(&right, &wrong, &empty)
+	err := conn.QueryRow(ctx, probeSQL, signed, forged).Scan(&right, &wrong, &empty)
 	var refused *pgconn.PgError
 	if err != nil && !errors.As(err, &refused) {
 		return tried{}, err

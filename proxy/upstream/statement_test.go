@@ -1,0 +1,28 @@
+package upstream
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/tenantgate/tenantgate/policy"
+)
+
+// Ensure nothing of one server's statement is left for the next one that takes its place.
+func TestStatementsForget(t *testing.T) {
+	b := setup(t, Config{}, "CREATE TABLE notes (server_id text, id int, secret text)")
+	st := newStatement()
+	st.take(boundTo(t, b, "mine", "SELECT * FROM notes WHERE server_id = ? AND id = ?", num("1")))
+	if st.server != "mine" || len(st.params) != 2 || len(st.shapes) == 0 {
+		t.Fatalf("got %+v", st)
+	}
+	st.forget()
+	for _, p := range st.params[:cap(st.params)] {
+		if p != (policy.Param{}) {
+			t.Errorf("left: %+v", p)
+		}
+	}
+	st.params, st.position = nil, nil
+	if !reflect.DeepEqual(st, &statement{}) {
+		t.Errorf("left: %+v", st)
+	}
+}
