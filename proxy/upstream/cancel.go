@@ -20,60 +20,59 @@ const (
 
 // alarm is what wakes a run that waits for its connection: the deadline that the run has
 // for itself, or the end of its context. Both are the connection's deadline, so that the
-// run learns of them where it waits, and no goroutine watches it.
+// run learns of them where it waits.
 type alarm struct {
 	conn net.Conn
 
-	mu      sync.Mutex
-	run     uint64    // counts the runs
-	settled bool      // the run is being called off: its context's end changes nothing more
-	at      time.Time // the deadline; zero: none, or one that is not a run's
+	mu  sync.Mutex
+	ctx context.Context //nolint:containedctx // of the run; nil: there is none, or it is being called off
+	at  time.Time       // the deadline; zero: none, or one that is not a run's
 }
 
-// alarmSlack is how much later than it should an alarm may go off: to set the deadline anew
-// for each of the statements that a connection runs in a second would cost more than that.
-const alarmSlack = time.Second
+const (
+	// alarmSlack is how much later than it should an alarm may go off: to set the deadline
+	// anew for each of the statements that a connection runs in a second would cost more
+	// than that.
+	alarmSlack = time.Second
+	// lookEvery is the time between two looks at the runs' contexts: to be called by each
+	// would cost every statement, and few are ever cut off.
+	lookEvery = 50 * time.Millisecond
+)
 
-// set begins a run that is to end at a time, or with ctx, which unset lets go of.
-func (a *alarm) set(ctx context.Context, end time.Time) (unset func() bool) {
+// set begins a run that is to end at a time, or with ctx.
+func (a *alarm) set(ctx context.Context, end time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.settled = false
+	a.ctx = ctx
 	if a.at.Before(end) || a.at.After(end.Add(alarmSlack)) {
 		a.at = end.Add(alarmSlack)
 		_ = a.conn.SetDeadline(a.at) // fails on a closed connection only, as all its like
 	}
-	if ctx.Done() == nil {
-		return func() bool { return true }
-	}
-	run := a.run
-	return context.AfterFunc(ctx, func() { a.ring(run) })
 }
 
-// ring wakes a run, if it is still that one.
-func (a *alarm) ring(run uint64) {
+// look wakes the run if its context has ended.
+func (a *alarm) look() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.run == run && !a.settled {
+	if a.ctx != nil && a.ctx.Err() != nil {
 		a.at = time.Time{}
 		_ = a.conn.SetDeadline(time.Unix(1, 0))
 	}
 }
 
-// bound gives the run a last deadline.
+// bound gives the run a last deadline; its context's end changes nothing more.
 func (a *alarm) bound(patience time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.settled, a.at = true, time.Time{}
+	a.ctx, a.at = nil, time.Time{}
 	_ = a.conn.SetDeadline(time.Now().Add(patience))
 }
 
-// off ends a run; whoever rings for it later rings for nobody. A deadline that nobody has
-// touched stays, for the next run.
+// off ends a run. A deadline that nobody has touched stays, for the next one.
 func (a *alarm) off() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.run++
+	a.ctx = nil
 	if a.at.IsZero() {
 		_ = a.conn.SetDeadline(time.Time{})
 	}
@@ -85,6 +84,37 @@ func (a *alarm) clear() {
 	defer a.mu.Unlock()
 	a.at = time.Time{}
 	_ = a.conn.SetDeadline(time.Time{})
+}
+
+// look wakes the runs whose contexts have ended, until ctx does.
+func (p *places) look(ctx context.Context) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	var alarms []*alarm
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		alarms = p.alarms(alarms[:0])
+		for _, a := range alarms { // not under the lock: who closes a socket has that one's first
+			a.look()
+		}
+		clear(alarms)
+	}
+}
+
+// alarms appends those of all sockets that came to serve.
+func (p *places) alarms(list []*alarm) []*alarm {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for s := range p.open {
+		if a := s.ticket.alarm.Load(); a != nil {
+			list = append(list, a)
+		}
+	}
+	return list
 }
 
 // cancel asks the server to cancel the statement, bounds what is left of it, and tells

@@ -63,6 +63,7 @@ type ticket struct {
 	dial      pgconn.DialFunc
 	connected atomic.Bool
 	in        io.Reader // what pgconn reads the connection from
+	alarm     atomic.Pointer[alarm]
 }
 
 // frontend is a pgconn.BuildFrontendFunc; the last one made is that of the connection.

@@ -36,7 +36,7 @@ type Pool struct {
 	leased       atomic.Int32 // connections in statements' hands
 	statements   sync.Pool    // of *statement that nobody uses
 
-	life context.Context // of the goroutine that clears the shelf
+	life context.Context // of the goroutines that clear the shelf and look at the runs
 	end  context.CancelFunc
 	wg   sync.WaitGroup
 
@@ -67,6 +67,7 @@ func Open(ctx context.Context, cfg Config) (*Pool, error) {
 	p.statements.New = func() any { return newStatement() }
 	p.life, p.end = context.WithCancel(context.Background())
 	p.wg.Go(func() { p.shelf.keepClear(p.life) })
+	p.wg.Go(func() { p.places.look(p.life) })
 	return p, nil
 }
 

@@ -53,13 +53,12 @@ type run struct {
 func (r *run) execute(dst []byte) (Result, error) {
 	w := &r.s.wire
 	w.begin()
-	unset := r.s.alarm.set(r.ctx, r.start.Add(r.st.limits.StatementTimeout+grace))
+	r.s.alarm.set(r.ctx, r.start.Add(r.st.limits.StatementTimeout+grace))
 	res, err := r.exchange(dst)
 	if err != nil {
 		r.settle()
 	}
 	r.end = time.Now()
-	unset()
 	if r.broken || r.deaf || !w.idle() {
 		r.s.giveUp()
 	}

@@ -41,6 +41,7 @@ func newSession(ctx context.Context, conn *pgconn.PgConn, cfg Config) error {
 	s := &session{conn: conn, wall: cfg.Wall, plain: newPrelude(cfg, false), signing: newPrelude(cfg, true)}
 	s.wire.conn, s.wire.in = conn.Conn(), socketOf(conn).ticket.in
 	s.alarm.conn = conn.Conn()
+	socketOf(conn).ticket.alarm.Store(&s.alarm)
 	conn.CustomData()[sessionKey] = s
 	if cfg.NoPrepared {
 		return nil
