@@ -94,7 +94,7 @@ func TestPlacesComeBack(t *testing.T) {
 					b.pool.replace()
 				}
 			}
-			if took := time.Since(start); took > 5*time.Second {
+			if took := time.Since(start); took > 15*time.Second { // a place that does not come back costs up to five, twenty times
 				t.Errorf("took %s", took)
 			}
 			b.must(sel("SELECT 1"))
