@@ -63,19 +63,19 @@ func (c *compareCommand) Run(ctx context.Context) error {
 
 // rounds gives each front its turns, in another order each round; the first warms up.
 func (c *compareCommand) rounds(ctx context.Context, d *database, fronts []*front, s statement, clients int, all results) error {
-	requests := make([][][]byte, len(fronts))
+	loads := make([]load, len(fronts))
 	for i, f := range fronts {
-		requests[i] = f.requests(s)
+		loads[i] = load{addr: f.addr, clients: clients, request: inTurns(f.requests(server, s), clients)}
 	}
 	for round := range c.Rounds + 1 {
 		for _, i := range rand.Perm(len(fronts) + 1) { //nolint:gosec // an order
 			name, measured := "pgbench", sample{}
 			var err error
 			if i == len(fronts) {
-				measured.turn, err = direct(ctx, c, d, s, clients)
+				measured.turn, err = c.direct(ctx, d, s, clients, c.Turn)
 			} else {
 				name = fronts[i].name
-				measured, err = fronts[i].measure(ctx, requests[i], clients, c.Turn)
+				measured, err = fronts[i].measure(ctx, loads[i], c.Turn)
 			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
@@ -89,13 +89,13 @@ func (c *compareCommand) rounds(ctx context.Context, d *database, fronts []*fron
 }
 
 // measure is a front's turn.
-func (f *front) measure(ctx context.Context, requests [][]byte, clients int, length time.Duration) (sample, error) {
+func (f *front) measure(ctx context.Context, l load, length time.Duration) (sample, error) {
 	before, err := f.used(ctx)
 	if err != nil {
 		return sample{}, err
 	}
 	var s sample
-	if s.turn, err = send(ctx, f.addr, requests, clients, length); err != nil {
+	if s.turn, err = l.send(ctx, length); err != nil {
 		return s, err
 	}
 	after, err := f.used(ctx)

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -19,7 +18,7 @@ type front struct {
 	name   string
 	addr   string
 	counts string // the URL where it tells what it allocated
-	path   func(s statement) string
+	path   func(server string, s statement) string
 	token  string
 	cmd    *exec.Cmd
 }
@@ -36,7 +35,7 @@ func startFronts(ctx context.Context, c *compareCommand, d *database) ([]*front,
 		if err != nil {
 			return fronts, err
 		}
-		f := &front{name: kind, addr: local(port), counts: "http://" + local(port+1) + "/", path: func(s statement) string { return "/" + s.name }}
+		f := &front{name: kind, addr: local(port), counts: "http://" + local(port+1) + "/", path: func(_ string, s statement) string { return "/" + s.name }}
 		f.cmd = exec.CommandContext(ctx, self, "front", kind, "--server", server, "--addr", f.addr, "--pool", strconv.Itoa(c.Pool)) //nolint:gosec // itself
 		f.cmd.Env = append(os.Environ(), "BENCH_DATABASE_URL="+d.hand)
 		if err := f.start(ctx, d.dir, f.counts); err != nil {
@@ -44,7 +43,7 @@ func startFronts(ctx context.Context, c *compareCommand, d *database) ([]*front,
 		}
 		fronts = append(fronts, f)
 	}
-	f, err := startTenantgate(ctx, c, d)
+	f, err := startTenantgate(ctx, c.options, d)
 	if err == nil {
 		fronts = append(fronts, f)
 	}
@@ -53,17 +52,17 @@ func startFronts(ctx context.Context, c *compareCommand, d *database) ([]*front,
 
 // startTenantgate starts it as it is shipped, with all walls, but for the limits of one
 // server's rate and statements at once.
-func startTenantgate(ctx context.Context, c *compareCommand, d *database) (*front, error) {
+func startTenantgate(ctx context.Context, o options, d *database) (*front, error) {
 	port, err := freePort(ctx)
 	if err != nil {
 		return nil, err
 	}
 	f := &front{name: "tenantgate", addr: local(port), counts: "http://" + local(port+1) + "/metrics", token: d.token}
-	f.path = func(statement) string {
+	f.path = func(server string, _ statement) string {
 		return "/api/developer/projects/" + d.project + "/servers/" + server + "/database/query"
 	}
-	f.cmd = exec.CommandContext(ctx, c.Tenantgate, "serve", "--http-addr", f.addr, "--ops-addr", local(port+1), "--rls", "required", //nolint:gosec // the caller's choice
-		"--pool-min", strconv.Itoa(c.Pool), "--pool-max", strconv.Itoa(c.Pool), "--requests-per-second", "0", "--max-concurrent", "1000")
+	f.cmd = exec.CommandContext(ctx, o.Tenantgate, "serve", "--http-addr", f.addr, "--ops-addr", local(port+1), "--rls", "required", //nolint:gosec // the caller's choice
+		"--pool-min", strconv.Itoa(o.Pool), "--pool-max", strconv.Itoa(o.Pool), "--requests-per-second", "0", "--max-concurrent", "1000")
 	f.cmd.Env = append(os.Environ(), "TENANTGATE_DATABASE_URL="+d.statement, "TENANTGATE_CONTROL_DATABASE_URL="+d.control, "TENANTGATE_LOOKUP_DATABASE_URL="+d.hand)
 	return f, f.start(ctx, d.dir, "http://"+local(port+1)+"/readyz")
 }
@@ -89,7 +88,7 @@ func freePort(ctx context.Context) (int, error) {
 
 // start runs the process until the URL answers 200. What it says goes into a file of dir.
 func (f *front) start(ctx context.Context, dir, ready string) error {
-	said, err := os.Create(filepath.Join(dir, f.name+".log"))
+	said, err := os.CreateTemp(dir, f.name+"-*.log")
 	if err != nil {
 		return err
 	}
@@ -127,11 +126,16 @@ func (f *front) stop() {
 	_ = f.cmd.Wait()
 }
 
-// requests are those that the clients send in turns.
-func (f *front) requests(s statement) [][]byte {
+// requests are one for each message of a server, for clients to send in turns.
+func (f *front) requests(server string, s statement) [][]byte {
 	list := make([][]byte, messages)
 	for n := range list {
-		list[n] = request(f.path(s), f.token, s.body(n))
+		list[n] = f.request(server, s, n)
 	}
 	return list
+}
+
+// request is the n-th of a statement for a server.
+func (f *front) request(server string, s statement, n int) []byte {
+	return request(f.path(server, s), f.token, s.body(n))
 }

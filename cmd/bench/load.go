@@ -2,132 +2,116 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 )
 
-// turn is what some clients saw of a front, each sending its next request when it has the
-// answer to the last.
+// load is what some clients send a front, each its next request when it has the answer to
+// the last.
+type load struct {
+	addr     string
+	clients  int
+	request  func(client, n int) []byte // a client's n-th, from 0
+	pause    time.Duration              // of a client between an answer and its next request
+	times    int                        // requests of each client at most; 0: no limit
+	refusals bool                       // the answers 429 and 503 are counted, and end nothing
+}
+
+// inTurns gives the clients the same requests; each begins elsewhere among them.
+func inTurns(requests [][]byte, clients int) func(client, n int) []byte {
+	return func(client, n int) []byte { return requests[(client*len(requests)/clients+n)%len(requests)] }
+}
+
+// turn is what the clients saw.
 type turn struct {
-	requests int
+	requests int // answered with 200; the times are of these alone
+	refused  int
+	least    int // those of requests that were of the client with the fewest
 	elapsed  time.Duration
 	p50, p99 time.Duration
 }
 
-// rate is requests a second.
+// rate is answers a second.
 func (t turn) rate() float64 { return float64(t.requests) / t.elapsed.Seconds() }
 
-// send has so many clients send the requests for a while. An answer that is not 200 ends it.
-func send(ctx context.Context, addr string, requests [][]byte, clients int, length time.Duration) (turn, error) {
+// send lets the clients send for a while. An answer that is neither 200 nor counted ends it.
+func (l load) send(ctx context.Context, length time.Duration) (turn, error) {
 	var wg sync.WaitGroup
-	took, errs := make([][]time.Duration, clients), make([]error, clients)
+	all, errs := make([]seen, l.clients), make([]error, l.clients)
 	start := time.Now()
-	for i := range clients {
-		wg.Go(func() {
-			took[i], errs[i] = client(ctx, addr, requests, i*len(requests)/clients, start.Add(length))
-		})
+	for i := range l.clients {
+		wg.Go(func() { all[i], errs[i] = l.client(ctx, i, start.Add(length)) })
 	}
 	wg.Wait()
-	all := slices.Concat(took...)
-	t := turn{requests: len(all), elapsed: time.Since(start)}
-	if err := errors.Join(errs...); err != nil || len(all) == 0 {
+	t := sum(all)
+	t.elapsed = time.Since(start)
+	if err := errors.Join(errs...); err != nil || t.requests == 0 {
 		return t, errors.Join(err, ctx.Err())
 	}
-	slices.Sort(all)
-	t.p50, t.p99 = all[len(all)/2], all[len(all)*99/100]
 	return t, nil
 }
 
-// client is one connection's worth of it; it begins with the at-th request.
-func client(ctx context.Context, addr string, requests [][]byte, at int, until time.Time) ([]time.Duration, error) {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+// sum is what the clients saw together.
+func sum(clients []seen) (t turn) {
+	t.least = len(clients[0].took)
+	var took []time.Duration
+	for _, c := range clients {
+		took = append(took, c.took...)
+		t.refused += c.refused
+		t.least = min(t.least, len(c.took))
+	}
+	if t.requests = len(took); t.requests > 0 {
+		slices.Sort(took)
+		t.p50, t.p99 = took[len(took)/2], took[len(took)*99/100]
+	}
+	return t
+}
+
+// seen is what one client saw.
+type seen struct {
+	took    []time.Duration // of the answers with 200
+	refused int
+}
+
+// client is one connection's worth of it.
+func (l load) client(ctx context.Context, i int, until time.Time) (seen, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", l.addr)
 	if err != nil {
-		return nil, err
+		return seen{}, err
 	}
 	defer conn.Close() //nolint:errcheck // nothing is left to lose
 	if err := conn.SetDeadline(until.Add(10 * time.Second)); err != nil {
-		return nil, err
+		return seen{}, err
 	}
+	time.Sleep(l.pause * time.Duration(i) / time.Duration(l.clients)) // not all at once
+	return l.talk(ctx, conn, i, until)
+}
+
+func (l load) talk(ctx context.Context, conn net.Conn, i int, until time.Time) (seen, error) {
 	answers := bufio.NewReaderSize(conn, 64<<10)
-	took := make([]time.Duration, 0, 1<<14)
-	for now := time.Now(); now.Before(until) && ctx.Err() == nil; at++ {
-		if _, err := conn.Write(requests[at%len(requests)]); err != nil {
-			return took, err
+	s := seen{took: make([]time.Duration, 0, 1<<14)}
+	for n, now := 0, time.Now(); now.Before(until) && ctx.Err() == nil && (l.times == 0 || n < l.times); n++ {
+		if _, err := conn.Write(l.request(i, n)); err != nil {
+			return s, err
 		}
-		if err := answer(answers); err != nil {
-			return took, err
+		ok, err := answer(answers, l.refusals)
+		if err != nil {
+			return s, err
 		}
 		next := time.Now()
-		took = append(took, next.Sub(now))
-		now = next
-	}
-	return took, nil
-}
-
-// answer reads an answer of HTTP/1.1 and throws it away: with a client that parses more,
-// the load would take most of the machine.
-func answer(r *bufio.Reader) error {
-	status, err := r.ReadSlice('\n')
-	if err != nil {
-		return err
-	}
-	bad := ""
-	if !bytes.HasPrefix(status, []byte("HTTP/1.1 200")) {
-		bad = string(bytes.TrimSpace(status))
-	}
-	length := -1
-	for {
-		line, err := r.ReadSlice('\n')
-		if err != nil {
-			return err
+		if ok {
+			s.took = append(s.took, next.Sub(now))
+		} else {
+			s.refused++
 		}
-		line = bytes.TrimSpace(line)
-		if len(line) == 0 {
-			break
-		}
-		if name, value, ok := bytes.Cut(line, []byte(":")); ok && bytes.EqualFold(name, []byte("Content-Length")) {
-			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
-				return err
-			}
+		if now = next; l.pause > 0 {
+			time.Sleep(l.pause)
+			now = time.Now()
 		}
 	}
-	if bad != "" {
-		text, _ := io.ReadAll(io.LimitReader(r, int64(max(length, 0))))
-		return fmt.Errorf("the front answers %s: %s", bad, text)
-	}
-	if length >= 0 {
-		_, err = r.Discard(length)
-		return err
-	}
-	return chunks(r)
-}
-
-// chunks reads a body in chunks (RFC 9112, section 7.1), without trailers.
-func chunks(r *bufio.Reader) error {
-	for {
-		line, err := r.ReadSlice('\n')
-		if err != nil {
-			return err
-		}
-		size, err := strconv.ParseInt(string(bytes.TrimSpace(line)), 16, 32)
-		if err != nil {
-			return err
-		}
-		if _, err := r.Discard(int(size) + 2); err != nil || size == 0 {
-			return err
-		}
-	}
-}
-
-// request is the bytes of a POST.
-func request(path, token string, body []byte) []byte {
-	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, token, len(body), body)
+	return s, nil
 }

@@ -28,12 +28,50 @@ func TestSend(t *testing.T) {
 	defer srv.Close()
 	addr := srv.Listener.Addr().(*net.TCPAddr).String()
 	good := [][]byte{request("/short", "t", []byte("{}")), request("/long", "t", []byte("{}"))}
-	got, err := send(t.Context(), addr, good, 3, 100*time.Millisecond)
+	got, err := load{addr: addr, clients: 3, request: inTurns(good, 3)}.send(t.Context(), 100*time.Millisecond)
 	if err != nil || got.requests < 3 || got.p50 <= 0 || got.p99 < got.p50 || got.elapsed < 100*time.Millisecond {
 		t.Errorf("%+v %v", got, err)
 	}
-	if _, err := send(t.Context(), addr, [][]byte{request("/none", "t", nil)}, 1, time.Second); err == nil || !strings.Contains(err.Error(), "404 Not Found: no such thing") {
+	none := inTurns([][]byte{request("/none", "t", nil)}, 1)
+	if _, err := (load{addr: addr, clients: 1, request: none, refusals: true}).send(t.Context(), time.Second); err == nil || !strings.Contains(err.Error(), "404 Not Found: no such thing") {
 		t.Error(err)
+	}
+}
+
+// TestRefusals counts 429 and 503 apart from what was answered, and ends at them where they
+// are not expected.
+func TestRefusals(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/limited":
+			http.Error(w, "slow down", http.StatusTooManyRequests)
+		case "/full":
+			http.Error(w, "no connection", http.StatusServiceUnavailable)
+		}
+	}))
+	defer srv.Close()
+	path := [][]string{{"/good", "/good", "/good"}, {"/good", "/limited", "/full"}} // of each client
+	l := load{addr: srv.Listener.Addr().String(), clients: 2, times: 6, refusals: true, request: func(client, n int) []byte {
+		return request(path[client][n%3], "t", nil)
+	}}
+	got, err := l.send(t.Context(), 5*time.Second)
+	if err != nil || got.requests != 8 || got.refused != 4 || got.least != 2 {
+		t.Errorf("%+v %v", got, err)
+	}
+	l.refusals = false
+	if _, err := l.send(t.Context(), 5*time.Second); err == nil || !strings.Contains(err.Error(), "429 Too Many Requests: slow down") {
+		t.Error(err)
+	}
+}
+
+// TestPause is kept between an answer and the next request, and not counted as its time.
+func TestPause(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer srv.Close()
+	l := load{addr: srv.Listener.Addr().String(), clients: 1, times: 3, pause: 200 * time.Millisecond, request: func(int, int) []byte { return request("/", "t", nil) }}
+	got, err := l.send(t.Context(), 5*time.Second)
+	if err != nil || got.requests != 3 || got.elapsed < 400*time.Millisecond || got.p50 > 150*time.Millisecond {
+		t.Errorf("%+v %v", got, err)
 	}
 }
 

@@ -24,16 +24,21 @@ type arguments struct {
 	Front   frontCommand   `cmd:"" hidden:"" help:"Be one of the fronts that tenantgate is compared with."`
 }
 
-// compareCommand measures.
+// options are what all that measure have.
+type options struct {
+	Tenantgate string        `required:"" placeholder:"FILE" help:"The program to measure, such as bin/tenantgate."`
+	PGBin      string        `name:"pg-bin" placeholder:"DIR" help:"Folder with initdb, postgres and pgbench; searched when not given."`
+	Rounds     int           `default:"5" help:"Turns of each that is measured."`
+	Turn       time.Duration `default:"1s" help:"Length of a turn."`
+	Pool       int           `default:"16" help:"Connections that each front has to Postgres."`
+}
+
+// compareCommand measures what tenantgate costs.
 type compareCommand struct {
-	Tenantgate  string        `required:"" placeholder:"FILE" help:"The program to measure, such as bin/tenantgate."`
-	PGBin       string        `name:"pg-bin" placeholder:"DIR" help:"Folder with initdb, postgres and pgbench; searched when not given."`
-	Rounds      int           `default:"5" help:"Turns of each statement on each front."`
-	Turn        time.Duration `default:"1s" help:"Length of a turn."`
-	Connections []int         `default:"1,16,64" help:"Numbers of clients at once."`
-	Statement   []string      `placeholder:"NAME" help:"Only these statements: point, list, thousand, insert, update."`
-	Pool        int           `default:"16" help:"Connections that each front has to Postgres."`
-	Out         string        `placeholder:"FILE" help:"Write the tables there too, as Markdown."`
+	options
+	Connections []int    `default:"1,16,64" help:"Numbers of clients at once."`
+	Statement   []string `placeholder:"NAME" help:"Only these statements: point, list, thousand, insert, update."`
+	Out         string   `placeholder:"FILE" help:"Write the tables there too, as Markdown."`
 }
 
 // frontCommand is what the processes run that are compared with tenantgate.

@@ -15,9 +15,9 @@ import (
 
 var transactions = regexp.MustCompile(`number of transactions actually processed: (\d+)`)
 
-// direct has pgbench run a statement, prepared, for a turn of whole seconds. What each took
+// direct has pgbench run a statement, prepared, for some whole seconds. What each took
 // it writes into a log.
-func direct(ctx context.Context, c *compareCommand, d *database, s statement, clients int) (turn, error) {
+func (o options) direct(ctx context.Context, d *database, s statement, clients int, length time.Duration) (turn, error) {
 	dir, err := os.MkdirTemp("", "tenantgate-pgbench-")
 	if err != nil {
 		return turn{}, err
@@ -27,8 +27,8 @@ func direct(ctx context.Context, c *compareCommand, d *database, s statement, cl
 	if err := os.WriteFile(script, []byte(s.pgbench+"\n"), 0o600); err != nil {
 		return turn{}, err
 	}
-	seconds := max(1, int(c.Turn.Seconds()))
-	cmd := exec.CommandContext(ctx, c.program("pgbench"), "-n", "-M", "prepared", "-c", strconv.Itoa(clients), "-j", strconv.Itoa(min(2, clients)), //nolint:gosec // the caller's choice
+	seconds := max(1, int(length.Seconds()))
+	cmd := exec.CommandContext(ctx, o.program("pgbench"), "-n", "-M", "prepared", "-c", strconv.Itoa(clients), "-j", strconv.Itoa(min(2, clients)), //nolint:gosec // the caller's choice
 		"-T", strconv.Itoa(seconds), "-f", script, "-l", "--log-prefix", filepath.Join(dir, "log"), d.hand)
 	out, err := cmd.CombinedOutput()
 	found := transactions.FindSubmatch(out)
@@ -44,11 +44,11 @@ func direct(ctx context.Context, c *compareCommand, d *database, s statement, cl
 }
 
 // program finds a program of Postgres.
-func (c *compareCommand) program(name string) string {
-	if c.PGBin == "" {
+func (o options) program(name string) string {
+	if o.PGBin == "" {
 		return name
 	}
-	return filepath.Join(c.PGBin, name)
+	return filepath.Join(o.PGBin, name)
 }
 
 // latencies reads pgbench's logs: client, transaction, microseconds, …

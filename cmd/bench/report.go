@@ -38,8 +38,7 @@ func (r results) table(statement string, clients int) string {
 // document is all tables, with what they were made on.
 func (r results) document(c *compareCommand) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Made on %s, %d CPUs, %s, %s/%s: medians of %d turns of %s, %d connections to Postgres.\n",
-		time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, c.Rounds, c.Turn, c.Pool)
+	b.WriteString(c.made())
 	for _, s := range statements {
 		for _, clients := range c.Connections {
 			if len(r[cell{s.name, clients, "bare"}]) > 0 {
@@ -48,6 +47,12 @@ func (r results) document(c *compareCommand) string {
 		}
 	}
 	return b.String()
+}
+
+// made says where and how tables were made.
+func (o options) made() string {
+	return fmt.Sprintf("Made on %s, %d CPUs, %s, %s/%s: medians of %d turns of %s, %d connections to Postgres.\n",
+		time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, o.Rounds, o.Turn, o.Pool)
 }
 
 // What the tables tell of a sample.
