@@ -18,7 +18,7 @@ WALLS      ?= all,engine,database
 SOURCES := cmd control doctor metrics policies policy proof proxy wall
 
 .DEFAULT_GOAL := help
-.PHONY: build run test pg-matrix lint bench bench-stages bench-walls fuzz prove clean help
+.PHONY: build run test pg-matrix lint bench bench-crowd bench-stages bench-walls fuzz prove clean help
 
 build: ## build bin/tenantgate
 	@.ci/need gcc
@@ -50,6 +50,10 @@ lint: ## gofmt, go vet and golangci-lint
 bench: build ## measure tenantgate beside a bare front, an idiomatic one and pgbench; ARGS="--statement point --out docs/benchmarks.md"
 	@.ci/need postgres
 	$(GO) run ./cmd/bench --tenantgate bin/tenantgate $(ARGS)
+
+bench-crowd: build ## measure what quiet servers get beside one that asks without end; ARGS="--rounds 20 --out FILE"
+	@.ci/need postgres
+	$(GO) run ./cmd/bench crowd --tenantgate bin/tenantgate $(ARGS)
 
 bench-stages: ## run the Go benchmarks of the stages; BENCH=Decide chooses, PKG=./policy/... too
 	@.ci/need gcc postgres

@@ -1,6 +1,7 @@
-// Command bench measures tenantgate beside what stands for its price: make bench.
+// Command bench measures tenantgate: beside what stands for its price (make bench), and
+// beside a server that takes all it can get (make bench-crowd).
 //
-// On one Postgres, in turns of a second or so, each statement is sent to four fronts by the
+// For the price, on one Postgres, in turns of a second or so, each statement is sent to four fronts by the
 // same clients: tenantgate as it is shipped, with all walls; a bare program, which runs one
 // prepared statement and checks nothing (bare.go); what somebody would write by hand
 // (idiomatic.go); and pgbench, which asks Postgres directly. Each front is a process of its
@@ -21,6 +22,7 @@ import (
 // arguments are the command line.
 type arguments struct {
 	Compare compareCommand `cmd:"" default:"withargs" help:"Measure the fronts side by side, and print a table."`
+	Crowd   crowdCommand   `cmd:"" help:"Measure what quiet servers get beside one that asks without end, and print a table."`
 	Front   frontCommand   `cmd:"" hidden:"" help:"Be one of the fronts that tenantgate is compared with."`
 }
 
@@ -39,6 +41,15 @@ type compareCommand struct {
 	Connections []int    `default:"1,16,64" help:"Numbers of clients at once."`
 	Statement   []string `placeholder:"NAME" help:"Only these statements: point, list, thousand, insert, update."`
 	Out         string   `placeholder:"FILE" help:"Write the tables there too, as Markdown."`
+}
+
+// crowdCommand measures how servers share.
+type crowdCommand struct {
+	options
+	Quiet   int           `default:"10" help:"Servers that ask now and then, with one client each."`
+	Pause   time.Duration `default:"10ms" help:"Between an answer to one of those and its next request."`
+	Clients int           `default:"64" help:"Clients of the server that asks without end."`
+	Out     string        `placeholder:"FILE" help:"Write the table to the end of this file too, as Markdown."`
 }
 
 // frontCommand is what the processes run that are compared with tenantgate.

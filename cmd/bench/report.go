@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -55,6 +57,20 @@ func (o options) made() string {
 		time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, o.Rounds, o.Turn, o.Pool)
 }
 
+// write prints a text, and adds it to the end of a file where one is named.
+func write(text, file string) error {
+	fmt.Print(text)
+	if file == "" {
+		return nil
+	}
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // a page for everybody
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
 // What the tables tell of a sample.
 func rate(s sample) float64           { return s.rate() }
 func p50(s sample) float64            { return float64(s.p50) / float64(time.Microsecond) }
@@ -63,6 +79,7 @@ func cpu(s sample) float64            { return s.cpu.Seconds() }
 func resident(s sample) float64       { return float64(s.resident) / (1 << 20) }
 func allocatedBytes(s sample) float64 { return s.bytes }
 func objects(s sample) float64        { return s.objects }
+func least(s sample) float64          { return float64(s.least) / s.elapsed.Seconds() }
 
 // median of what is told of the samples.
 func median(list []sample, of func(sample) float64) float64 {

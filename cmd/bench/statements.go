@@ -60,6 +60,16 @@ var statements = []statement{
 	},
 }
 
+const crossed = "SELECT count(*) FROM messages AS a JOIN messages AS b ON a.content < b.content WHERE "
+
+// heavy keeps Postgres busy: it compares each message of a server with every other.
+var heavy = statement{
+	name:    "heavy",
+	text:    crossed + "a.server_id = ? AND b.server_id = ?",
+	args:    func(int) []any { return []any{} },
+	pgbench: crossed + "a.server_id = 's1' AND b.server_id = 's1';",
+}
+
 func id(n int) string { return "m" + strconv.Itoa(n%messages+1) }
 
 // rowsSQL fills the tables; each text is a transaction.

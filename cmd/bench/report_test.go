@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestCrowdDocument tells of refusals in one round of many, and of the other one only where
+// there is one.
+func TestCrowdDocument(t *testing.T) {
+	of := func(requests, refused int) sample {
+		return sample{turn: turn{requests: requests, refused: refused, least: requests / 10, elapsed: time.Second, p50: time.Millisecond, p99: time.Second}}
+	}
+	other := func(context.Context, time.Duration) (turn, error) { return turn{}, nil }
+	c := &crowdCommand{options: options{Pool: 16}, Quiet: 10}
+	text := c.document([]*scene{
+		{name: "alone", quiet: []sample{of(100, 0), of(100, 0), of(100, 0)}},
+		{name: "beside", other: other, quiet: []sample{of(80, 0), of(80, 0), of(79, 1)}, others: []sample{of(20, 7), of(20, 7), of(20, 7)}},
+	})
+	for _, want := range []string{
+		"\n| alone | 100 | 10.0 | 1000 | 1000000 | 0 of 300 | 1.00 | 1.00 | 1.00 | | | | |\n",
+		"\n| beside | 80 | 8.0 | 1000 | 1000000 | 1 of 240 | 0.80 | 1.00 | 1.00 | 20 | 1000 | 1000000 | 21 of 81 |\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
+		}
+	}
+	checkColumns(t, text)
+}
+
+// checkColumns fails where a table has lines of different length.
+func checkColumns(t *testing.T, text string) {
+	t.Helper()
+	want := 0
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "|") {
+			continue
+		}
+		if got := strings.Count(line, "|"); want == 0 {
+			want = got
+		} else if got != want {
+			t.Errorf("%d columns instead of %d: %s", got-1, want-1, line)
+		}
+	}
+}
+
+// TestWrite adds to what the file has.
+func TestWrite(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "out.md")
+	for _, text := range []string{"one\n", "two\n"} {
+		if err := write(text, file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != "one\ntwo\n" {
+		t.Errorf("%q %v", got, err)
+	}
+}
