@@ -18,7 +18,7 @@ WALLS      ?= all,engine,database
 SOURCES := cmd control doctor metrics policies policy proof proxy wall
 
 .DEFAULT_GOAL := help
-.PHONY: build run test pg-matrix lint bench bench-crowd bench-stages bench-walls fuzz prove clean help
+.PHONY: build run test pg-matrix lint bench bench-crowd bench-grow bench-stages bench-walls fuzz prove clean help
 
 build: ## build bin/tenantgate
 	@.ci/need gcc
@@ -54,6 +54,10 @@ bench: build ## measure tenantgate beside a bare front, an idiomatic one and pgb
 bench-crowd: build ## measure what quiet servers get beside one that asks without end; ARGS="--rounds 20 --out FILE"
 	@.ci/need postgres
 	$(GO) run ./cmd/bench crowd --tenantgate bin/tenantgate $(ARGS)
+
+bench-grow: build ## measure with ever more servers and ever more texts of statements; ARGS="--turn 5s --texts 10,100,1000"
+	@.ci/need postgres
+	$(GO) run ./cmd/bench grow --tenantgate bin/tenantgate $(ARGS)
 
 bench-stages: ## run the Go benchmarks of the stages; BENCH=Decide chooses, PKG=./policy/... too
 	@.ci/need gcc postgres

@@ -1,5 +1,6 @@
-// Command bench measures tenantgate: beside what stands for its price (make bench), and
-// beside a server that takes all it can get (make bench-crowd).
+// Command bench measures tenantgate: beside what stands for its price (make bench), beside a
+// server that takes all it can get (make bench-crowd), and with ever more servers and
+// statements (make bench-grow).
 //
 // For the price, on one Postgres, in turns of a second or so, each statement is sent to four fronts by the
 // same clients: tenantgate as it is shipped, with all walls; a bare program, which runs one
@@ -23,6 +24,7 @@ import (
 type arguments struct {
 	Compare compareCommand `cmd:"" default:"withargs" help:"Measure the fronts side by side, and print a table."`
 	Crowd   crowdCommand   `cmd:"" help:"Measure what quiet servers get beside one that asks without end, and print a table."`
+	Grow    growCommand    `cmd:"" help:"Measure with ever more servers and ever more texts of statements, and print a table of each."`
 	Front   frontCommand   `cmd:"" hidden:"" help:"Be one of the fronts that tenantgate is compared with."`
 }
 
@@ -50,6 +52,15 @@ type crowdCommand struct {
 	Pause   time.Duration `default:"10ms" help:"Between an answer to one of those and its next request."`
 	Clients int           `default:"64" help:"Clients of the server that asks without end."`
 	Out     string        `placeholder:"FILE" help:"Write the table to the end of this file too, as Markdown."`
+}
+
+// growCommand measures what becomes of the cost of a request.
+type growCommand struct {
+	options
+	Servers []int  `default:"10,1000,100000" help:"Numbers of servers that are asked for in turn; --servers= leaves them out."`
+	Texts   []int  `default:"10,1000,10000" help:"Numbers of texts that are sent in turn; --texts= leaves them out."`
+	Clients int    `default:"16" help:"Clients at once."`
+	Out     string `placeholder:"FILE" help:"Write the tables to the end of this file too, as Markdown."`
 }
 
 // frontCommand is what the processes run that are compared with tenantgate.

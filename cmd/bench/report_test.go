@@ -32,6 +32,16 @@ func TestCrowdDocument(t *testing.T) {
 	checkColumns(t, text)
 }
 
+// TestGrowTable has the smallest size as the measure.
+func TestGrowTable(t *testing.T) {
+	of := func(requests int) []sample { return []sample{{turn: turn{requests: requests, elapsed: time.Second}}} }
+	text := table("servers", []*size{{n: 10, samples: of(1000)}, {n: 1000, samples: of(500)}})
+	if !strings.Contains(text, "| rate / 10 |") || !strings.Contains(text, "\n| 1000 | 500 |") || !strings.Contains(text, "| 0.50 |") {
+		t.Error(text)
+	}
+	checkColumns(t, text)
+}
+
 // checkColumns fails where a table has lines of different length.
 func checkColumns(t *testing.T, text string) {
 	t.Helper()
