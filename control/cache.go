@@ -35,7 +35,7 @@ func newCache[K comparable, V any](life context.Context, bounds CacheConfig, fre
 	if err != nil {
 		return nil, err
 	}
-	absent, err := newEntries[K, V](bounds.Size, bounds.NegativeAge)
+	absent, err := newEntries[K, V](min(bounds.Size, maxAbsent), bounds.NegativeAge)
 	if err != nil {
 		return nil, err
 	}
@@ -43,6 +43,9 @@ func newCache[K comparable, V any](life context.Context, bounds CacheConfig, fre
 	c.loads.life = life
 	return c, nil
 }
+
+// maxAbsent bounds what is kept of keys that are not there: who guesses is to fill no memory.
+const maxAbsent = 10_000
 
 func newEntries[K comparable, V any](size int, keep time.Duration) (*otter.Cache[K, entry[V]], error) {
 	c, err := otter.New(&otter.Options[K, entry[V]]{MaximumSize: size, ExpiryCalculator: otter.ExpiryWriting[K, entry[V]](keep)})

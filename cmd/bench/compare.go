@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"time"
 )
@@ -55,10 +54,7 @@ func (c *compareCommand) Run(ctx context.Context) error {
 			fmt.Print(all.table(s.name, clients))
 		}
 	}
-	if c.Out == "" {
-		return nil
-	}
-	return os.WriteFile(c.Out, []byte(all.document(c)), 0o644) //nolint:gosec // a page for everybody
+	return store("make bench", all.document(ctx, c, d), c.Out)
 }
 
 // rounds gives each front its turns, in another order each round; the first warms up.

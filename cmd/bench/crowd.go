@@ -44,7 +44,9 @@ func (c *crowdCommand) Run(ctx context.Context) error {
 	if err := c.rounds(ctx, c.quiet(f), scenes); err != nil {
 		return err
 	}
-	return write(c.document(scenes), c.Out)
+	text := c.made(ctx, d) + c.document(scenes)
+	fmt.Print(text)
+	return store("make bench-crowd", text, c.Out)
 }
 
 // scenes are all; took is what the heavy statement takes.
@@ -123,7 +125,6 @@ the fewest. Refused: answers 429 and 503, of all requests of all turns.
 // document is the Markdown; the first scene is the measure of the others.
 func (c *crowdCommand) document(scenes []*scene) string {
 	var b strings.Builder
-	b.WriteString(c.made())
 	fmt.Fprintf(&b, crowdHeading, c.Quiet, c.Pause, c.Clients, c.most())
 	alone := scenes[0].quiet
 	for _, s := range scenes {

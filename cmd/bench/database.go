@@ -19,6 +19,7 @@ type database struct {
 	dir                             string
 	hand, statement, control, admin string // URLs: of who writes by hand, of tenantgate's roles, of the superuser
 	project, token                  string
+	version                         string // of Postgres
 }
 
 // The database and its roles. Who writes by hand is not bound by row-level security.
@@ -70,6 +71,9 @@ func (d *database) fill(ctx context.Context) error {
 	if err := (control.WallKeys{ControlURL: d.control, OwnerURL: d.admin}).Ensure(ctx); err != nil {
 		return err
 	}
+	if err := d.ask(ctx, "SHOW server_version", &d.version); err != nil {
+		return err
+	}
 	if err := run(ctx, d.admin, append([]string{"GRANT SELECT, INSERT, UPDATE ON messages TO " + handRole}, rowsSQL...)...); err != nil {
 		return err
 	}
@@ -103,6 +107,16 @@ func (d *database) addServers(ctx context.Context, prefix string, n int) error {
 		fmt.Sprintf(`INSERT INTO tenantgate.servers (id, project_id, name) SELECT '%s' || s, '%s', 'bench' FROM generate_series(1, %d) AS s
 			ON CONFLICT DO NOTHING`, prefix, d.project, n),
 		"ANALYZE tenantgate.servers")
+}
+
+// ask reads the one value of a query.
+func (d *database) ask(ctx context.Context, query string, into *string) error {
+	conn, err := pgx.Connect(ctx, d.admin)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is left to lose
+	return conn.QueryRow(ctx, query).Scan(into)
 }
 
 func run(ctx context.Context, url string, texts ...string) error {

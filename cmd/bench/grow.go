@@ -45,7 +45,7 @@ func (c *growCommand) Run(ctx context.Context) error {
 			return f.request(server, s, n)
 		}},
 	}
-	text := c.made() + growHeading(c.Clients)
+	text := c.made(ctx, d) + growHeading(c.Clients)
 	for _, g := range all {
 		if len(g.sizes) == 0 {
 			continue
@@ -56,7 +56,8 @@ func (c *growCommand) Run(ctx context.Context) error {
 		}
 		text += table
 	}
-	return write(text, c.Out)
+	fmt.Print(text)
+	return store("make bench-grow", text, c.Out)
 }
 
 // measure gives the table of a growth.
@@ -124,7 +125,7 @@ func growHeading(clients int) string {
 	return fmt.Sprintf(`
 %d clients send point selects in turn to so many servers of the control store, which have no rows, and then in so many texts, which
 differ in a comment. Each size has a tenantgate of its own, as it is shipped, with all walls, and got each request once before it was
-measured. The defaults bound its caches: 10,000 servers, each for 60 s; 64 MB of texts and their plans; 128 prepared statements of
+measured. The defaults bound its caches: 131,072 servers, each for 60 s; 64 MB of texts and their plans; 128 prepared statements of
 each connection.
 `, clients)
 }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"fmt"
-	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -38,9 +36,9 @@ func (r results) table(statement string, clients int) string {
 }
 
 // document is all tables, with what they were made on.
-func (r results) document(c *compareCommand) string {
+func (r results) document(ctx context.Context, c *compareCommand, d *database) string {
 	var b strings.Builder
-	b.WriteString(c.made())
+	b.WriteString(c.made(ctx, d))
 	for _, s := range statements {
 		for _, clients := range c.Connections {
 			if len(r[cell{s.name, clients, "bare"}]) > 0 {
@@ -49,26 +47,6 @@ func (r results) document(c *compareCommand) string {
 		}
 	}
 	return b.String()
-}
-
-// made says where and how tables were made.
-func (o options) made() string {
-	return fmt.Sprintf("Made on %s, %d CPUs, %s, %s/%s: medians of %d turns of %s, %d connections to Postgres.\n",
-		time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, o.Rounds, o.Turn, o.Pool)
-}
-
-// write prints a text, and adds it to the end of a file where one is named.
-func write(text, file string) error {
-	fmt.Print(text)
-	if file == "" {
-		return nil
-	}
-	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // a page for everybody
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
 }
 
 // What the tables tell of a sample.

@@ -58,15 +58,21 @@ func checkColumns(t *testing.T, text string) {
 	}
 }
 
-// TestWrite adds to what the file has.
-func TestWrite(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "out.md")
-	for _, text := range []string{"one\n", "two\n"} {
-		if err := write(text, file); err != nil {
+// TestPlaced keeps what is not the command's own.
+func TestPlaced(t *testing.T) {
+	page := placed("# Title\n", "make bench", "one\n")
+	page = placed(page, "make bench-grow", "two\n")
+	page = placed(page, "make bench", "three\n")
+	if want := "# Title\n<!-- make bench: begin -->\nthree\n<!-- make bench: end -->\n<!-- make bench-grow: begin -->\ntwo\n<!-- make bench-grow: end -->\n"; page != want {
+		t.Errorf("got %s", page)
+	}
+	file := filepath.Join(t.TempDir(), "page.md")
+	for range 2 {
+		if err := store("make bench", "text\n", file); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got, err := os.ReadFile(file); err != nil || string(got) != "one\ntwo\n" {
+	if got, err := os.ReadFile(file); err != nil || string(got) != "<!-- make bench: begin -->\ntext\n<!-- make bench: end -->\n" {
 		t.Errorf("%q %v", got, err)
 	}
 }
