@@ -125,7 +125,7 @@ func growHeading(clients int) string {
 	return fmt.Sprintf(`
 %d clients send point selects in turn to so many servers of the control store, which have no rows, and then in so many texts, which
 differ in a comment. Each size has a tenantgate of its own, as it is shipped, with all walls, and got each request once before it was
-measured. The defaults bound its caches: 131,072 servers, each for 60 s; 64 MB of texts and their plans; 128 prepared statements of
+measured. The defaults bound its caches: 131,072 servers, each for 60 s; 64 MB of texts and their plans; 256 prepared statements of
 each connection.
 `, clients)
 }

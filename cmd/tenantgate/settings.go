@@ -30,7 +30,7 @@ type settings struct {
 	TLSKey            string        `name:"tls-key" placeholder:"FILE" help:"Its private key (PEM)." yaml:"tlsKey"`
 	CORSOrigins       []string      `name:"cors-origin" placeholder:"ORIGIN" help:"Origin whose scripts may call the interface, or *; may be repeated. Off by default." yaml:"corsOrigins"`
 	PoolMin           int32         `name:"pool-min" default:"2" help:"Database connections kept open for statements." yaml:"poolMin"`
-	PoolMax           int32         `name:"pool-max" default:"20" help:"Database connections for statements at most." yaml:"poolMax"`
+	PoolMax           int32         `name:"pool-max" default:"20" help:"Database connections for statements at most. Servers take turns at them, and from four on no server holds more than three quarters." yaml:"poolMax"`
 	PoolWait          time.Duration `name:"pool-wait" default:"1s" help:"Wait for a free one before a request gets 503 overloaded." yaml:"poolWait"`
 	PreparedOff       bool          `name:"no-prepared-statements" help:"For a pooler in transaction mode in front of the database." yaml:"noPreparedStatements"`
 	SearchPath        string        `name:"search-path" default:"pg_catalog, pg_temp" help:"search_path of statements; schemas of extensions whose operators they need go between the two." yaml:"searchPath"`

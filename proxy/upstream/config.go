@@ -32,7 +32,7 @@ type Config struct {
 	// statement, no session setting, and nothing that spans two transactions. Postgres
 	// parses every statement anew, and a cancellation costs the connection.
 	NoPrepared bool
-	// StatementCacheSize bounds the prepared statements of each connection; default 128.
+	// StatementCacheSize bounds the prepared statements of each connection; default 256.
 	StatementCacheSize int
 
 	// Wall is what row-level security needs; the zero value is without it: no setting is
@@ -78,7 +78,7 @@ func (c Config) withDefaults() Config {
 	c.AcquireTimeout = orElse(c.AcquireTimeout, time.Second)
 	c.ConnectTimeout = orElse(c.ConnectTimeout, 5*time.Second)
 	c.SearchPath = orElse(c.SearchPath, "pg_catalog, pg_temp")
-	c.StatementCacheSize = orElse(c.StatementCacheSize, 128)
+	c.StatementCacheSize = orElse(c.StatementCacheSize, 256)
 	c.MinConns = min(c.MinConns, c.MaxConns)
 	if c.Recorder == nil {
 		c.Recorder = silent{}
