@@ -40,7 +40,8 @@ func makeDatabase(ctx context.Context, binDir string) (*database, error) {
 		return nil, err
 	}
 	d := &database{dir: dir}
-	if d.cluster, err = embedded.Start(ctx, embedded.Config{BinDir: binDir, DataDir: dir}); err != nil {
+	// Of the default, 100, the fronts would leave too few to 64 clients of pgbench.
+	if d.cluster, err = embedded.Start(ctx, embedded.Config{BinDir: binDir, DataDir: dir, Settings: map[string]string{"max_connections": "300"}}); err != nil {
 		return nil, fmt.Errorf("starting Postgres: %w", err)
 	}
 	if err := d.fill(ctx); err != nil {
