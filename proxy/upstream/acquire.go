@@ -46,6 +46,11 @@ func (p *Pool) borrow(ctx context.Context, start time.Time) (lease, error) {
 	if l, ok := p.shelf.take(); ok {
 		return l, nil
 	}
+	p.shelf.asking.Add(1)
+	defer p.shelf.asking.Add(-1)
+	if l, ok := p.shelf.take(); ok { // it came before it was known that somebody asks
+		return l, nil
+	}
 	ctx, cancel := context.WithDeadline(ctx, start.Add(p.cfg.AcquireTimeout))
 	defer cancel()
 	conn, err := p.pool.Acquire(ctx)
@@ -66,8 +71,8 @@ func (p *Pool) release(l lease, server string) {
 // while every connection was in somebody's hands was a wait for one of those; and
 // a new one can have to wait for the end of a backend that was given up.
 func (p *Pool) noConnection(err error) *proxy.Error {
-	s := p.Stat()
-	full := s.Acquired >= s.Max
+	s := p.pool.Stat()
+	full := s.AcquiredConns() >= s.MaxConns()
 	if errors.Is(err, errFull) && !p.places.unanswered() || errors.Is(err, context.DeadlineExceeded) && full {
 		p.cfg.Recorder.UpstreamError(classPoolWait)
 		return overloaded("no database connection became free in time", errFull)

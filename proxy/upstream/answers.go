@@ -82,6 +82,7 @@ func (d *described) readColumns(body []byte) error {
 	if err := m.Decode(body); err != nil {
 		return fmt.Errorf("reading the names of columns: %w", errMalformed)
 	}
+	d.columns = make([]column, 0, len(m.Fields))
 	for _, f := range m.Fields {
 		d.columns = append(d.columns, column{string(f.Name), f.DataTypeOID})
 	}

@@ -41,6 +41,14 @@ func (st *statement) bind(w *wire, p *plan) *proxy.Error {
 	return nil
 }
 
+// argBytes is about how long the arguments are.
+func (st *statement) argBytes() (n int) {
+	for i := range st.params {
+		n += len(st.params[i].Value.Text)
+	}
+	return n
+}
+
 // invalidArgument names the caller's argument. The server's own id is none: that it does
 // not fit its column is the operator's matter, not the caller's.
 func invalidArgument(p policy.Param, what string) *proxy.Error {

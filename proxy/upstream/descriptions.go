@@ -9,8 +9,8 @@ import (
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
-// maxDescribed bounds what is remembered of descriptions, in bytes of their texts; beyond it
-// all are forgotten and asked for again.
+// maxDescribed bounds what is remembered of descriptions, in bytes; beyond it all are
+// forgotten and asked for again.
 const maxDescribed = 8 << 20
 
 // descriptions remember what Postgres said of the statements' texts, so that a connection on
@@ -44,9 +44,9 @@ func (d *descriptions) put(sql string, said described, epoch uint64) {
 	if _, known := d.known[sql]; known || d.epoch.Load() != epoch {
 		return
 	}
-	if d.size += len(sql); d.size > maxDescribed {
+	if d.size += said.size(sql); d.size > maxDescribed {
 		d.forget()
-		d.size = len(sql)
+		d.size = said.size(sql)
 	}
 	d.known[sql] = said
 }
@@ -54,9 +54,9 @@ func (d *descriptions) put(sql string, said described, epoch uint64) {
 func (d *descriptions) drop(sql string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, known := d.known[sql]; known {
+	if said, known := d.known[sql]; known {
 		delete(d.known, sql)
-		d.size -= len(sql)
+		d.size -= said.size(sql)
 	}
 }
 
@@ -76,15 +76,28 @@ func (d *descriptions) forget() {
 	d.size = 0
 }
 
+// size is about how many bytes a description and its text keep in memory.
+func (d described) size(sql string) int {
+	n := 128 + len(sql) + 4*cap(d.params) + 24*cap(d.columns)
+	for _, c := range d.columns {
+		n += 16 + len(c.name)
+	}
+	return n
+}
+
 // equal tells whether two descriptions say the same.
 func (d described) equal(other described) bool {
 	return slices.Equal(d.params, other.params) && slices.Equal(d.columns, other.columns)
 }
 
-// announce writes the preparation of a text that was described before; nil where it was not.
+// announce writes the preparation of a text that was described before; nil where it was not,
+// or where the answer to that must come first: it says of which form the rows are of a write
+// that is committed without a look at them, and it must not wait for us while we wait for it
+// to take long arguments.
 func (r *run) announce() *plan {
 	d, known := r.descriptions.get(r.st.sql)
-	if !known || len(r.types.missing(d)) > 0 {
+	blind := r.st.writes && !r.st.reviewed() && len(d.columns) > 0
+	if !known || blind || r.st.argBytes() > maxBehind || len(r.types.missing(d)) > 0 {
 		return nil
 	}
 	p := newPlan(r.st.sql, r.s.statements.name(), d, r.types)
@@ -105,7 +118,7 @@ func (r *run) confirm(p *plan) error {
 		return err
 	}
 	r.s.statements.put(p)
-	if said.equal(*r.announced) {
+	if said.equal(*r.announced) || r.synced && r.st.writes { // such a write answers no rows
 		return nil
 	}
 	r.s.statements.drop(p.sql)

@@ -104,6 +104,12 @@ func TestDescriptionsAreBounded(t *testing.T) {
 			t.Fatalf("%d bytes in %d texts", d.size, len(d.known))
 		}
 	}
+	wide := described{columns: make([]column, 1600)}
+	for i := range 1700 {
+		if d.put(fmt.Sprint("wide ", i), wide, 0); d.size > maxDescribed || d.size < len(d.known)*1600*24 {
+			t.Fatalf("%d bytes in %d wide texts", d.size, len(d.known))
+		}
+	}
 	d.see([]catalogTable{{Name: "t"}})
 	d.put("late", described{}, 0)
 	if len(d.known) != 0 || d.size != 0 {

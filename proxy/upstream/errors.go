@@ -77,13 +77,19 @@ func (f *failure) ended() bool {
 
 // stale tells whether a prepared statement no longer fits the schema or is gone, or may not
 // fit the types that its parameters had. Postgres finds that when it parses or binds: the
-// statement did not begin.
+// statement did not begin. What ends the connection, or a wait for a lock, is no such thing.
 func (f *failure) stale() bool {
 	pg := f.server()
 	if pg == nil {
 		return false
 	}
-	return f.announced && f.at == analysing || pg.Code == undefinedStatement || pg.Code == featureNotThere && pg.Routine == "RevalidateCachedQuery"
+	if pg.SeverityUnlocalized != "ERROR" {
+		return false
+	}
+	if f.announced && f.at == analysing && (sqlClass(pg.Code) == "42" || sqlClass(pg.Code) == "XX") {
+		return true // the types given do not fit, or are gone
+	}
+	return pg.Code == undefinedStatement || pg.Code == featureNotThere && pg.Routine == "RevalidateCachedQuery"
 }
 
 // repeatable tells whether the statement certainly did not run, and may run if repeated:

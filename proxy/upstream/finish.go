@@ -1,5 +1,7 @@
 package upstream
 
+import "fmt"
+
 // finish checks the shapes, where that was not done yet, and commits.
 func (r *run) finish() error {
 	late := !r.synced
@@ -27,9 +29,12 @@ func (r *run) ready() error {
 		if err != nil {
 			return err
 		}
-		if kind == readyForQuery {
-			r.broken = r.broken || len(body) != 1 || body[0] != 'I' // in a transaction, still
+		switch {
+		case kind == readyForQuery && string(body) == "I":
 			return nil
+		case kind == readyForQuery:
+			r.broken = true
+			return fmt.Errorf("the transaction has not ended: %w", errMalformed)
 		}
 	}
 }

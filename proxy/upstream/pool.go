@@ -63,7 +63,7 @@ func Open(ctx context.Context, cfg Config) (*Pool, error) {
 		return nil, fmt.Errorf("opening the upstream pool: %w", err)
 	}
 	p := &Pool{pool: pool, cfg: cfg, log: cfg.Log, types: newTypes(), descriptions: newDescriptions(), places: places, turns: newTurns(int(cfg.MaxConns))}
-	p.shelf.keep = min(shelfTime, cfg.MaxConnLifetime)
+	p.shelf.keep = max(min(shelfTime, cfg.MaxConnLifetime), time.Millisecond)
 	p.statements.New = func() any { return newStatement() }
 	p.life, p.end = context.WithCancel(context.Background())
 	p.wg.Go(func() { p.shelf.keepClear(p.life) })

@@ -64,7 +64,12 @@ func (p *Pool) attempt(ctx context.Context, st *statement, enc Encoding, dst []b
 	defer p.release(l, st.server)
 	r := &l.session.run
 	*r = run{ctx: ctx, st: st, s: l.session, types: p.types, descriptions: p.descriptions, enc: encoder{Encoding: enc}, start: time.Now()}
-	defer func() { *r = run{} }() // nothing of a server's stays with the connection
+	defer func() {
+		if !r.ended { // a panic: answers of this run's are still to come
+			l.session.giveUp()
+		}
+		*r = run{} // nothing of a server's stays with the connection
+	}()
 	r.bound(nil)
 	res, err := r.execute(dst)
 	r.record(p.cfg.Recorder)

@@ -109,6 +109,12 @@ func TestRepeatable(t *testing.T) {
 		{"another missing feature", failure{err: pgError("0A000", "ERROR"), reached: begun}, false},
 		{"a lost statement", failure{err: pgError("26000", "ERROR"), reached: begun}, true},
 		{"no writes taken", failure{err: pgError("25006", "ERROR"), reached: begun}, true},
+		{"types that do not fit", failure{err: pgError("42804", "ERROR"), reached: begun, announced: true, at: analysing}, true},
+		{"the same, not announced", failure{err: pgError("42804", "ERROR"), reached: begun, at: analysing}, false},
+		{"the same, while it ran", failure{err: pgError("42804", "ERROR"), reached: begun, announced: true}, false},
+		{"an announced one that waited for a lock", failure{err: pgError("57014", "ERROR"), reached: begun, announced: true, at: analysing}, false},
+		{"an announced one that a pooler lost", failure{err: pgError("08P01", "FATAL"), reached: begun, announced: true, at: analysing}, false},
+		{"a lost statement, and the connection with it", failure{err: pgError("26000", "FATAL"), reached: begun}, false},
 		{"a refusal", failure{err: pgError("57P01", "FATAL"), refused: &proxy.Error{}}, false},
 		{"a conflict", failure{err: pgError("40001", "ERROR"), reached: begun}, false},
 	} {

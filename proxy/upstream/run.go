@@ -38,6 +38,7 @@ type run struct {
 	opened  bool // the prelude's answer was read
 	synced  bool // the Sync was sent: the server commits what succeeds
 	broken  bool // the connection can't be used any more
+	ended   bool // the connection is ready or closed
 	late    bool // the run's own deadline woke it
 	called  bool // the statement was called off
 	deaf    bool // and the server did not confirm that
@@ -63,6 +64,7 @@ func (r *run) execute(dst []byte) (Result, error) {
 		r.s.giveUp()
 	}
 	r.s.alarm.off()
+	r.ended = true
 	return res, err
 }
 

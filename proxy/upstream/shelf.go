@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -31,6 +32,9 @@ type shelf struct {
 	mu     sync.Mutex
 	leases []lease
 	closed bool
+	before time.Time // what pgxpool gave before it is handed on
+
+	asking atomic.Int32 // those that wait for pgxpool, and so for what comes back
 }
 
 // take gives the connection on top; ok is false where there is none.
@@ -62,16 +66,20 @@ func (l lease) handOn() {
 func (s *shelf) keeps(l lease) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.closed {
-		s.leases = append(s.leases, l)
+	if s.closed || s.asking.Load() > 0 || !l.since.After(s.before) {
+		return false
 	}
-	return !s.closed
+	s.leases = append(s.leases, l)
+	return true
 }
 
-// clear hands on to pgxpool what it gave before a time.
+// clear hands on to pgxpool what it gave before a time, and what is in use when it comes back.
 func (s *shelf) clear(before time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if before.After(s.before) {
+		s.before = before
+	}
 	s.leases = slices.DeleteFunc(s.leases, func(l lease) bool {
 		if l.since.After(before) {
 			return false

@@ -64,3 +64,63 @@ func TestDeadlineIsTakenOff(t *testing.T) {
 		b.pool.release(l, ownTurn)
 	}
 }
+
+// Ensure a connection that is in hand while all are replaced is not used again.
+func TestReplacedInHand(t *testing.T) {
+	b := setup(t, Config{MaxConns: 2}, "")
+	old := map[uint32]bool{}
+	var held []lease
+	for range 2 {
+		l, err := b.pool.acquire(t.Context(), ownTurn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held, old[l.session.conn.PID()] = append(held, l), true
+	}
+	b.pool.reset(classReadOnly)
+	b.pool.shelf.clear(time.Now().Add(-time.Hour)) // what is cleared later changes nothing
+	for _, l := range held {
+		b.pool.release(l, ownTurn)
+	}
+	l, err := b.pool.acquire(t.Context(), ownTurn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if old[l.session.conn.PID()] {
+		t.Error("a connection to the server that was left is used again")
+	}
+	b.pool.release(l, ownTurn)
+}
+
+// Ensure who waits for pgxpool, because a connection takes leave, gets the next that comes
+// back, though others come and go.
+func TestShelfServesWhoWaits(t *testing.T) {
+	b := setup(t, Config{MaxConns: 2, AcquireTimeout: 400 * time.Millisecond}, "")
+	leaves, err := b.pool.acquire(t.Context(), ownTurn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := b.pool.acquire(t.Context(), ownTurn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.pool.turns.give(ownTurn) // as after a release, while pgxpool counts the connection that takes leave
+	done := make(chan error, 1)
+	go func() {
+		l, err := b.pool.acquire(t.Context(), "waits")
+		if err == nil {
+			b.pool.release(l, "waits")
+		}
+		done <- err
+	}()
+	b.eventually("somebody waits", func() bool { return b.pool.shelf.asking.Load() == 1 })
+	b.pool.release(other, ownTurn)
+	for range 5 {
+		b.must(sel("SELECT 1"))
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	b.pool.leased.Add(-1)
+	leaves.handOn()
+}

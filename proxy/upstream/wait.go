@@ -1,9 +1,12 @@
 package upstream
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // next gives the next message; an error of the server's is an error. A run that is woken
@@ -16,7 +19,7 @@ func (r *run) next() (kind byte, body []byte, err error) {
 			return kind, body, nil
 		case err == nil:
 			err = serverError(body)
-			r.broken = r.broken || errors.Is(err, errMalformed)
+			r.broken = r.broken || fatal(err)
 			return kind, nil, err
 		case errors.Is(err, os.ErrDeadlineExceeded) && r.woken():
 			continue
@@ -24,6 +27,12 @@ func (r *run) next() (kind byte, body []byte, err error) {
 		r.broken = true
 		return 0, nil, fmt.Errorf("waiting for the database's answer: %w", err)
 	}
+}
+
+// fatal tells whether the server's error ends the connection, or makes no sense.
+func fatal(err error) bool {
+	var pg *pgconn.PgError
+	return !errors.As(err, &pg) || cmp.Or(pg.SeverityUnlocalized, pg.Severity) != "ERROR"
 }
 
 // woken calls the statement off, once; it tells whether there is still an end to wait for.
