@@ -9,14 +9,16 @@ import (
 func (r *run) describe() (*plan, error) {
 	name, epoch := r.s.statements.name(), r.descriptions.epoch.Load()
 	d, err := r.described(name)
-	if err == nil {
-		d, err = r.known(name, d)
+	var p *plan
+	for err == nil && p == nil {
+		if d, err = r.known(name, d); err == nil {
+			p = newPlan(r.st.sql, name, d, r.types)
+		}
 	}
 	if err != nil {
 		r.s.statements.close(name) // it may exist all the same
 		return nil, err
 	}
-	p := newPlan(r.st.sql, name, d, r.types)
 	r.s.statements.put(p)
 	r.descriptions.put(r.st.sql, d, epoch)
 	return p, nil

@@ -97,10 +97,13 @@ func (d described) equal(other described) bool {
 func (r *run) announce() *plan {
 	d, known := r.descriptions.get(r.st.sql)
 	blind := r.st.writes && !r.st.reviewed() && len(d.columns) > 0
-	if !known || blind || r.st.argBytes() > maxBehind || len(r.types.missing(d)) > 0 {
+	if !known || blind || r.st.argBytes() > maxBehind {
 		return nil
 	}
 	p := newPlan(r.st.sql, r.s.statements.name(), d, r.types)
+	if p == nil {
+		return nil
+	}
 	r.s.wire.parse(p.name, p.sql, d.params...)
 	r.s.wire.describe(p.name)
 	r.announced = &d

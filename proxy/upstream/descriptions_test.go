@@ -125,3 +125,21 @@ func TestDescriptionsAreBounded(t *testing.T) {
 		t.Errorf("%d texts, %d bytes", len(d.known), d.size)
 	}
 }
+
+// Ensure a type that was forgotten is asked for again, wherever the text is known.
+func TestForgottenTypes(t *testing.T) {
+	b := setup(t, Config{MaxConns: 1}, "CREATE TYPE mood AS ENUM ('glad')")
+	st := sel("SELECT ARRAY['glad'::mood] AS m, $1::mood AS n", str("glad"))
+	for range 3 {
+		if got := b.must(st); got != `"columns":["m","n"],"rows":[[["glad"],"glad"]]` {
+			t.Errorf("got %s", got)
+		}
+		b.pool.types.mu.Lock()
+		clear(b.pool.types.known)
+		b.pool.types.mu.Unlock()
+		b.pool.replace()
+	}
+	if newPlan("", "", described{columns: []column{{"m", 1 << 30}}}, newTypes()) != nil {
+		t.Error("a plan with a type that nobody knows")
+	}
+}

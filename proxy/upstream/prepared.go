@@ -16,14 +16,21 @@ type plan struct {
 	head    []byte // the JSON up to the first row
 }
 
+// newPlan gives nil where a type is not known: it may have been forgotten a moment ago.
 func newPlan(sql, name string, d described, t *types) *plan {
 	p := &plan{sql: sql, name: name, head: appendHead(nil, d.columns)}
 	for _, oid := range d.params {
-		known, _ := t.get(oid)
+		known, ok := t.get(oid)
+		if !ok {
+			return nil
+		}
 		p.params = append(p.params, known)
 	}
 	for _, c := range d.columns {
-		known, _ := t.get(c.oid)
+		known, ok := t.get(c.oid)
+		if !ok {
+			return nil
+		}
 		p.columns = append(p.columns, known)
 	}
 	return p
