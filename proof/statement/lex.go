@@ -96,7 +96,8 @@ func outermost(tokens []Token) string {
 func fleeting(tokens []Token) bool {
 	for _, t := range tokens {
 		switch strings.ToLower(t.Text) {
-		case "insert", "now", "random", "gen_random_uuid", "current_date", "current_timestamp", "clock_timestamp", "localtimestamp", "current_time", "statement_timestamp", "age":
+		case "insert", "now", "random", "gen_random_uuid", "current_date", "current_timestamp", "clock_timestamp", "localtimestamp", "current_time", "statement_timestamp", "age",
+			"'now'", "'today'", "'tomorrow'", "'yesterday'":
 			return true
 		}
 		if word := strings.ToLower(t.Text); strings.HasPrefix(word, "pg_") || word == "information_schema" {
