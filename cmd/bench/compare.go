@@ -63,21 +63,31 @@ func (c *compareCommand) rounds(ctx context.Context, d *database, fronts []*fron
 	for i, f := range fronts {
 		loads[i] = load{addr: f.addr, clients: clients, request: inTurns(f.requests(server, s), clients)}
 	}
-	for round := range c.Rounds + 1 {
-		for _, i := range rand.Perm(len(fronts) + 1) { //nolint:gosec // an order
-			name, measured := "pgbench", sample{}
-			var err error
-			if i == len(fronts) {
-				measured.turn, err = c.direct(ctx, d, s, clients, c.Turn)
-			} else {
-				name = fronts[i].name
-				measured, err = fronts[i].measure(ctx, loads[i], c.Turn)
-			}
-			if err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			if at := (cell{s.name, clients, name}); round > 0 {
-				all[at] = append(all[at], measured)
+	return c.takeTurns(len(fronts)+1, func(i int, counts bool) (err error) {
+		name, measured := "pgbench", sample{}
+		if i == len(fronts) {
+			measured.turn, err = c.direct(ctx, d, s, clients, c.Turn)
+		} else {
+			name = fronts[i].name
+			measured, err = fronts[i].measure(ctx, loads[i], c.Turn)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if at := (cell{s.name, clients, name}); counts {
+			all[at] = append(all[at], measured)
+		}
+		return nil
+	})
+}
+
+// takeTurns gives each of n its turn, in another order each round; those of the first round
+// warm up and do not count.
+func (o options) takeTurns(n int, turn func(i int, counts bool) error) error {
+	for round := range o.Rounds + 1 {
+		for _, i := range rand.Perm(n) { //nolint:gosec // an order
+			if err := turn(i, round > 0); err != nil {
+				return err
 			}
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"sync"
@@ -81,19 +80,17 @@ func (c *crowdCommand) quiet(f *front) load {
 
 // rounds plays the scenes, in another order each round; the first warms up.
 func (c *crowdCommand) rounds(ctx context.Context, quiet load, scenes []*scene) error {
-	for round := range c.Rounds + 1 {
-		for _, i := range rand.Perm(len(scenes)) { //nolint:gosec // an order
-			s := scenes[i]
-			got, other, err := s.play(ctx, quiet, c.Turn)
-			if err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
-			}
-			if round > 0 {
-				s.quiet, s.others = append(s.quiet, sample{turn: got}), append(s.others, sample{turn: other})
-			}
+	return c.takeTurns(len(scenes), func(i int, counts bool) error {
+		s := scenes[i]
+		got, other, err := s.play(ctx, quiet, c.Turn)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
 		}
-	}
-	return nil
+		if counts {
+			s.quiet, s.others = append(s.quiet, sample{turn: got}), append(s.others, sample{turn: other})
+		}
+		return nil
+	})
 }
 
 // play gives what the quiet servers saw in a turn, and the other one.

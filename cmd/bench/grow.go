@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,19 +103,17 @@ func (s *size) warm(ctx context.Context) error {
 
 // rounds gives each size its turns, in another order each round; the first warms up.
 func (c *growCommand) rounds(ctx context.Context, sizes []*size) error {
-	for round := range c.Rounds + 1 {
-		for _, i := range rand.Perm(len(sizes)) { //nolint:gosec // an order
-			s := sizes[i]
-			measured, err := s.front.measure(ctx, s.load, c.Turn)
-			if err != nil {
-				return fmt.Errorf("%d: %w", s.n, err)
-			}
-			if round > 0 {
-				s.samples = append(s.samples, measured)
-			}
+	return c.takeTurns(len(sizes), func(i int, counts bool) error {
+		s := sizes[i]
+		measured, err := s.front.measure(ctx, s.load, c.Turn)
+		if err != nil {
+			return fmt.Errorf("%d: %w", s.n, err)
 		}
-	}
-	return nil
+		if counts {
+			s.samples = append(s.samples, measured)
+		}
+		return nil
+	})
 }
 
 // growHeading says what bounds the caches: control.CacheConfig, planBytes of cmd/tenantgate

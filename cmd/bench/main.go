@@ -35,6 +35,7 @@ type options struct {
 	Rounds     int           `default:"5" help:"Turns of each that is measured."`
 	Turn       time.Duration `default:"1s" help:"Length of a turn."`
 	Pool       int           `default:"16" help:"Connections that each front has to Postgres."`
+	Out        string        `placeholder:"FILE" help:"Put the tables into this page too, in the place of the last ones."`
 }
 
 // compareCommand measures what tenantgate costs.
@@ -42,7 +43,6 @@ type compareCommand struct {
 	options
 	Connections []int    `default:"1,16,64" help:"Numbers of clients at once."`
 	Statement   []string `placeholder:"NAME" help:"Only these statements: point, list, thousand, insert, update."`
-	Out         string   `placeholder:"FILE" help:"Put the tables into this page too, in the place of the last ones."`
 }
 
 // crowdCommand measures how servers share.
@@ -51,16 +51,14 @@ type crowdCommand struct {
 	Quiet   int           `default:"10" help:"Servers that ask now and then, with one client each."`
 	Pause   time.Duration `default:"10ms" help:"Between an answer to one of those and its next request."`
 	Clients int           `default:"64" help:"Clients of the server that asks without end."`
-	Out     string        `placeholder:"FILE" help:"Put the table into this page too, in the place of the last one."`
 }
 
 // growCommand measures what becomes of the cost of a request.
 type growCommand struct {
 	options
-	Servers []int  `default:"10,1000,100000" help:"Numbers of servers that are asked for in turn; --servers= leaves them out."`
-	Texts   []int  `default:"10,1000,10000" help:"Numbers of texts that are sent in turn; --texts= leaves them out."`
-	Clients int    `default:"16" help:"Clients at once."`
-	Out     string `placeholder:"FILE" help:"Put the tables into this page too, in the place of the last ones."`
+	Servers []int `default:"10,1000,100000" help:"Numbers of servers that are asked for in turn; --servers= leaves them out."`
+	Texts   []int `default:"10,1000,10000" help:"Numbers of texts that are sent in turn; --texts= leaves them out."`
+	Clients int   `default:"16" help:"Clients at once."`
 }
 
 // frontCommand is what the processes run that are compared with tenantgate.
