@@ -2,8 +2,6 @@ package rest
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/binary"
 	"time"
 
 	"github.com/google/uuid"
@@ -83,14 +81,7 @@ func requestID(given []byte) string {
 }
 
 // newID makes a UUID of version 7, RFC 9562 section 5.7.
-func newID() string {
-	var id uuid.UUID
-	binary.BigEndian.PutUint64(id[:], uint64(time.Now().UnixMilli())<<16)
-	_, _ = rand.Read(id[6:]) // it never fails
-	id[6] = id[6]&0x0f | 7<<4
-	id[8] = id[8]&0x3f | 2<<6
-	return id.String()
-}
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 func isPrintableASCII(text []byte) bool {
 	for _, b := range text {
