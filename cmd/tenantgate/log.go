@@ -54,7 +54,7 @@ const (
 
 // heldLines holds lines for a moment, so that not each request waits for the system to take
 // its own. They are written whole and in order. When there is no room the writer of the
-// next line waits for the system as if nothing were held: no line is lost.
+// next line waits for the system as if nothing were held: none is dropped for want of room.
 type heldLines struct {
 	out io.Writer
 

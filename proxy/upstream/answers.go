@@ -11,7 +11,6 @@ import (
 // The types of the messages that come (PostgreSQL manual, "Message Formats").
 const (
 	bindComplete         = '2'
-	closeComplete        = '3'
 	commandComplete      = 'C'
 	dataRow              = 'D'
 	errorResponse        = 'E'
@@ -20,7 +19,6 @@ const (
 	notificationResponse = 'A'
 	parameterDescription = 't'
 	parameterStatus      = 'S'
-	parseComplete        = '1'
 	readyForQuery        = 'Z'
 	rowDescription       = 'T'
 )

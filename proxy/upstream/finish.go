@@ -4,8 +4,7 @@ import "fmt"
 
 // finish checks the shapes, where that was not done yet, and commits.
 func (r *run) finish() error {
-	late := !r.synced
-	if late {
+	if !r.synced {
 		r.s.writeShapes(r.st)
 		if err := r.sync(); err != nil {
 			return err
