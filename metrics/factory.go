@@ -63,17 +63,16 @@ func (f factory) gaugeVec(name, help string, labels ...string) *prometheus.Gauge
 // histograms makes histograms that are exposed with the classic buckets given (upper
 // bounds in seconds) and as native ones to a scraper that asks for them.
 func (f factory) histograms(name, help string, by label, buckets []float64) bounded[prometheus.Observer] {
-	vec := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	vec := &heldVec{HistogramVec: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: namespace, Name: name, Help: help,
 		Buckets:                         buckets,
 		NativeHistogramBucketFactor:     nativeFactor,
 		NativeHistogramMaxBucketNumber:  nativeBuckets,
 		NativeHistogramMinResetDuration: nativeReset,
-	}, []string{by.name})
+	}, []string{by.name})}
+	observers := newBounded(by.values, vec.of)
 	f.registry.MustRegister(vec)
-	return newBounded(by.values, func(value string) prometheus.Observer {
-		return vec.WithLabelValues(value)
-	})
+	return observers
 }
 
 func counterOpts(name, help string) prometheus.CounterOpts {

@@ -101,6 +101,30 @@ func TestEveryEventIsCounted(t *testing.T) {
 	)
 }
 
+// Ensure that each observation is in the next scrape, once, however many come at once.
+func TestEveryObservationIsCounted(t *testing.T) {
+	m := newMetrics()
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 1000 {
+				m.Stage("policy", 0.5)
+				m.Request("query", "ok", 0.5)
+			}
+		})
+	}
+	all.Go(func() { scrape(t, m) })
+	all.Wait()
+	m.Stage("policy", 0.5)
+	for range 2 {
+		wantLines(t, m,
+			`tenantgate_stage_duration_seconds_count{stage="policy"} 4001`,
+			`tenantgate_stage_duration_seconds_sum{stage="policy"} 2000.5`,
+			`tenantgate_request_duration_seconds_count{endpoint="query"} 4000`,
+		)
+	}
+}
+
 func TestSeriesExistBeforeTheirFirstEvent(t *testing.T) {
 	wantLines(t, newMetrics(),
 		`tenantgate_requests_total{code="internal",endpoint="lookup"} 0`,
