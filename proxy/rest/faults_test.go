@@ -80,7 +80,7 @@ func TestLogLine(t *testing.T) {
 	type line struct {
 		Level, Msg, RequestID, Server, Endpoint, Code string
 		Status                                        int
-		Duration                                      float64 `json:"duration_ms"`
+		Duration                                      int64 `json:"duration_us"`
 	}
 	var lines []line
 	for text := range strings.Lines(strings.ReplaceAll(w.logs.String(), "request_id", "requestID")) {

@@ -109,7 +109,7 @@ func (r *request) log(took time.Duration) {
 	record := slog.NewRecord(r.start.Add(took), slog.LevelInfo, "request", 0)
 	record.AddAttrs(
 		slog.String("request_id", r.id), slog.String("server", r.reached), slog.String("endpoint", r.endpoint),
-		slog.String("code", r.code), slog.Int("status", r.http.Response.StatusCode()), slog.Float64("duration_ms", float64(took.Microseconds())/1000))
+		slog.String("code", r.code), slog.Int("status", r.http.Response.StatusCode()), slog.Int64("duration_us", took.Microseconds()))
 	_ = handler.Handle(ctx, record) // there is nobody to tell
 }
 
