@@ -58,6 +58,8 @@ type conn struct {
 
 	place   proxy.Place // of the request whose answer is not written yet; zero: none
 	present *presence   // the client that was followed last; nil: none was
+	body    *[]byte     // the large buffer that its answer is in; nil: it has none
+	large   bool        // the last answer was longer than keptBody
 	request request     // the one that is being answered
 }
 
@@ -68,8 +70,22 @@ func (c *conn) hold(place proxy.Place) {
 	c.place = place
 }
 
-// letGo gives the place back, if one is held.
-func (c *conn) letGo() { c.place.Release() }
+// lend has the connection give a large body's buffer back when the answer was written.
+func (c *conn) lend(body []byte) {
+	if c.body == nil {
+		c.body = new([]byte)
+	}
+	*c.body = body
+}
+
+// letGo gives back what is held until the answer was written: the place and a large buffer.
+func (c *conn) letGo() {
+	c.place.Release()
+	if c.body != nil {
+		c.opened.bodies.giveBack(c.body)
+		c.body = nil
+	}
+}
 
 // Close closes the connection once. While the peer is still sending, a plain close
 // makes the kernel answer with a reset, which can overtake the answer: so it is told

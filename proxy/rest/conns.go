@@ -7,9 +7,10 @@ import (
 	"syscall"
 )
 
-// conns are the open connections, within their limits.
+// conns are the open connections, within their limits, and the large buffers that they share.
 type conns struct {
 	limit, perNetwork int // 0: no limit per network
+	bodies            bodies
 
 	mu       sync.Mutex
 	open     map[*conn]struct{}

@@ -9,16 +9,23 @@ import (
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
-// keptBody is the largest body, in bytes, of an answer or a request, whose buffer is used
-// again. A larger one is left to the collector, so that one large result does not stay
-// with its connection.
+// keptBody is the largest body, in bytes, of an answer or a request, whose buffer stays with
+// its connection. An answer's larger one is lent by bodies, a request's is left to the collector.
 const keptBody = 64 << 10
 
 // codeGone is the code, in logs and metrics, of requests whose client went away.
 const codeGone = "client_closed"
 
-// buffer gives an empty buffer for an answer's body; send takes it back.
+// buffer gives an empty buffer for an answer's body; setBody takes it back. After a large
+// answer it is a large one: where there was one, there are often more.
 func (r *request) buffer() []byte {
+	c := r.conn
+	if c.large && c.body == nil {
+		c.body = c.opened.bodies.take()
+	}
+	if c.body != nil {
+		return (*c.body)[:0]
+	}
 	return r.http.Response.SwapBody(nil)[:0]
 }
 
@@ -32,7 +39,9 @@ func (r *request) setBody(status int, contentType string, body []byte) {
 	r.http.Response.SetStatusCode(status)
 	r.commonHeaders("no-store")
 	r.http.Response.Header.SetContentType(contentType)
-	if cap(body) > keptBody {
+	r.conn.large = len(body) > keptBody
+	if r.conn.body != nil || cap(body) > keptBody {
+		r.conn.lend(body)
 		r.http.Response.SetBodyRaw(body)
 		return
 	}
