@@ -1,6 +1,9 @@
 package upstream
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 const (
 	ones  = 0x0101010101010101
@@ -19,50 +22,56 @@ func appendString(dst, s []byte) []byte {
 func stringLen(s []byte) int {
 	var escape [6]byte
 	n := len(s) + 2
-	for i := cleanPrefix(s); i < len(s); {
-		c := s[i]
-		i++
-		if mustEscape(c) {
-			n += len(appendEscape(escape[:0], c)) - 1
-			i += cleanPrefix(s[i:])
+	for {
+		clean := cleanPrefix(s)
+		if clean == len(s) {
+			return n
 		}
+		n += len(appendEscape(escape[:0], s[clean])) - 1
+		s = s[clean+1:]
 	}
-	return n
 }
 
 // appendChars appends s with what a JSON string must escape escaped, without quotes.
 func appendChars(dst, s []byte) []byte {
-	done := 0
-	for i := cleanPrefix(s); i < len(s); {
-		c := s[i]
-		if !mustEscape(c) {
-			i++
-			continue
+	for {
+		clean := cleanPrefix(s)
+		dst = append(dst, s[:clean]...)
+		if clean == len(s) {
+			return dst
 		}
-		dst = append(dst, s[done:i]...)
-		dst = appendEscape(dst, c)
-		i++
-		done = i
-		i += cleanPrefix(s[i:])
+		dst = appendEscape(dst, s[clean])
+		s = s[clean+1:]
 	}
-	return append(dst, s[done:]...)
 }
 
-// cleanPrefix counts bytes at the start of s that need no escape, eight at a time; it
-// may stop early.
+// cleanPrefix counts the bytes at the start of s that need no escape, eight at a time.
 func cleanPrefix(s []byte) int {
 	n := 0
-	for n+8 <= len(s) {
-		w := binary.LittleEndian.Uint64(s[n:])
-		quote, slash := w^(ones*'"'), w^(ones*'\\')
-		// The high bit of a byte is set where the byte is below 0x20, '"' or '\\'.
-		dirty := (w-ones*0x20)&^w | (quote-ones)&^quote | (slash-ones)&^slash
-		if dirty&highs != 0 {
-			return n
+	for ; n+8 <= len(s); n += 8 {
+		if found := toEscape(binary.LittleEndian.Uint64(s[n:])); found != 0 {
+			return n + bits.TrailingZeros64(found)/8
 		}
-		n += 8
+	}
+	rest := len(s) - n
+	if n > 0 && rest > 0 { // the last eight once more, but for those that were seen
+		found := toEscape(binary.LittleEndian.Uint64(s[len(s)-8:])) >> (8 * (8 - rest))
+		if found != 0 {
+			return n + bits.TrailingZeros64(found)/8
+		}
+		return len(s)
+	}
+	for n < len(s) && !mustEscape(s[n]) {
+		n++
 	}
 	return n
+}
+
+// toEscape sets the high bit of each byte of w that is below 0x20, '"' or '\\'. Bytes above
+// the first such one may be marked too.
+func toEscape(w uint64) uint64 {
+	quote, slash := w^(ones*'"'), w^(ones*'\\')
+	return ((w-ones*0x20)&^w | (quote-ones)&^quote | (slash-ones)&^slash) & highs
 }
 
 func mustEscape(c byte) bool { return c < 0x20 || c == '"' || c == '\\' }
