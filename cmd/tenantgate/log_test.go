@@ -77,7 +77,7 @@ func TestLogKeepsLines(t *testing.T) {
 		})
 	}
 	group.Wait()
-	log.Info(strings.Repeat("x", 2*heldBytes), "line", "long")
+	log.Info(strings.Repeat("x", 2*heldMost*heldLength), "line", "long")
 	log.Info("m", "line", "last")
 	finish()
 	if !strings.HasSuffix(out.all(), "line=last\n") {
@@ -97,7 +97,7 @@ func TestLogKeepsLines(t *testing.T) {
 		t.Errorf("%v", next)
 	}
 	for _, piece := range out.pieces {
-		if !strings.HasSuffix(piece, "\n") || len(piece) > heldBytes && strings.Count(piece, "\n") > 1 {
+		if !strings.HasSuffix(piece, "\n") || len(piece) > heldMost*heldLength && strings.Count(piece, "\n") > 1 {
 			t.Errorf("a piece of %d bytes ends with %.20q", len(piece), piece[max(len(piece)-20, 0):])
 		}
 	}
@@ -110,9 +110,8 @@ func TestLogKeepsLines(t *testing.T) {
 func TestLogForgetsWhatFails(t *testing.T) {
 	var out bytes.Buffer
 	broken := &failing{}
-	lines := holdLines(broken)
-	defer lines.finish()
-	log := slog.New(prompt{slog.NewTextHandler(lines, nil), lines})
+	log, finish := newLog(broken, "info", "text")
+	defer finish()
 	log.Warn("lost")
 	broken.to = &out
 	log.Warn("kept")
@@ -129,4 +128,27 @@ func (f *failing) Write(p []byte) (int, error) {
 		return 0, fmt.Errorf("broken")
 	}
 	return f.to.Write(p)
+}
+
+// changing is a value that reads another way each time.
+type changing struct{ times int }
+
+func (c *changing) LogValue() slog.Value { c.times++; return slog.IntValue(c.times) }
+
+// A line says what was so when it was told, not when it is written.
+func TestLogTellsWhatWasSo(t *testing.T) {
+	values, count := []string{""}, &changing{}
+	for want, value := range map[string]slog.Attr{
+		`"values":["old"]`: slog.Any("values", values), `"count":1`: slog.Any("count", count), `"g":{"values":["old"]}`: slog.Group("g", "values", values),
+	} {
+		var out written
+		log, finish := newLog(&out, "info", "json")
+		values[0], count.times = "old", 0
+		log.LogAttrs(t.Context(), slog.LevelInfo, "told", slog.Int("n", 1), value)
+		values[0], count.times = "new", 7
+		finish()
+		if said := out.all(); !strings.Contains(said, want) {
+			t.Errorf("%s is not in %s", want, said)
+		}
+	}
 }
