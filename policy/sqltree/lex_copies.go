@@ -19,6 +19,9 @@ type source struct{ depth, before int }
 
 func checkCopies(text string, tokens []Token) *Fault {
 	c := copies{text: text, tokens: tokens, times: 1}
+	if !c.any() {
+		return nil
+	}
 	opened, columns := c.brackets()
 	total, depth := 0, 0
 	for i, t := range tokens {
@@ -40,13 +43,26 @@ func checkCopies(text string, tokens []Token) *Fault {
 			return f
 		}
 		// The source begins behind the = that follows a list of columns.
-		if c.is(i, "=") && i > 0 && c.is(i-1, ")") && c.isList(opened[i-1]) {
+		if c.follows(i) && c.isList(opened[i-1]) {
 			c.open = append(c.open, source{depth, c.times})
 			c.times = min(c.times*columns[i-1], maxCopies+1)
 		}
 	}
 	return nil
 }
+
+// any tells whether something may be a source, which few texts have.
+func (c *copies) any() bool {
+	for i := range c.tokens {
+		if c.follows(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// follows tells whether a token is the = behind a bracket.
+func (c *copies) follows(i int) bool { return c.is(i, "=") && i > 0 && c.is(i-1, ")") }
 
 // brackets gives for each closing bracket its opening one, and one more than the commas
 // that stand in it at its own depth.
