@@ -108,12 +108,17 @@ func (r *relation) readable() []string {
 	return refs
 }
 
-// named gives the relation's columns of a name.
+// named gives the relation's columns of a name, to be read only: one column, as there nearly
+// always is, is given where it stands.
 func (r *relation) named(name string) []column {
 	var found []column
-	for _, c := range r.cols {
-		if c.name == name {
-			found = append(found, c)
+	for i := range r.cols {
+		switch {
+		case r.cols[i].name != name:
+		case found == nil:
+			found = r.cols[i : i+1 : i+1]
+		default:
+			found = append(found, r.cols[i])
 		}
 	}
 	return found
@@ -169,11 +174,15 @@ func (l *level) known() bool {
 	return true
 }
 
-// own gives the columns of a name at this very level.
+// own gives the columns of a name at this very level, to be read only.
 func (l *level) own(name string) []column {
 	var found []column
 	for _, r := range l.rels {
-		found = append(found, r.named(name)...)
+		if mine := r.named(name); found == nil {
+			found = mine
+		} else {
+			found = append(found, mine...)
+		}
 	}
 	return found
 }
