@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/proto"
 )
 
 // keepsAggregate tells whether a condition, or an entry of a select list, as long as
@@ -36,21 +36,21 @@ func (a *analyzer) keepsAggregate(n *pg.Node, start int) bool {
 // columns of a query around may be that query's.
 func (a *analyzer) aggregates(n *pg.Node, start int) bool {
 	found := false
-	within(n.ProtoReflect(), func(f *pg.FuncCall) {
-		found = found || a.isAggregate(f) && a.earliest(f.ProtoReflect()) >= start
+	within(n, func(f *pg.FuncCall) {
+		found = found || a.isAggregate(f) && a.earliest(f) >= start
 	})
 	return found
 }
 
 // within calls visit for the calls beneath m that belong to m's own query level.
-func within(m protoreflect.Message, visit func(*pg.FuncCall)) {
-	switch n := m.Interface().(type) {
+func within(m proto.Message, visit func(*pg.FuncCall)) {
+	switch n := m.(type) {
 	case *pg.SubLink:
 		return
 	case *pg.FuncCall:
 		visit(n)
 	}
-	children(m, func(c protoreflect.Message) bool {
+	children(m, func(c proto.Message) bool {
 		within(c, visit)
 		return true
 	})

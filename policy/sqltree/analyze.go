@@ -6,14 +6,13 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // Analyze understands one statement: it admits every node of the tree and resolves
 // every name as Postgres would. What it does not understand is a Fault.
 func Analyze(stmt *pg.RawStmt, c *Catalog) (*Facts, *Fault) {
 	g := &grammar{kinds: c.kinds, limit: c.limit}
-	if f := g.admit(stmt.ProtoReflect(), 0, 0); f != nil {
+	if f := g.admit(stmt, 0, 0); f != nil {
 		return nil, f
 	}
 	a := newAnalyzer(c, g.operators, nil)
@@ -41,7 +40,7 @@ func newAnalyzer(c *Catalog, operators []NameUse, torn map[int32]bool) *analyzer
 func (a *analyzer) run(stmt *pg.RawStmt) {
 	a.root(stmt.Stmt)
 	a.lock()
-	a.unseen(stmt.ProtoReflect())
+	a.unseen(stmt)
 }
 
 // analyzer carries one analysis. The first fault stays.
@@ -82,8 +81,8 @@ type analyzer struct {
 // that a place which the analysis forgets is refused and not passed on.
 func (a *analyzer) see(m proto.Message) { a.seen[m] = true }
 
-func (a *analyzer) unseen(m protoreflect.Message) {
-	switch n := m.Interface().(type) {
+func (a *analyzer) unseen(m proto.Message) {
+	switch n := m.(type) {
 	case *pg.ColumnRef, *pg.FuncCall, *pg.TypeName, *pg.SubLink, *pg.RangeVar:
 		if !a.seen[n] {
 			a.fail(construct(offsetOf(m, -1), "this construct is not supported here"))
@@ -95,7 +94,7 @@ func (a *analyzer) unseen(m protoreflect.Message) {
 			return
 		}
 	}
-	children(m, func(c protoreflect.Message) bool {
+	children(m, func(c proto.Message) bool {
 		a.unseen(c)
 		return a.fault == nil
 	})
@@ -272,8 +271,8 @@ func (a *analyzer) exprs(l *level, list []*pg.Node) {
 
 // visit is the one place that every expression passes. Kinds without a case hold
 // nothing but further expressions: admit has refused all that it does not know.
-func (a *analyzer) visit(l *level, m protoreflect.Message) {
-	switch n := m.Interface().(type) {
+func (a *analyzer) visit(l *level, m proto.Message) {
+	switch n := m.(type) {
 	case *pg.ColumnRef:
 		a.see(n)
 		a.columnRef(l, n)
@@ -307,7 +306,7 @@ func (a *analyzer) visit(l *level, m protoreflect.Message) {
 		a.fail(construct(offsetOf(m, -1), "this construct is not supported here"))
 		return
 	}
-	children(m, func(c protoreflect.Message) bool {
+	children(m, func(c proto.Message) bool {
 		a.visit(l, c)
 		return true
 	})

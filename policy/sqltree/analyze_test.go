@@ -15,7 +15,7 @@ func TestUnseenNames(t *testing.T) {
 			t.Fatal(fault)
 		}
 		a := &analyzer{catalog: testCatalog(), facts: &Facts{}, seen: map[proto.Message]bool{}}
-		if a.unseen(stmt.ProtoReflect()); a.fault == nil {
+		if a.unseen(stmt); a.fault == nil {
 			t.Errorf("%s passes unseen", text)
 		}
 	}

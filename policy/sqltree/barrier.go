@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/proto"
 )
 
 // Where no row-level security stands behind a scoped table, Postgres is free to evaluate
@@ -95,7 +95,7 @@ func (a *analyzer) protect(l *level, root *pg.Node, of place) {
 // constant, could fail on the rows of any.
 func (a *analyzer) guard(l *level, part *pg.Node, having bool) *guard {
 	mentioned := map[*relation]bool{}
-	a.mentions(part.ProtoReflect(), mentioned)
+	a.mentions(part, mentioned)
 	g := &guard{having: having}
 	needed, named := false, false
 	for _, r := range l.rels {
@@ -213,9 +213,9 @@ func (a *analyzer) nameless(n *pg.Node) bool {
 // tellsWithin tells whether anything in a query is not leakproof.
 func (a *analyzer) tellsWithin(query *pg.Node, walled bool) bool {
 	if walled {
-		return a.fault == nil && a.overlooked(query.ProtoReflect(), math.MaxInt)
+		return a.fault == nil && a.overlooked(query, math.MaxInt)
 	}
-	return a.leaks(query.ProtoReflect())
+	return a.leaks(query)
 }
 
 // outputType gives the type of a select list's entry, if it is known.
@@ -230,7 +230,7 @@ func (a *analyzer) outputType(n *pg.Node) TypeName {
 }
 
 // reach gives the first relation that is named beneath m; 0 for none.
-func (a *analyzer) reach(m protoreflect.Message) int {
+func (a *analyzer) reach(m proto.Message) int {
 	if first := a.earliest(m); first < math.MaxInt && a.fault == nil {
 		return first
 	}

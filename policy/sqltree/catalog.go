@@ -1,12 +1,6 @@
 package sqltree
 
-import (
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
-)
-
-// equal compares two messages, locations included.
-func equal(a, b proto.Message) bool { return proto.Equal(a, b) }
+import "google.golang.org/protobuf/reflect/protoreflect"
 
 // TypeName is a type by its qualified name as in pg_type.
 type TypeName struct{ Schema, Name string }

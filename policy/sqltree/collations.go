@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/proto"
 )
 
 // conflict tells whether two operands may have two collations of their own, with no COLLATE
@@ -40,15 +40,15 @@ func (a *analyzer) yields(n *pg.Node) bool {
 // that of all in it which has one. "" where that isn't known.
 func (a *analyzer) collationOf(n *pg.Node) string {
 	found := map[string]bool{}
-	a.collations(n.ProtoReflect(), found)
+	a.collations(n, found)
 	if len(found) != 1 {
 		return ""
 	}
 	return slices.Collect(maps.Keys(found))[0]
 }
 
-func (a *analyzer) collations(m protoreflect.Message, found map[string]bool) {
-	switch x := m.Interface().(type) {
+func (a *analyzer) collations(m proto.Message, found map[string]bool) {
+	switch x := m.(type) {
 	case *pg.CollateClause:
 		names, _ := stringsOf(x.Collname)
 		found[spelled(names)] = true
@@ -62,7 +62,7 @@ func (a *analyzer) collations(m protoreflect.Message, found map[string]bool) {
 			found[nameCollation] = true
 		}
 	}
-	children(m, func(c protoreflect.Message) bool {
+	children(m, func(c proto.Message) bool {
 		a.collations(c, found)
 		return true
 	})
@@ -90,10 +90,10 @@ func (a *analyzer) isName(t *pg.TypeName) bool {
 }
 
 // collated tells whether something in an expression may have another collation than its type.
-func (a *analyzer) collated(n *pg.Node) bool { return n != nil && a.collatedBeneath(n.ProtoReflect()) }
+func (a *analyzer) collated(n *pg.Node) bool { return n != nil && a.collatedBeneath(n) }
 
-func (a *analyzer) collatedBeneath(m protoreflect.Message) bool {
-	switch x := m.Interface().(type) {
+func (a *analyzer) collatedBeneath(m proto.Message) bool {
+	switch x := m.(type) {
 	case *pg.Node:
 		found, done := a.collates[x]
 		if !done {

@@ -2,67 +2,128 @@ package sqltree
 
 import (
 	"fmt"
+	"math"
+	"reflect"
 	"slices"
 
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/proto"
 )
 
-// compare demands that two messages are of one kind and have equal fields, except
-// those that only say where in the text something stands and those in except. What
-// the messages hold is compared by message.
-func compare(a, b protoreflect.Message, message func(a, b protoreflect.Message) error, except ...protoreflect.Name) error {
-	if a.Descriptor() != b.Descriptor() {
-		return fmt.Errorf("%s became %s", a.Descriptor().Name(), b.Descriptor().Name())
+// compare demands that two messages are of one kind and have equal fields, except those
+// that only say where in the text something stands and those in except, by their names in
+// the Go type. What the messages hold is compared by message.
+//
+// Like children it goes by the fields of the Go types. What it does not know is a
+// difference: another type of field, one that the Go type hides, one of a later release.
+func compare(a, b proto.Message, message func(a, b proto.Message) error, except ...string) error {
+	if !isGenerated(a) || !isGenerated(b) {
+		return fmt.Errorf("%T and %T can't be compared", a, b)
 	}
-	var err error
-	// By the fields that are set: a Node has hundreds, of which one is.
-	a.Range(func(fd protoreflect.FieldDescriptor, _ protoreflect.Value) bool {
-		if !isLocation(fd.Name()) && !slices.Contains(except, fd.Name()) {
-			err = compareField(fd, a, b, message)
-		}
-		return err == nil
-	})
-	if err != nil {
-		return err
-	}
-	b.Range(func(fd protoreflect.FieldDescriptor, _ protoreflect.Value) bool {
-		if !a.Has(fd) && !isLocation(fd.Name()) && !slices.Contains(except, fd.Name()) {
-			err = fmt.Errorf("%s of %s appeared", fd.Name(), a.Descriptor().Name())
-		}
-		return err == nil
-	})
-	return err
-}
-
-// exactly is compare with no allowance for anything.
-func exactly(a, b protoreflect.Message) error { return compare(a, b, exactly) }
-
-func isLocation(name protoreflect.Name) bool {
-	return name == "location" || name == "stmt_location" || name == "stmt_len"
-}
-
-func compareField(fd protoreflect.FieldDescriptor, a, b protoreflect.Message, message func(a, b protoreflect.Message) error) error {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	switch {
-	case !b.Has(fd):
-		return fmt.Errorf("%s of %s vanished", fd.Name(), a.Descriptor().Name())
-	case fd.IsList():
-		return compareList(fd, a.Get(fd).List(), b.Get(fd).List(), message)
-	case fd.Kind() == protoreflect.MessageKind:
-		return message(a.Get(fd).Message(), b.Get(fd).Message())
-	case !a.Get(fd).Equal(b.Get(fd)):
-		return fmt.Errorf("%s of %s changed", fd.Name(), a.Descriptor().Name())
+	case x.Type() != y.Type():
+		return fmt.Errorf("%s became %s", x.Type().Elem().Name(), y.Type().Elem().Name())
+	case x.IsNil() != y.IsNil():
+		return fmt.Errorf("%s appeared or vanished", x.Type().Elem().Name())
+	case x.IsNil():
+		return nil
 	}
-	return nil
+	return compareFields(x.Elem(), y.Elem(), message, except)
 }
 
-func compareList(fd protoreflect.FieldDescriptor, a, b protoreflect.List, message func(a, b protoreflect.Message) error) error {
-	if a.Len() != b.Len() || fd.Kind() != protoreflect.MessageKind {
-		return fmt.Errorf("the list %s changed", fd.Name())
+// exactly is compare with no allowance for anything. Where the verifier builds what it wants
+// to see, parts of it are the very messages that it is given.
+func exactly(a, b proto.Message) error {
+	if a == b {
+		return nil
 	}
-	for i := 0; i < a.Len(); i++ {
-		if err := message(a.Get(i).Message(), b.Get(i).Message()); err != nil {
+	return compare(a, b, exactly)
+}
+
+// equal tells whether exactly finds no difference.
+func equal(a, b proto.Message) bool { return exactly(a, b) == nil }
+
+// hiddenFields are those that every generated message has beside the grammar's: its state,
+// its size, and the bytes of fields that its type does not have.
+const hiddenFields = 3
+
+func compareFields(x, y reflect.Value, message func(a, b proto.Message) error, except []string) error {
+	hidden := 0
+	for i := range x.NumField() {
+		f, g := x.Field(i), y.Field(i)
+		if !f.CanInterface() {
+			if hidden++; f.Kind() == reflect.Slice && f.Len()+g.Len() > 0 {
+				return fmt.Errorf("%s has a field of a later release", x.Type().Name())
+			}
+			continue
+		}
+		if alike(f, g) {
+			continue
+		}
+		name := x.Type().Field(i).Name
+		if isLocation(name) || slices.Contains(except, name) {
+			continue
+		}
+		ok, err := compareHeld(f, g, message)
+		if !ok {
+			return fmt.Errorf("%s of %s changed", name, x.Type().Name())
+		}
+		if err != nil {
 			return err
 		}
 	}
+	if hidden != hiddenFields {
+		return fmt.Errorf("%s hides fields", x.Type().Name())
+	}
 	return nil
+}
+
+func isLocation(name string) bool {
+	return name == "Location" || name == "StmtLocation" || name == "StmtLen"
+}
+
+// alike tells whether two fields hold the same name, number or the like, or both nothing.
+func alike(f, g reflect.Value) bool {
+	switch f.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		return f.IsNil() && g.IsNil()
+	case reflect.Slice, reflect.Map:
+		return f.Len() == 0 && g.Len() == 0
+	case reflect.String:
+		return f.String() == g.String()
+	case reflect.Bool:
+		return f.Bool() == g.Bool()
+	case reflect.Int32, reflect.Int64:
+		return f.Int() == g.Int()
+	case reflect.Uint32, reflect.Uint64:
+		return f.Uint() == g.Uint()
+	case reflect.Float64: // -0 is set, and 0 is not
+		return math.Float64bits(f.Float()) == math.Float64bits(g.Float())
+	}
+	return false
+}
+
+// compareHeld compares what fields that differ so far hold: a message, a list of them, or
+// one of several kinds. ok is false where that is a difference by itself.
+func compareHeld(f, g reflect.Value, message func(a, b proto.Message) error) (ok bool, err error) {
+	switch f.Kind() {
+	case reflect.Pointer:
+		a, isMessage := f.Interface().(proto.Message)
+		if !isMessage || f.IsNil() || g.IsNil() {
+			return false, nil
+		}
+		return true, message(a, g.Interface().(proto.Message))
+	case reflect.Interface: // the kinds are structs of one field
+		if f.IsNil() || g.IsNil() || f.Elem().Type() != g.Elem().Type() {
+			return false, nil
+		}
+		return compareHeld(f.Elem().Elem().Field(0), g.Elem().Elem().Field(0), message)
+	case reflect.Slice:
+		ok = f.Len() == g.Len()
+		for i := 0; ok && err == nil && i < f.Len(); i++ {
+			ok, err = compareHeld(f.Index(i), g.Index(i), message)
+		}
+		return ok, err
+	}
+	return false, nil
 }

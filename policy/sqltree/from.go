@@ -161,7 +161,7 @@ func (a *analyzer) rangeSubselect(l *level, s *pg.RangeSubselect) *relation {
 	}
 	start, before := a.serial, a.exposed()
 	out := a.statement(s.Subquery, outer, l.ctes)
-	ours := exposure{exposed: a.exposures > before.exposures, walled: a.unwalled == before.unwalled, body: s.Subquery.GetSelectStmt(), reach: a.reach(s.Subquery.ProtoReflect())}
+	ours := exposure{exposed: a.exposures > before.exposures, walled: a.unwalled == before.unwalled, body: s.Subquery.GetSelectStmt(), reach: a.reach(s.Subquery)}
 	around := ours.reach > 0 && ours.reach <= start // it looks at what stands around
 	if around {
 		ours.exposed, ours.walled = true, a.unwalled == 0

@@ -33,7 +33,7 @@ var setColumns = map[string][]string{
 // them or a column definition list gives them; of others only those that the alias names.
 func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
 	r := &relation{}
-	defer func() { r.reach = a.reach(f.ProtoReflect()) }()
+	defer func() { r.reach = a.reach(f) }()
 	for _, n := range f.Functions {
 		for _, part := range n.GetList().GetItems() {
 			a.functionPart(l, part)

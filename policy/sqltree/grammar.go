@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
@@ -95,7 +96,7 @@ GroupingFunc      args location
 type kind struct {
 	all    bool // any field
 	fields []field
-	check  func(protoreflect.Message) *Fault // what the table can't say; nil for nothing
+	check  func(proto.Message) *Fault // what the table can't say; nil for nothing
 }
 
 // field says what one field may hold. The zero field must be empty.
@@ -185,27 +186,30 @@ func valueOf(fd protoreflect.FieldDescriptor, text string) (protoreflect.Value, 
 }
 
 // odd gives the name of the first field of m that holds what is not understood; "" for none.
-func (k *kind) odd(m protoreflect.Message) protoreflect.Name {
+func (k *kind) odd(message proto.Message) protoreflect.Name {
+	m := message.ProtoReflect()
 	if len(m.GetUnknown()) > 0 {
 		return "a field of a later release"
 	}
+	empty := anyChild(message, holdsNothing)
 	list := m.Descriptor().Fields()
 	for i := 0; i < list.Len() && !k.all; i++ {
 		var f field // of a descriptor that has more fields than the one that the table was read against
 		if i < len(k.fields) {
 			f = k.fields[i]
 		}
-		if fd := list.Get(i); !f.admits(m, fd) {
+		if fd := list.Get(i); !f.admits(m, fd, empty) {
 			return fd.Name()
 		}
 	}
 	return ""
 }
 
-func (f *field) admits(m protoreflect.Message, fd protoreflect.FieldDescriptor) bool {
+// admits judges one field of m; empty is false if no field of m has an empty entry.
+func (f *field) admits(m protoreflect.Message, fd protoreflect.FieldDescriptor, empty bool) bool {
 	switch {
 	case f.any:
-		return f.nulls || !hasEmpty(m, fd)
+		return !empty || f.nulls || !hasEmpty(m, fd)
 	case f.mask != 0:
 		return m.Get(fd).Int()&^f.mask == 0
 	case len(f.values) > 0:
@@ -214,20 +218,22 @@ func (f *field) admits(m protoreflect.Message, fd protoreflect.FieldDescriptor) 
 	return !m.Has(fd)
 }
 
-// hasEmpty tells whether a field has an entry that holds nothing, where Postgres has a
-// null pointer.
+// holdsNothing tells a Node that holds nothing, where Postgres has a null pointer.
+func holdsNothing(m proto.Message) bool {
+	n, ok := m.(*pg.Node)
+	return ok && n.GetNode() == nil
+}
+
+// hasEmpty tells whether a field has an empty entry.
 func hasEmpty(m protoreflect.Message, fd protoreflect.FieldDescriptor) bool {
 	if fd.Kind() != protoreflect.MessageKind || fd.Message().Oneofs().Len() == 0 || !m.Has(fd) {
 		return false
 	}
-	empty := func(n protoreflect.Message) bool {
-		return isNode(n) && n.WhichOneof(n.Descriptor().Oneofs().Get(0)) == nil
-	}
 	if !fd.IsList() {
-		return empty(m.Get(fd).Message())
+		return holdsNothing(m.Get(fd).Message().Interface())
 	}
 	for i, list := 0, m.Get(fd).List(); i < list.Len(); i++ {
-		if empty(list.Get(i).Message()) {
+		if holdsNothing(list.Get(i).Message().Interface()) {
 			return true
 		}
 	}

@@ -44,7 +44,7 @@ func TestLaterParser(t *testing.T) {
 	odd.Set(param.Fields().ByName("is_global"), protoreflect.ValueOfInt32(1))
 	wrapped.Set(node.Fields().ByName("future"), protoreflect.ValueOfMessage(dynamicpb.NewMessage(future)))
 	for name, c := range map[string]struct {
-		message  protoreflect.Message
+		message  proto.Message
 		admitted bool
 	}{
 		"a kind": {dynamicpb.NewMessage(future), false}, "a kind in a Node": {wrapped, false},
@@ -52,8 +52,8 @@ func TestLaterParser(t *testing.T) {
 		"a kind, unknown":  {reread(t, wrapped, &pg.Node{}), false},
 		"a field, unknown": {reread(t, odd, &pg.ParamRef{}), false},
 		"nothing new":      {reread(t, plain, &pg.ParamRef{}), true},
-		"a value":          {(&pg.BoolExpr{Boolop: 9}).ProtoReflect(), false},
-		"a known value":    {(&pg.BoolExpr{Boolop: pg.BoolExprType_OR_EXPR}).ProtoReflect(), true},
+		"a value":          {(&pg.BoolExpr{Boolop: 9}), false},
+		"a known value":    {(&pg.BoolExpr{Boolop: pg.BoolExprType_OR_EXPR}), true},
 	} {
 		kinds, err := newKinds()
 		if err != nil {
@@ -67,7 +67,7 @@ func TestLaterParser(t *testing.T) {
 }
 
 // reread takes a message over as a program with today's descriptors does.
-func reread(t *testing.T, m proto.Message, into proto.Message) protoreflect.Message {
+func reread(t *testing.T, m proto.Message, into proto.Message) proto.Message {
 	t.Helper()
 	wire, err := proto.Marshal(m)
 	if err == nil {
@@ -76,7 +76,7 @@ func reread(t *testing.T, m proto.Message, into proto.Message) protoreflect.Mess
 	if err != nil {
 		t.Fatal(err)
 	}
-	return into.ProtoReflect()
+	return into
 }
 
 // Ensure that a table which does not fit the parser admits nothing.

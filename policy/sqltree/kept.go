@@ -132,7 +132,7 @@ func (a *analyzer) heldSubLink(s *pg.SubLink, start int) bool {
 // window functions, and the likes of percentile_cont(2) WITHIN GROUP (…).
 func failsOnNone(query *pg.SelectStmt) bool {
 	found := len(query.WindowClause) > 0
-	within(query.ProtoReflect(), func(f *pg.FuncCall) { found = found || f.Over != nil || f.AggWithinGroup })
+	within(query, func(f *pg.FuncCall) { found = found || f.Over != nil || f.AggWithinGroup })
 	return found
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
@@ -15,8 +16,8 @@ type Complexity struct {
 
 // checks look at what the table of the grammar can't say: at names, which need more than
 // to be visited, and at what deserves a refusal of its own.
-func checks() map[protoreflect.Name]func(protoreflect.Message) *Fault {
-	return map[protoreflect.Name]func(protoreflect.Message) *Fault{
+func checks() map[protoreflect.Name]func(proto.Message) *Fault {
+	return map[protoreflect.Name]func(proto.Message) *Fault{
 		"RangeVar": checkRangeVar, "IndexElem": checkIndexElem,
 		"CollateClause": checkCollate, "SQLValueFunction": checkValueFunction, "TypeName": checkTypeName,
 	}
@@ -40,7 +41,7 @@ type grammar struct {
 
 // admit refuses the first message beneath m that is not understood. at is the nearest
 // offset seen so far, to point at.
-func (g *grammar) admit(m protoreflect.Message, depth, at int) *Fault {
+func (g *grammar) admit(m proto.Message, depth, at int) *Fault {
 	if !isNode(m) {
 		g.nodes++
 		depth++
@@ -55,15 +56,15 @@ func (g *grammar) admit(m protoreflect.Message, depth, at int) *Fault {
 		return f
 	}
 	var fault *Fault
-	children(m, func(c protoreflect.Message) bool {
+	children(m, func(c proto.Message) bool {
 		fault = g.admit(c, depth, at)
 		return fault == nil
 	})
 	return fault
 }
 
-func (g *grammar) check(m protoreflect.Message, at int) *Fault {
-	name := m.Descriptor().Name()
+func (g *grammar) check(m proto.Message, at int) *Fault {
+	name := m.ProtoReflect().Descriptor().Name()
 	k, ok := g.kinds[name]
 	if !ok && isStatement(name) {
 		return &Fault{Code: StatementNotAllowed, Offset: at, Message: "only SELECT, INSERT, UPDATE and DELETE are allowed"}
@@ -84,7 +85,7 @@ func (g *grammar) check(m protoreflect.Message, at int) *Fault {
 }
 
 // examine applies the kind's own check.
-func (k *kind) examine(m protoreflect.Message) *Fault {
+func (k *kind) examine(m proto.Message) *Fault {
 	if k.check == nil {
 		return nil
 	}
@@ -95,8 +96,8 @@ func construct(at int, message string) *Fault {
 	return &Fault{Code: ConstructNotAllowed, Message: message, Offset: at}
 }
 
-func checkRangeVar(m protoreflect.Message) *Fault {
-	switch r := m.Interface().(*pg.RangeVar); {
+func checkRangeVar(m proto.Message) *Fault {
+	switch r := m.(*pg.RangeVar); {
 	case r.Catalogname != "":
 		return &Fault{Code: TableNotAllowed, Message: "a table name must not name a database", Offset: -1}
 	case !r.Inh:
@@ -107,19 +108,19 @@ func checkRangeVar(m protoreflect.Message) *Fault {
 	return nil
 }
 
-func checkIndexElem(m protoreflect.Message) *Fault {
-	if e := m.Interface().(*pg.IndexElem); len(e.Opclass)+len(e.Opclassopts) > 0 {
+func checkIndexElem(m proto.Message) *Fault {
+	if e := m.(*pg.IndexElem); len(e.Opclass)+len(e.Opclassopts) > 0 {
 		return construct(-1, "an operator class in ON CONFLICT is not supported")
 	}
-	return checkCollation(m.Interface().(*pg.IndexElem).Collation)
+	return checkCollation(m.(*pg.IndexElem).Collation)
 }
 
 // operator notes the operator that a message names, and refuses one that is not of
 // pg_catalog: it is given by its bare name, which the session's search path resolves
 // there, or as OPERATOR(pg_catalog.…).
-func (g *grammar) operator(m protoreflect.Message, at int) *Fault {
+func (g *grammar) operator(m proto.Message, at int) *Fault {
 	var name []*pg.Node
-	switch n := m.Interface().(type) {
+	switch n := m.(type) {
 	case *pg.A_Expr:
 		if isBetween(n.Kind) { // the name is the keywords, which mean <= and >=
 			return nil
@@ -148,8 +149,8 @@ func isBetween(k pg.A_Expr_Kind) bool {
 	return false
 }
 
-func checkCollate(m protoreflect.Message) *Fault {
-	return checkCollation(m.Interface().(*pg.CollateClause).Collname)
+func checkCollate(m proto.Message) *Fault {
+	return checkCollation(m.(*pg.CollateClause).Collname)
 }
 
 func checkCollation(name []*pg.Node) *Fault {
@@ -162,8 +163,8 @@ func checkCollation(name []*pg.Node) *Fault {
 
 // checkValueFunction names the keywords that tell about the shared role and database
 // behind tenantgate: refused like functions.
-func checkValueFunction(m protoreflect.Message) *Fault {
-	switch m.Interface().(*pg.SQLValueFunction).Op {
+func checkValueFunction(m proto.Message) *Fault {
+	switch m.(*pg.SQLValueFunction).Op {
 	case pg.SQLValueFunctionOp_SVFOP_CURRENT_ROLE, pg.SQLValueFunctionOp_SVFOP_CURRENT_USER, pg.SQLValueFunctionOp_SVFOP_USER,
 		pg.SQLValueFunctionOp_SVFOP_SESSION_USER, pg.SQLValueFunctionOp_SVFOP_CURRENT_CATALOG, pg.SQLValueFunctionOp_SVFOP_CURRENT_SCHEMA:
 		return &Fault{Code: FunctionNotAllowed, Message: "only the date and time keywords are allowed, not CURRENT_USER and its like", Offset: -1}
@@ -171,8 +172,8 @@ func checkValueFunction(m protoreflect.Message) *Fault {
 	return nil
 }
 
-func checkTypeName(m protoreflect.Message) *Fault {
-	t := m.Interface().(*pg.TypeName)
+func checkTypeName(m proto.Message) *Fault {
+	t := m.(*pg.TypeName)
 	if t.Setof || t.PctType || t.TypeOid != 0 {
 		return &Fault{Code: TypeNotAllowed, Message: "SETOF and %TYPE are not supported", Offset: -1}
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/proto"
 )
 
 // leakproofSubLink tells whether evaluating a sub-query can't fail: nothing in it can, and
@@ -12,7 +12,7 @@ import (
 // enough, since whether it is evaluated may depend on them.
 func (a *analyzer) leakproofSubLink(s *pg.SubLink) bool {
 	query := s.Subselect.GetSelectStmt()
-	if query == nil || a.leaks(s.Subselect.ProtoReflect()) {
+	if query == nil || a.leaks(s.Subselect) {
 		return false
 	}
 	switch s.SubLinkType {
@@ -105,8 +105,8 @@ func (a *analyzer) sortable(n *pg.Node) bool {
 
 // leaks tells whether something beneath m is not leakproof. Of queries these are those of
 // tables, joins and WITH queries: what Postgres makes of others is not followed.
-func (a *analyzer) leaks(m protoreflect.Message) bool {
-	n, isNode := m.Interface().(*pg.Node)
+func (a *analyzer) leaks(m proto.Message) bool {
+	n, isNode := m.(*pg.Node)
 	if found, done := a.leaky[n]; isNode && done {
 		return found
 	}
@@ -114,14 +114,14 @@ func (a *analyzer) leaks(m protoreflect.Message) bool {
 		a.leaky[n] = true // to what refers back to it, a recursive query to itself
 	}
 	found := isNode && isExpression(n) && !a.isPick(n) && !a.leakproof(n)
-	switch s := m.Interface().(type) {
+	switch s := m.(type) {
 	case *pg.SelectStmt: // itself, and as the arm of a set operation
 		found = found || a.mixed[s] || !isCount(s.LimitCount) || !isCount(s.LimitOffset) || !a.oneTypeEach(s.ValuesLists) || !a.compares(s)
 	case *pg.JoinExpr:
 		found = found || a.mixed[s]
 	case *pg.RangeVar: // of a WITH query, which runs when it is first read
 		c := a.withs[s]
-		found = c != nil && (c.open || a.leaks(c.query.ProtoReflect()))
+		found = c != nil && (c.open || a.leaks(c.query))
 	case *pg.LockingClause, *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt, *pg.RangeSubselect, *pg.RangeFunction:
 		found = true
 	}

@@ -5,28 +5,28 @@ import (
 	"math"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/proto"
 )
 
 // looks tells whether a name in an expression means a relation that came into sight
 // before start.
 func (a *analyzer) looks(n *pg.Node, start int) bool {
-	return n != nil && a.earliest(n.ProtoReflect()) < start
+	return n != nil && a.earliest(n) < start
 }
 
 // earliest gives the serial number of the first relation that is named beneath m.
-func (a *analyzer) earliest(m protoreflect.Message) int {
-	n, isNode := m.Interface().(*pg.Node)
+func (a *analyzer) earliest(m proto.Message) int {
+	n, isNode := m.(*pg.Node)
 	if first, done := a.firsts[n]; isNode && done {
 		return first
 	}
 	first := math.MaxInt
-	if ref, ok := m.Interface().(*pg.ColumnRef); ok {
+	if ref, ok := m.(*pg.ColumnRef); ok {
 		for _, r := range a.names[ref].relations {
 			first = min(first, r.serial)
 		}
 	}
-	children(m, func(c protoreflect.Message) bool {
+	children(m, func(c proto.Message) bool {
 		first = min(first, a.earliest(c))
 		return true
 	})
@@ -37,14 +37,14 @@ func (a *analyzer) earliest(m protoreflect.Message) int {
 }
 
 // mentions adds the relations whose columns are named beneath m.
-func (a *analyzer) mentions(m protoreflect.Message, all map[*relation]bool) {
-	if ref, ok := m.Interface().(*pg.ColumnRef); ok {
+func (a *analyzer) mentions(m proto.Message, all map[*relation]bool) {
+	if ref, ok := m.(*pg.ColumnRef); ok {
 		for _, r := range a.names[ref].relations {
 			all[r] = true
 		}
 	}
-	children(m, func(c protoreflect.Message) bool {
-		if s, ok := c.Interface().(*pg.SubLink); ok {
+	children(m, func(c proto.Message) bool {
+		if s, ok := c.(*pg.SubLink); ok {
 			maps.Copy(all, a.mentionedBy(s))
 			return true
 		}
@@ -58,7 +58,7 @@ func (a *analyzer) mentionedBy(s *pg.SubLink) map[*relation]bool {
 	all := a.mentioned[s]
 	if all == nil {
 		all = map[*relation]bool{}
-		children(s.ProtoReflect(), func(c protoreflect.Message) bool {
+		children(s, func(c proto.Message) bool {
 			a.mentions(c, all)
 			return true
 		})

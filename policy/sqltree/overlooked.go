@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/proto"
 )
 
 // safe tells whether an expression of a query level, whose relations count from start, may
 // stand as it is where it looks at rows of scoped tables, behind all of which row-level
 // security stands if walled is true.
 func (a *analyzer) safe(n *pg.Node, walled bool, start int) bool {
-	return a.leakproof(n) || walled && !a.overlooked(n.ProtoReflect(), start)
+	return a.leakproof(n) || walled && !a.overlooked(n, start)
 }
 
 // overlooked tells whether something beneath m can fail that row-level security may not
@@ -27,11 +27,11 @@ func (a *analyzer) safe(n *pg.Node, walled bool, start int) bool {
 //     comparisons of CASE x WHEN y;
 //   - what its own list calls leakproof and is not: the area of a circle overflows, the
 //     length of an lseg too, and two collations can't be compared.
-func (a *analyzer) overlooked(m protoreflect.Message, start int) bool {
-	if query, ok := m.Interface().(*pg.SelectStmt); ok {
+func (a *analyzer) overlooked(m proto.Message, start int) bool {
+	if query, ok := m.(*pg.SelectStmt); ok {
 		start = a.begins[query]
 	}
-	n, isNode := m.Interface().(*pg.Node)
+	n, isNode := m.(*pg.Node)
 	if !isNode || !isExpression(n) {
 		return a.overlookedBeneath(m, start)
 	}
@@ -43,8 +43,8 @@ func (a *analyzer) overlooked(m protoreflect.Message, start int) bool {
 	return found
 }
 
-func (a *analyzer) overlookedBeneath(m protoreflect.Message, start int) bool {
-	return anyChild(m, func(c protoreflect.Message) bool { return a.overlooked(c, start) })
+func (a *analyzer) overlookedBeneath(m proto.Message, start int) bool {
+	return anyChild(m, func(c proto.Message) bool { return a.overlooked(c, start) })
 }
 
 // overlookedHere judges an expression that is not leakproof, apart from what is in it.

@@ -2,7 +2,7 @@ package sqltree
 
 import (
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/proto"
 )
 
 // A placeholder is as good as a literal of whatever type stands beside it, if it stands in
@@ -14,7 +14,7 @@ import (
 // are not certainly of one type, for what it is compared with has no known type either.
 func (a *analyzer) tornBy(stmt *pg.RawStmt) map[int32]bool {
 	p := params{analyzer: a, types: map[int32]string{}, several: map[int32]bool{}}
-	p.walk(stmt.ProtoReflect())
+	p.walk(stmt)
 	if !p.differ {
 		return nil
 	}
@@ -29,8 +29,8 @@ type params struct {
 	differ  bool             // some of these are not certainly of one type
 }
 
-func (p *params) walk(m protoreflect.Message) {
-	switch n := m.Interface().(type) {
+func (p *params) walk(m proto.Message) {
+	switch n := m.(type) {
 	case *pg.MultiAssignRef:
 		if n.Colno > 1 { // a copy of the first one's source
 			return
@@ -48,7 +48,7 @@ func (p *params) walk(m protoreflect.Message) {
 		p.operands(n)
 		return
 	}
-	children(m, func(c protoreflect.Message) bool {
+	children(m, func(c proto.Message) bool {
 		p.walk(c)
 		return true
 	})
@@ -68,7 +68,7 @@ func (p *params) operands(e *pg.A_Expr) {
 		case ref != nil:
 			p.note(ref, t)
 		case pair.operand != nil:
-			p.walk(pair.operand.ProtoReflect())
+			p.walk(pair.operand)
 		}
 	}
 }

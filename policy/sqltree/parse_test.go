@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/proto"
 )
 
 func TestParse(t *testing.T) {
@@ -187,12 +187,12 @@ func onManyThreads(f func()) {
 
 // placed tells whether every place that a tree names is the start of a token, or the
 // quote of a national string.
-func placed(t tester, tr *Translation, m protoreflect.Message) {
+func placed(t tester, tr *Translation, m proto.Message) {
 	t.Helper()
 	if at := offsetOf(m, -1); at >= 0 && tr.TokenAt(at) < 0 && (tr.Text[at] != '\'' || tr.TokenAt(at-1) < 0) {
-		t.Fatalf("%q: %s at %d, where no token starts", tr.Text, m.Descriptor().Name(), at)
+		t.Fatalf("%q: %T at %d, where no token starts", tr.Text, m, at)
 	}
-	children(m, func(c protoreflect.Message) bool {
+	children(m, func(c proto.Message) bool {
 		placed(t, tr, c)
 		return true
 	})
@@ -228,7 +228,7 @@ func TestEveryPlaceIsAToken(t *testing.T) {
 			}
 			continue
 		}
-		placed(t, tr, s.ProtoReflect())
+		placed(t, tr, s)
 	}
 }
 
@@ -251,7 +251,7 @@ func FuzzParse(f *testing.F) {
 		if s == nil {
 			return
 		}
-		placed(t, tr, s.ProtoReflect())
+		placed(t, tr, s)
 		facts, fault := Analyze(s, c)
 		if fault != nil {
 			if fault.Code == "" || fault.Code == Internal || fault.Message == "" || fault.Offset < -1 || fault.Offset > len(tr.Text) {
@@ -259,18 +259,18 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if name := forgotten(s.ProtoReflect(), facts, withNames(s.ProtoReflect(), map[string]bool{})); name != "" {
+		if name := forgotten(s, facts, withNames(s, map[string]bool{})); name != "" {
 			t.Fatalf("%q: the table %s is not among the facts", text, name)
 		}
 	})
 }
 
 // withNames gives the names of all queries in WITH.
-func withNames(m protoreflect.Message, names map[string]bool) map[string]bool {
-	if x, ok := m.Interface().(*pg.CommonTableExpr); ok {
+func withNames(m proto.Message, names map[string]bool) map[string]bool {
+	if x, ok := m.(*pg.CommonTableExpr); ok {
 		names[x.Ctename] = true
 	}
-	children(m, func(c protoreflect.Message) bool {
+	children(m, func(c proto.Message) bool {
 		withNames(c, names)
 		return true
 	})
@@ -279,8 +279,8 @@ func withNames(m protoreflect.Message, names map[string]bool) map[string]bool {
 
 // forgotten gives a table's name that the facts lack. FOR UPDATE names aliases, and SET
 // (…) = … holds its source once for each column.
-func forgotten(m protoreflect.Message, facts *Facts, with map[string]bool) (name string) {
-	switch n := m.Interface().(type) {
+func forgotten(m proto.Message, facts *Facts, with map[string]bool) (name string) {
+	switch n := m.(type) {
 	case *pg.LockingClause:
 		return ""
 	case *pg.MultiAssignRef:
@@ -293,7 +293,7 @@ func forgotten(m protoreflect.Message, facts *Facts, with map[string]bool) (name
 			return n.Relname
 		}
 	}
-	children(m, func(c protoreflect.Message) bool {
+	children(m, func(c proto.Message) bool {
 		name = forgotten(c, facts, with)
 		return name == ""
 	})

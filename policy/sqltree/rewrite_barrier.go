@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/proto"
 )
 
 // stretch is a part of a condition in the text, from byte start to end, and its guard.
@@ -31,7 +31,7 @@ func (r *rewriter) stretchesOf(c *clause) []stretch {
 	}
 	parts := t.parts()
 	for _, n := range conjuncts(c.root) {
-		g, at := c.guards[n], leftmost(n.ProtoReflect())
+		g, at := c.guards[n], leftmost(n)
 		if g == nil {
 			continue
 		}
@@ -60,7 +60,7 @@ func (g *guard) add(other *guard) {
 
 // clauseStart finds the first token of a condition, behind its keyword.
 func (r *rewriter) clauseStart(root *pg.Node) (tokens, bool) {
-	t, ok := r.at(leftmost(root.ProtoReflect()))
+	t, ok := r.at(leftmost(root))
 	back := tokens{t.tr, t.i - 1}
 	for ok && (back.is("(") || back.is("row")) { // ROW(…) OVERLAPS ROW(…) has no place of its own
 		t.i--
@@ -107,8 +107,8 @@ func (r *rewriter) barriers() {
 // queryEnd finds the bracket that closes around a whole query: the innermost one that
 // holds all of it, and behind which the query does not go on.
 func (r *rewriter) queryEnd(query *pg.SelectStmt) (int, bool) {
-	first, ok := r.at(leftmost(query.ProtoReflect()))
-	last := r.tr.TokenAt(rightmost(query.ProtoReflect()))
+	first, ok := r.at(leftmost(query))
+	last := r.tr.TokenAt(rightmost(query))
 	if !ok || last < 0 {
 		return 0, false
 	}
@@ -144,11 +144,11 @@ var goesOn = []string{"union", "intersect", "except", "order", "limit", "offset"
 
 // leftmost gives the smallest place in the text beneath m; -1 where there is none. The
 // query of a sub-query stands behind its bracket.
-func leftmost(m protoreflect.Message) int {
+func leftmost(m proto.Message) int {
 	best := offsetOf(m, -1)
-	children(m, func(c protoreflect.Message) bool {
-		if s, ok := c.Interface().(*pg.SubLink); ok && s.Location >= 0 {
-			c = s.Testexpr.ProtoReflect()
+	children(m, func(c proto.Message) bool {
+		if s, ok := c.(*pg.SubLink); ok && s.Location >= 0 {
+			c = s.Testexpr
 			best = earlier(best, int(s.Location))
 		}
 		best = earlier(best, leftmost(c))
@@ -166,9 +166,9 @@ func earlier(a, b int) int {
 }
 
 // rightmost gives the largest.
-func rightmost(m protoreflect.Message) int {
+func rightmost(m proto.Message) int {
 	best := offsetOf(m, -1)
-	children(m, func(c protoreflect.Message) bool {
+	children(m, func(c proto.Message) bool {
 		best = max(best, rightmost(c))
 		return true
 	})

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/proto"
 )
 
 // Verify proves a rewritten text: parsed again, its tree is the admitted statement's
@@ -58,16 +58,16 @@ type verifier struct {
 
 // same compares two messages field by field, by the rules of the closed list. Fields
 // in except are left to the caller.
-func (v *verifier) same(a, b protoreflect.Message, except ...protoreflect.Name) error {
+func (v *verifier) same(a, b proto.Message, except ...string) error {
 	return compare(a, b, v.message, except...)
 }
 
 // message compares two messages: those that the closed list speaks of by their own
 // rule, all others field by field.
-func (v *verifier) message(a, b protoreflect.Message) error {
-	switch x := a.Interface().(type) {
+func (v *verifier) message(a, b proto.Message) error {
+	switch x := a.(type) {
 	case *pg.Node:
-		y, _ := b.Interface().(*pg.Node)
+		y, _ := b.(*pg.Node)
 		return v.node(x, y)
 	case *pg.RawStmt, *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt, *pg.OnConflictClause:
 		return errors.New("a statement stands where none is expected")
@@ -85,9 +85,9 @@ func (v *verifier) message(a, b protoreflect.Message) error {
 	case *pg.SelectStmt: // an arm of a set operation
 		return v.selectStmt(x, b)
 	case *pg.FuncCall:
-		return v.named(a, b, "funcname", x.Funcname, v.catalog.functions)
+		return v.named(a, b, "Funcname", x.Funcname, v.catalog.functions)
 	case *pg.TypeName:
-		return v.named(a, b, "names", x.Names, v.catalog.types)
+		return v.named(a, b, "Names", x.Names, v.catalog.types)
 	case *pg.LockingClause: // its names are aliases, not tables
 		return exactly(a, b)
 	case *pg.RangeVar:
@@ -157,12 +157,12 @@ func (v *verifier) isServer(n *pg.Node, t *Table) error {
 
 // named compares a function or a type, whose bare name may have gained the schema
 // that the catalog gives it.
-func (v *verifier) named(a, b protoreflect.Message, field protoreflect.Name, names []*pg.Node, schemas map[string]string) error {
+func (v *verifier) named(a, b proto.Message, field string, names []*pg.Node, schemas map[string]string) error {
 	if err := v.same(a, b, field); err != nil {
 		return err
 	}
 	var after []*pg.Node
-	switch y := b.Interface().(type) {
+	switch y := b.(type) {
 	case *pg.FuncCall:
 		after = y.Funcname
 	case *pg.TypeName:

@@ -6,16 +6,16 @@ import (
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/proto"
 )
 
 // join compares two joins; their conditions part by part.
-func (v *verifier) join(a *pg.JoinExpr, b protoreflect.Message) error {
-	y, ok := b.Interface().(*pg.JoinExpr)
+func (v *verifier) join(a *pg.JoinExpr, b proto.Message) error {
+	y, ok := b.(*pg.JoinExpr)
 	if !ok {
 		return errors.New("a join became something else")
 	}
-	if err := v.same(a.ProtoReflect(), b, "quals"); err != nil {
+	if err := v.same(a, b, "Quals"); err != nil {
 		return err
 	}
 	return v.condition(a.Quals, y.Quals)
@@ -135,7 +135,7 @@ func isAlways(n *pg.Node, call string) bool {
 
 // barrier checks that a query which must be a barrier has OFFSET 0, and gives the fields
 // that differ for it.
-func (v *verifier) barrier(a, b *pg.SelectStmt) ([]protoreflect.Name, error) {
+func (v *verifier) barrier(a, b *pg.SelectStmt) ([]string, error) {
 	if !v.barriers[a] {
 		return nil, nil
 	}
@@ -143,5 +143,5 @@ func (v *verifier) barrier(a, b *pg.SelectStmt) ([]protoreflect.Name, error) {
 	if zero.GetIval() == nil || zero.GetIval().Ival != 0 || a.LimitOffset != nil || a.LimitCount != nil || b.LimitOption != pg.LimitOption_LIMIT_OPTION_COUNT {
 		return nil, errors.New("a query is not the barrier that it must be")
 	}
-	return []protoreflect.Name{"limit_offset", "limit_option"}, nil
+	return []string{"LimitOffset", "LimitOption"}, nil
 }

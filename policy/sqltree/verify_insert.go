@@ -19,7 +19,7 @@ func (v *verifier) insertStmt(a, b *pg.InsertStmt) error {
 	if err != nil {
 		return err
 	}
-	if err := v.same(a.ProtoReflect(), b.ProtoReflect(), "with_clause", "relation", "cols", "select_stmt", "on_conflict_clause", "returning_list"); err != nil {
+	if err := v.same(a, b, "WithClause", "Relation", "Cols", "SelectStmt", "OnConflictClause", "ReturningList"); err != nil {
 		return err
 	}
 	g, err := insertColumns(a, b, t)
@@ -114,7 +114,7 @@ func (v *verifier) onConflict(a, b *pg.OnConflictClause, rel *pg.RangeVar, t *Ta
 		return err
 	}
 	if a.Action != pg.OnConflictAction_ONCONFLICT_UPDATE {
-		return v.same(a.ProtoReflect(), b.ProtoReflect(), "infer")
+		return v.same(a, b, "Infer")
 	}
 	if rel.Alias.GetAliasname() == "excluded" {
 		return errors.New("the target is named excluded")
@@ -142,7 +142,7 @@ func (v *verifier) inferred(a, b *pg.InferClause, t *Table) error {
 			return err
 		}
 	}
-	return v.same(a.ProtoReflect(), b.ProtoReflect(), "index_elems")
+	return v.same(a, b, "IndexElems")
 }
 
 // plainElem is how the grammar gives a bare column name in a conflict target.

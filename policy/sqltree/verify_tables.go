@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/proto"
 )
 
 // fromTable checks a name in FROM.
@@ -52,7 +52,7 @@ func (v *verifier) table(a, b *pg.RangeVar) (*Table, error) {
 	return t, sameVar(named, b)
 }
 
-func sameVar(a, b *pg.RangeVar) error { return exactly(a.ProtoReflect(), b.ProtoReflect()) }
+func sameVar(a, b *pg.RangeVar) error { return exactly(a, b) }
 
 // restricted checks (schema.t alias JOIN (SELECT) added ON alias.scope = server), whose
 // columns are those of the table.
@@ -121,7 +121,7 @@ func (v *verifier) with(a, b *pg.WithClause) error {
 	}
 	for i := range names {
 		x, y := a.Ctes[i].GetCommonTableExpr(), b.Ctes[i].GetCommonTableExpr()
-		if err := v.same(x.ProtoReflect(), y.ProtoReflect()); err != nil {
+		if err := v.same(x, y); err != nil {
 			return err
 		}
 		if !b.Recursive {
@@ -132,8 +132,8 @@ func (v *verifier) with(a, b *pg.WithClause) error {
 }
 
 // selectStmt compares two queries; b must be one.
-func (v *verifier) selectStmt(a *pg.SelectStmt, b protoreflect.Message) error {
-	y, ok := b.Interface().(*pg.SelectStmt)
+func (v *verifier) selectStmt(a *pg.SelectStmt, b proto.Message) error {
+	y, ok := b.(*pg.SelectStmt)
 	if !ok {
 		return errors.New("a query became something else")
 	}
@@ -158,10 +158,10 @@ func (v *verifier) query(a, b *pg.SelectStmt, given *given) error {
 		if err := errors.Join(v.query(a.Larg, b.Larg, given), v.query(a.Rarg, b.Rarg, given)); err != nil {
 			return err
 		}
-		return v.same(a.ProtoReflect(), b.ProtoReflect(), append(apart, "with_clause", "larg", "rarg")...)
+		return v.same(a, b, append(apart, "WithClause", "Larg", "Rarg")...)
 	}
 	// FROM first: it tells which columns are hidden, should a * be spelled out.
-	if err := v.same(a.ProtoReflect(), b.ProtoReflect(), append(apart, "with_clause", "target_list", "values_lists", "where_clause", "having_clause")...); err != nil {
+	if err := v.same(a, b, append(apart, "WithClause", "TargetList", "ValuesLists", "WhereClause", "HavingClause")...); err != nil {
 		return err
 	}
 	if err := errors.Join(v.condition(a.WhereClause, b.WhereClause), v.condition(a.HavingClause, b.HavingClause)); err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
 )
 
 // given says what the source of a write must give to the scope column of table: the
@@ -64,7 +65,7 @@ func (v *verifier) value(a, b *pg.Node, i int, g *given) error {
 		if y == nil || !lossless(y.TypeName, g.table) {
 			return errors.New("a cast of the server's id vanished, or changes it")
 		}
-		if err := v.message(x.TypeName.ProtoReflect(), y.TypeName.ProtoReflect()); err != nil {
+		if err := v.message(x.TypeName, y.TypeName); err != nil {
 			return err
 		}
 		return v.value(x.Arg, y.Arg, i, g)
@@ -109,7 +110,7 @@ func (v *verifier) updateStmt(a, b *pg.UpdateStmt) error {
 	if err != nil {
 		return err
 	}
-	if err := v.same(a.ProtoReflect(), b.ProtoReflect(), "with_clause", "relation", "target_list", "where_clause", "returning_list"); err != nil {
+	if err := v.same(a, b, "WithClause", "Relation", "TargetList", "WhereClause", "ReturningList"); err != nil {
 		return err
 	}
 	return errors.Join(
@@ -130,7 +131,7 @@ func (v *verifier) deleteStmt(a, b *pg.DeleteStmt) error {
 	if err != nil {
 		return err
 	}
-	if err := v.same(a.ProtoReflect(), b.ProtoReflect(), "with_clause", "relation", "where_clause", "returning_list"); err != nil {
+	if err := v.same(a, b, "WithClause", "Relation", "WhereClause", "ReturningList"); err != nil {
 		return err
 	}
 	return errors.Join(
@@ -148,7 +149,7 @@ func (v *verifier) assignments(a, b []*pg.Node, t *Table) error {
 		if x == nil || y == nil || x.Name != y.Name {
 			return errors.New("a SET list changed")
 		}
-		if err := v.same(x.ProtoReflect(), y.ProtoReflect(), "val"); err != nil {
+		if err := v.same(x, y, "Val"); err != nil {
 			return err
 		}
 		if m, n := x.Val.GetMultiAssignRef(), y.Val.GetMultiAssignRef(); copied(a, i, m) && copied(b, i, n) {
@@ -169,7 +170,7 @@ func copied(list []*pg.Node, i int, m *pg.MultiAssignRef) bool {
 		return false
 	}
 	of := list[first].GetResTarget().GetVal().GetMultiAssignRef()
-	return of.GetColno() == 1 && of.Ncolumns == m.Ncolumns && equal(of.Source, m.Source)
+	return of.GetColno() == 1 && of.Ncolumns == m.Ncolumns && proto.Equal(of.Source, m.Source)
 }
 
 func (v *verifier) assignment(list []*pg.Node, i int, x, y *pg.ResTarget, t *Table) error {
@@ -207,12 +208,12 @@ func (v *verifier) group(list []*pg.Node, i int, m *pg.MultiAssignRef, t *Table)
 func (v *verifier) multiSource(a, b *pg.Node, g *given) error {
 	switch {
 	case a.GetRowExpr() != nil && b.GetRowExpr() != nil:
-		if err := v.same(a.GetRowExpr().ProtoReflect(), b.GetRowExpr().ProtoReflect(), "args"); err != nil {
+		if err := v.same(a.GetRowExpr(), b.GetRowExpr(), "Args"); err != nil {
 			return err
 		}
 		return v.row(a.GetRowExpr().Args, b.GetRowExpr().Args, g)
 	case a.GetSubLink() != nil && b.GetSubLink() != nil:
-		if err := v.same(a.GetSubLink().ProtoReflect(), b.GetSubLink().ProtoReflect(), "subselect"); err != nil {
+		if err := v.same(a.GetSubLink(), b.GetSubLink(), "Subselect"); err != nil {
 			return err
 		}
 		return v.source(a.GetSubLink().Subselect, b.GetSubLink().Subselect, g)

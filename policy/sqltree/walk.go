@@ -14,17 +14,22 @@ import (
 // Nodes. It goes by the fields of the Go type that the parser's library has for m: all walks
 // of a decision together ask a dozen times for each message's, and protobuf's reflection
 // took a third of the time.
-func children(m protoreflect.Message, visit func(child protoreflect.Message) bool) {
-	own := m.Interface()
-	if _, generated := own.(interface{ Descriptor() ([]byte, []int) }); !generated {
-		for _, c := range byDescriptor(m) {
+func children(m proto.Message, visit func(child proto.Message) bool) {
+	if n, ok := m.(*pg.Node); ok { // half of a tree
+		if held := inner(n); held != nil {
+			visit(held)
+		}
+		return
+	}
+	if !isGenerated(m) {
+		for _, c := range byDescriptor(m.ProtoReflect()) {
 			if !visit(c) {
 				return
 			}
 		}
 		return
 	}
-	v := reflect.ValueOf(own)
+	v := reflect.ValueOf(m)
 	if v.IsNil() {
 		return
 	}
@@ -36,19 +41,25 @@ func children(m protoreflect.Message, visit func(child protoreflect.Message) boo
 	}
 }
 
+// isGenerated tells whether a message's fields are those of a Go type.
+func isGenerated(m proto.Message) bool {
+	_, ok := m.(interface{ Descriptor() ([]byte, []int) })
+	return ok
+}
+
 // byDescriptor gives the children of any message. Range would give them in an order that
 // differs between builds.
-func byDescriptor(m protoreflect.Message) (all []protoreflect.Message) {
+func byDescriptor(m protoreflect.Message) (all []proto.Message) {
 	fields := m.Descriptor().Fields()
 	for i := range fields.Len() {
 		switch fd := fields.Get(i); {
 		case fd.Kind() != protoreflect.MessageKind || !m.Has(fd):
 		case fd.IsList():
 			for j, list := 0, m.Get(fd).List(); j < list.Len(); j++ {
-				all = append(all, list.Get(j).Message())
+				all = append(all, list.Get(j).Message().Interface())
 			}
 		default:
-			all = append(all, m.Get(fd).Message())
+			all = append(all, m.Get(fd).Message().Interface())
 		}
 	}
 	return all
@@ -56,13 +67,13 @@ func byDescriptor(m protoreflect.Message) (all []protoreflect.Message) {
 
 // eachIn calls visit for the messages that a field of a message holds: one, a list, or one
 // of several kinds. It tells whether visit wants more.
-func eachIn(f reflect.Value, visit func(protoreflect.Message) bool) bool {
+func eachIn(f reflect.Value, visit func(proto.Message) bool) bool {
 	switch f.Kind() {
 	case reflect.Pointer:
-		return f.IsNil() || visit(f.Interface().(proto.Message).ProtoReflect())
+		return f.IsNil() || visit(f.Interface().(proto.Message))
 	case reflect.Slice:
 		for i := range f.Len() {
-			if m, ok := f.Index(i).Interface().(proto.Message); ok && !visit(m.ProtoReflect()) {
+			if m, ok := f.Index(i).Interface().(proto.Message); ok && !visit(m) {
 				return false
 			}
 		}
@@ -73,8 +84,8 @@ func eachIn(f reflect.Value, visit func(protoreflect.Message) bool) bool {
 }
 
 // anyChild tells whether is holds for a message directly beneath m; it asks no further then.
-func anyChild(m protoreflect.Message, is func(protoreflect.Message) bool) (found bool) {
-	children(m, func(c protoreflect.Message) bool {
+func anyChild(m proto.Message, is func(proto.Message) bool) (found bool) {
+	children(m, func(c proto.Message) bool {
 		found = is(c)
 		return !found
 	})
@@ -82,29 +93,26 @@ func anyChild(m protoreflect.Message, is func(protoreflect.Message) bool) (found
 }
 
 // inner gives the message that a Node holds; nil for a nil or empty Node.
-func inner(n *pg.Node) (m protoreflect.Message) {
+func inner(n *pg.Node) (m proto.Message) {
 	if n != nil && n.Node != nil {
-		m = reflect.ValueOf(n.Node).Elem().Field(0).Interface().(proto.Message).ProtoReflect()
+		m = reflect.ValueOf(n.Node).Elem().Field(0).Interface().(proto.Message)
 	}
 	return m
 }
 
 // isNode tells whether m is the wrapper that the grammar's lists are made of.
-func isNode(m protoreflect.Message) bool {
-	_, ok := m.Interface().(*pg.Node)
+func isNode(m proto.Message) bool {
+	_, ok := m.(*pg.Node)
 	return ok
 }
 
 // offsetOf gives the byte offset of m in the text, or otherwise where m has none.
-func offsetOf(m protoreflect.Message, otherwise int) int {
-	fd := m.Descriptor().Fields().ByName("location")
-	if fd == nil || fd.Kind() != protoreflect.Int32Kind {
+func offsetOf(m proto.Message, otherwise int) int {
+	placed, ok := m.(interface{ GetLocation() int32 })
+	if !ok || placed.GetLocation() < 0 {
 		return otherwise
 	}
-	if at := int(m.Get(fd).Int()); at >= 0 {
-		return at
-	}
-	return otherwise
+	return int(placed.GetLocation())
 }
 
 // nodeOffset is offsetOf for a Node; -1 where there is no place. It descends to the first
@@ -118,8 +126,8 @@ func nodeOffset(n *pg.Node) int {
 		return at
 	}
 	at := -1
-	children(m, func(c protoreflect.Message) bool {
-		if cn, ok := c.Interface().(*pg.Node); ok {
+	children(m, func(c proto.Message) bool {
+		if cn, ok := c.(*pg.Node); ok {
 			at = nodeOffset(cn)
 		}
 		return at < 0

@@ -7,56 +7,77 @@ import (
 	"testing"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
 )
 
 // wantChildren holds the two ways to find children together, and gives them.
-func wantChildren(t *testing.T, m protoreflect.Message) (all []protoreflect.Message) {
+func wantChildren(t *testing.T, m proto.Message) (all []proto.Message) {
 	t.Helper()
-	want := byDescriptor(m)
-	children(m, func(c protoreflect.Message) bool { all = append(all, c); return true })
+	want := byDescriptor(m.ProtoReflect())
+	children(m, func(c proto.Message) bool { all = append(all, c); return true })
 	same := len(all) == len(want)
 	for i := 0; same && i < len(all); i++ {
-		same = all[i].Interface() == want[i].Interface()
+		same = all[i] == want[i]
 	}
 	if !same {
-		t.Errorf("%s: %d children, want %d", m.Descriptor().Name(), len(all), len(want))
+		t.Errorf("%s: %d children, want %d", m.ProtoReflect().Descriptor().Name(), len(all), len(want))
 	}
-	if n, ok := m.Interface().(*pg.Node); ok && len(want) == 1 && inner(n).Interface() != want[0].Interface() {
-		t.Errorf("a Node holds %s, not %s", inner(n).Descriptor().Name(), want[0].Descriptor().Name())
+	if n, ok := m.(*pg.Node); ok && len(want) == 1 && inner(n) != want[0] {
+		t.Errorf("a Node holds %T, not %T", inner(n), want[0])
 	}
 	for i := range all {
 		asked := 0
-		children(m, func(protoreflect.Message) bool { asked++; return asked <= i })
+		children(m, func(proto.Message) bool { asked++; return asked <= i })
 		if asked != i+1 {
-			t.Errorf("%s: asked %d times, want %d", m.Descriptor().Name(), asked, i+1)
+			t.Errorf("%s: asked %d times, want %d", m.ProtoReflect().Descriptor().Name(), asked, i+1)
 		}
 	}
 	return all
 }
 
+// TestOffsetOfEveryKind holds the places of all kinds to the descriptors.
+func TestOffsetOfEveryKind(t *testing.T) {
+	placed := 0
+	for _, kind := range everyKind(t) {
+		fd := kind.Descriptor().Fields().ByName("location")
+		if fd == nil || fd.Kind() != protoreflect.Int32Kind {
+			if at := offsetOf(kind.New().Interface(), -7); at != -7 {
+				t.Errorf("%s, which has no place, stands at %d", kind.Descriptor().Name(), at)
+			}
+			continue
+		}
+		placed++
+		for at, want := range map[int32]int{-1: -7, 0: 0, 3: 3} {
+			m := kind.New()
+			m.Set(fd, protoreflect.ValueOfInt32(at))
+			if have := offsetOf(m.Interface(), -7); have != want {
+				t.Errorf("%s stands at %d, want %d", kind.Descriptor().Name(), have, want)
+			}
+		}
+	}
+	if placed < 50 {
+		t.Errorf("only %d kinds have a place", placed)
+	}
+}
+
 // TestChildrenOfEveryKind fills every field of every kind that the parser has.
 func TestChildrenOfEveryKind(t *testing.T) {
-	messages, kinds := (&pg.ParseResult{}).ProtoReflect().Descriptor().ParentFile().Messages(), 0
-	for i := range messages.Len() {
-		kind, err := protoregistry.GlobalTypes.FindMessageByName(messages.Get(i).FullName())
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantChildren(t, kind.New())
-		wantChildren(t, kind.Zero())
-		full, fields := kind.New(), messages.Get(i).Fields()
+	kinds := 0
+	for _, kind := range everyKind(t) {
+		wantChildren(t, kind.New().Interface())
+		wantChildren(t, kind.Zero().Interface())
+		full, fields := kind.New(), kind.Descriptor().Fields()
 		for j := range fields.Len() {
 			if fd := fields.Get(j); fd.ContainingOneof() != nil {
 				one := kind.New()
 				fill(one, fd)
-				wantChildren(t, one)
+				wantChildren(t, one.Interface())
 			} else {
 				fill(full, fd)
 			}
 		}
-		if len(wantChildren(t, full)) > 0 {
+		if len(wantChildren(t, full.Interface())) > 0 {
 			kinds++
 		}
 	}
@@ -81,9 +102,9 @@ func fill(m protoreflect.Message, fd protoreflect.FieldDescriptor) {
 
 // TestChildrenOfRealTrees takes all statements of the parser's own cases.
 func TestChildrenOfRealTrees(t *testing.T) {
-	var all func(protoreflect.Message)
+	var all func(proto.Message)
 	messages := 0
-	all = func(m protoreflect.Message) {
+	all = func(m proto.Message) {
 		messages++
 		for _, c := range wantChildren(t, m) {
 			all(c)
@@ -100,7 +121,7 @@ func TestChildrenOfRealTrees(t *testing.T) {
 			text, _, _ = strings.Cut(text, "\n----")
 			if tr, f := Translate(text, Guard{MaxBytes: 10_240}); f == nil {
 				if stmt, f := Parse(tr.Text); f == nil {
-					all(stmt.ProtoReflect())
+					all(stmt)
 				}
 			}
 		}

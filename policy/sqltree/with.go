@@ -42,7 +42,7 @@ func (a *analyzer) cteBody(x *pg.CommonTableExpr, e *cte, outer *level, ctes *ct
 	} else {
 		settle(a.statement(x.Ctequery, outer, ctes))
 	}
-	e.open, e.exposed, e.walled, e.reach = false, a.exposures > before.exposures, a.unwalled == before.unwalled, a.reach(x.ProtoReflect())
+	e.open, e.exposed, e.walled, e.reach = false, a.exposures > before.exposures, a.unwalled == before.unwalled, a.reach(x)
 	walled := e.exposed && e.walled
 	if mixed && !walled || a.tells(e.body, walled) || !e.exposed && a.tellsWithin(x.Ctequery, true) {
 		a.barrier(e.body)
