@@ -13,6 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
+
+	"github.com/tenantgate/tenantgate/wall"
 )
 
 // The migrations of both databases, in the order of their numbers in each set. A migration that was
@@ -80,8 +82,21 @@ func MigrateBundled(ctx context.Context, url string, roles Roles) (granted Roles
 	err = migrate(ctx, url, set{
 		dir:      "migrations/bundled",
 		versions: "public.tenantgate_migrations",
-		before:   roles.exist,
-		after:    roles.grant,
+		before: func(ctx context.Context, db *sql.DB) error {
+			if err := roles.exist(ctx, db); err != nil {
+				return err
+			}
+			if _, err := db.ExecContext(ctx, wall.MakeFormer); err != nil {
+				return fmt.Errorf("making what earlier migrations name: %w", err)
+			}
+			return nil
+		},
+		after: func(ctx context.Context, db *sql.DB) error {
+			if err := dropFormer(ctx, db); err != nil {
+				return err
+			}
+			return roles.grant(ctx, db)
+		},
 	})
 	return roles, err
 }

@@ -31,20 +31,31 @@ func MigrateWall(ctx context.Context, url string, roles Roles) (granted Roles, e
 			if _, err := db.ExecContext(ctx, wall.Objects); err != nil { // one transaction
 				return fmt.Errorf("making the wall: %w", err)
 			}
+			if err := dropFormer(ctx, db); err != nil {
+				return err
+			}
 			return roles.grantWall(ctx, db)
 		},
 	})
 	return roles, err
 }
 
-// grantWall lets the statement role call the function, and nobody look at the keys.
+// dropFormer ends the function that the view replaced, where nothing depends on it.
+func dropFormer(ctx context.Context, db *sql.DB) error {
+	if _, err := db.ExecContext(ctx, wall.DropFormer); err != nil {
+		return fmt.Errorf("dropping the function that was the wall's: %w", err)
+	}
+	return nil
+}
+
+// grantWall lets the statement role read the view, and nobody look at the keys.
 func (r *Roles) grantWall(ctx context.Context, db *sql.DB) error {
 	if r.Statement == "" {
 		return nil
 	}
 	for _, statement := range []string{
 		"GRANT USAGE ON SCHEMA " + wall.Schema + " TO " + quoted(r.Statement),
-		"GRANT EXECUTE ON FUNCTION " + wall.Server + "() TO " + quoted(r.Statement),
+		"GRANT SELECT ON " + wall.Server + " TO " + quoted(r.Statement),
 	} {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("granting the use of the wall: %w", err)

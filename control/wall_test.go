@@ -1,6 +1,9 @@
 package control
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 	"testing"
 
@@ -30,23 +33,29 @@ func secretOf(t *testing.T, url string, id int32) wall.Key {
 	return wall.Key{ID: id, Secret: query[[]byte](t, url, "SELECT secret FROM tenantgate.wall_keys WHERE id = $1", id)}
 }
 
-// seen counts the end users that a session sees with a setting that lasts for a transaction.
-func seen(t *testing.T, conn *pgx.Conn, setting string) (n int) {
+// seen counts the end users that a session sees with settings that last for a transaction.
+func seen(t *testing.T, conn *pgx.Conn, server, signature string) (n int) {
 	t.Helper()
 	err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(t.Context(), "SELECT set_config($1, $2, true)", wall.Setting, setting); err != nil {
+		if err := claim(t, tx, server, signature); err != nil {
 			return err
 		}
 		return tx.QueryRow(t.Context(), "SELECT count(*) FROM end_users").Scan(&n)
 	})
 	if err != nil {
-		t.Fatalf("%q: %v", setting, err)
+		t.Fatalf("%q, %q: %v", server, signature, err)
 	}
 	return n
 }
 
+// claim makes the two settings.
+func claim(t *testing.T, tx pgx.Tx, server, signature string) error {
+	_, err := tx.Exec(t.Context(), "SELECT set_config($1, $2, true), set_config($3, $4, true)", wall.Setting, server, wall.Signature, signature)
+	return err
+}
+
 // Ensure only a signature that was made for a server shows its rows, and nothing else that
-// the setting may hold is an error.
+// the settings may hold is an error.
 func TestTheWallTellsServersApart(t *testing.T) {
 	url, roles, _ := walledDB(t)
 	key := secretOf(t, url, 1)
@@ -55,29 +64,98 @@ func TestTheWallTellsServersApart(t *testing.T) {
 		t.Errorf("without a setting %d rows are seen", n)
 	}
 	a, b := key.Sign("a"), key.Sign("b")
-	if seen(t, conn, a) != 1 || seen(t, conn, b) != 2 || seen(t, conn, key.Sign("c")) != 0 {
+	if seen(t, conn, "a", a) != 1 || seen(t, conn, "b", b) != 2 || seen(t, conn, "c", key.Sign("c")) != 0 {
 		t.Error("a signature does not show its server's rows and no others")
 	}
 	if n := query[int](t, pgtest.As(t, url, roles.Statement, "secret"), "SELECT count(*) FROM end_users"); n != 0 {
 		t.Errorf("after the transaction %d rows are seen", n)
 	}
 	foreign := wall.Key{ID: 1, Secret: make([]byte, wall.Size)}
-	signature := strings.Split(a, ".")[1]
-	for _, setting := range []string{
-		"", "a", "b", ".", "..", "1..b", "1." + signature + ".", "1." + signature, signature + ".a", "1." + signature + ".b", "2." + signature + ".a", "01." + signature + ".a", "+1." + signature + ".a",
-		" " + a, a + " ", a + "\n", a + "'", strings.ToUpper(a), "99999999999999999999." + signature + ".a", "-1." + signature + ".a", "1." + strings.Repeat("g", 64) + ".a", "1." + signature[1:] + ".a",
-		"1." + signature + "0.a", a[:len(a)-1] + "á", strings.Repeat("x", 10000), "1." + signature + "." + strings.Repeat("a", 10000), foreign.Sign("a"), foreign.Sign("b"),
-		wall.Key{ID: 2, Secret: key.Secret}.Sign("b"), wall.Key{}.Sign("b"), key.Sign(""), key.Sign(strings.Repeat("a", 129)), strings.Replace(b, ".b", ".a", 1), "é", "\x01",
+	for _, signature := range []string{
+		"", ".", "a", b, a[1:], a[:63], a + "0", "0" + a, " " + a, a + " ", a + "\n", a + "'", strings.ToUpper(a), `\x` + a, "1." + a + ".a", strings.Repeat("g", 64), strings.Repeat("0", 64), strings.Repeat("x", 10000),
+		foreign.Sign("a"), wall.Key{}.Sign("a"), key.Sign(""), key.Sign("a "), key.Sign("A"), "é", "\x01", `\`, "%", "{}",
 	} {
-		if n := seen(t, conn, setting); n != 0 {
-			t.Errorf("%q shows %d rows", setting, n)
+		if n := seen(t, conn, "a", signature); n != 0 {
+			t.Errorf("a signed %q shows %d rows", signature, n)
+		}
+	}
+	for _, server := range []string{"", "b", "A", " a", "a ", "a\n", "á", `\x61`, "1." + a + ".a", strings.Repeat("a", 10000), "a' OR true --", "\x01", `\`} {
+		if n := seen(t, conn, server, a); n != 0 {
+			t.Errorf("%q with the signature of a shows %d rows", server, n)
 		}
 	}
 	long := strings.Repeat("-", 128)
 	exec(t, url, "INSERT INTO end_users (server_id, id) VALUES ($1, '1')", long)
-	if seen(t, conn, key.Sign(long)) != 1 {
+	if seen(t, conn, long, key.Sign(long)) != 1 {
 		t.Error("an id of 128 characters has no rows")
 	}
+	// Rows that are no server's are nobody's, not even whose key signs the empty id.
+	exec(t, url, "ALTER TABLE end_users DROP CONSTRAINT end_users_server_id_given; INSERT INTO end_users (server_id, id) VALUES ('', '1')")
+	empty := hmac.New(sha256.New, key.Secret).Sum(nil)
+	if n := seen(t, conn, "", hex.EncodeToString(empty)); n != 0 {
+		t.Errorf("the empty id, signed, shows %d rows", n)
+	}
+}
+
+// Ensure nothing but the signed server's id can be had of the view: neither the keys nor a
+// change to them.
+func TestTheViewShowsNoKey(t *testing.T) {
+	url, roles, _ := walledDB(t)
+	key := secretOf(t, url, 1)
+	conn := connect(t, pgtest.As(t, url, roles.Statement, "secret"))
+	exec(t, url, `CREATE TABLE told (what text); GRANT INSERT ON told TO PUBLIC; GRANT USAGE ON SCHEMA public TO PUBLIC;
+		CREATE FUNCTION tell(text) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS $$ BEGIN INSERT INTO public.told VALUES ($1); RETURN true; END $$`)
+	read := func(sql, server, signature string) (text, state string) {
+		var lines []string
+		err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
+			if err := claim(t, tx, server, signature); err != nil {
+				return err
+			}
+			rows, err := tx.Query(t.Context(), sql)
+			if err != nil {
+				return err
+			}
+			lines, err = pgx.CollectRows(rows, pgx.RowTo[string])
+			return err
+		})
+		return strings.Join(lines, "\n"), sqlState(err)
+	}
+	a := key.Sign("a")
+	for sql, want := range map[string]string{
+		"SELECT s::text FROM tenantgate_wall.server AS s":                                              "(a)",
+		"SELECT row_to_json(s)::text FROM tenantgate_wall.server AS s WHERE public.tell(s::text)":      `{"id":"a"}`,
+		"SELECT id FROM tenantgate_wall.server WHERE public.tell(id)":                                  "a",
+		"SELECT (SELECT count(*) FROM tenantgate_wall.server WHERE public.tell(id) AND id > '')::text": "1",
+	} {
+		if got, state := read(sql, "a", a); got != want || state != "" {
+			t.Errorf("%s: %q %s, want %q", sql, got, state, want)
+		}
+		if got, state := read(sql, "b", a); got != "" && got != "0" || state != "" {
+			t.Errorf("%s without a signature: %q %s", sql, got, state)
+		}
+	}
+	want(t, url, "(a) a", "SELECT string_agg(DISTINCT what, ' ') FROM told") // and nothing that was not signed
+	for _, sql := range []string{"EXPLAIN (VERBOSE) SELECT id FROM end_users", "EXPLAIN (ANALYZE, VERBOSE) SELECT * FROM tenantgate_wall.server"} {
+		plan, state := read(sql, "a", a)
+		pads := query[string](t, url, `SELECT concat_ws(' ', encode("inner", 'hex'), encode("outer", 'hex')) FROM tenantgate_wall.keys`)
+		in, out, _ := strings.Cut(pads, " ")
+		if state != "" || !strings.Contains(plan, "keys k") || strings.Contains(plan, in) || strings.Contains(plan, out) || strings.Contains(plan, a) {
+			t.Errorf("%s: %s %s", sql, plan, state)
+		}
+	}
+	exec(t, url, "DROP TABLE told")
+	for sql, state := range map[string]string{
+		`SELECT "inner"::text FROM tenantgate_wall.server`: "42703", "SELECT ctid::text FROM tenantgate_wall.server": "42703", "SELECT k::text FROM tenantgate_wall.server": "42703",
+		"INSERT INTO tenantgate_wall.server VALUES ('b')": "55000", "UPDATE tenantgate_wall.server SET id = 'b'": "55000", "DELETE FROM tenantgate_wall.server": "42501",
+		"SELECT id FROM tenantgate_wall.server FOR UPDATE": "42501", "TRUNCATE tenantgate_wall.server": "42809", "SELECT id::text FROM tenantgate_wall.keys": "42501",
+		"ALTER VIEW tenantgate_wall.server SET (security_barrier = false)": "42501", "DROP VIEW tenantgate_wall.server": "42501", "COPY tenantgate_wall.keys TO STDOUT": "42501",
+		"CREATE OR REPLACE VIEW tenantgate_wall.server AS SELECT 'b'": "42501", "LOCK tenantgate_wall.server IN ACCESS EXCLUSIVE MODE": "42501",
+	} {
+		if got, was := read(sql, "a", a); was != state {
+			t.Errorf("%s: %q %s, want %s", sql, got, was, state)
+		}
+	}
+	want(t, url, "1", "SELECT count(*)::text FROM tenantgate_wall.keys")
 }
 
 // Ensure no row of another server can be written, whatever the setting.
@@ -85,26 +163,26 @@ func TestTheWallHoldsWrites(t *testing.T) {
 	url, roles, _ := walledDB(t)
 	key := secretOf(t, url, 1)
 	conn := connect(t, pgtest.As(t, url, roles.Statement, "secret"))
-	for _, try := range []struct{ setting, sql, state string }{
-		{key.Sign("a"), "INSERT INTO end_users (server_id, id) VALUES ('a', 'new')", ""},
-		{key.Sign("a"), "INSERT INTO end_users (server_id, id) VALUES ('b', 'new')", "42501"},
-		{key.Sign("a"), "UPDATE end_users SET server_id = 'b'", "42501"},
-		{key.Sign("a"), "UPDATE end_users SET username = 'x'", ""},
-		{key.Sign("a"), "DELETE FROM end_users WHERE server_id = 'b'", ""},
-		{key.Sign("a"), "INSERT INTO end_users (server_id, id) VALUES ('b', '1') ON CONFLICT (server_id, id) DO UPDATE SET username = 'x'", "42501"},
-		{"", "INSERT INTO end_users (server_id, id) VALUES ('a', 'none')", "42501"},
-		{"", "DELETE FROM end_users", ""},
-		{strings.Replace(key.Sign("a"), ".a", ".b", 1), "INSERT INTO end_users (server_id, id) VALUES ('b', 'none')", "42501"},
+	for _, try := range []struct{ server, signature, sql, state string }{
+		{"a", key.Sign("a"), "INSERT INTO end_users (server_id, id) VALUES ('a', 'new')", ""},
+		{"a", key.Sign("a"), "INSERT INTO end_users (server_id, id) VALUES ('b', 'new')", "42501"},
+		{"a", key.Sign("a"), "UPDATE end_users SET server_id = 'b'", "42501"},
+		{"a", key.Sign("a"), "UPDATE end_users SET username = 'x'", ""},
+		{"a", key.Sign("a"), "DELETE FROM end_users WHERE server_id = 'b'", ""},
+		{"a", key.Sign("a"), "INSERT INTO end_users (server_id, id) VALUES ('b', '1') ON CONFLICT (server_id, id) DO UPDATE SET username = 'x'", "42501"},
+		{"", "", "INSERT INTO end_users (server_id, id) VALUES ('a', 'none')", "42501"},
+		{"", "", "DELETE FROM end_users", ""},
+		{"b", key.Sign("a"), "INSERT INTO end_users (server_id, id) VALUES ('b', 'none')", "42501"},
 	} {
 		err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(t.Context(), "SELECT set_config($1, $2, true)", wall.Setting, try.setting); err != nil {
+			if err := claim(t, tx, try.server, try.signature); err != nil {
 				return err
 			}
 			_, err := tx.Exec(t.Context(), try.sql)
 			return err
 		})
 		if sqlState(err) != try.state || try.state == "" && err != nil {
-			t.Errorf("%s with %q: %v, want %q", try.sql, try.setting, err, try.state)
+			t.Errorf("%s as %q: %v, want %q", try.sql, try.server, err, try.state)
 		}
 	}
 	want(t, url, "a 1 x, a new x, b 1 , b 2 ", "SELECT string_agg(concat_ws(' ', server_id, id, username), ', ' ORDER BY server_id, id) FROM end_users")
@@ -127,8 +205,8 @@ func TestTheWallIsClosed(t *testing.T) {
 			}
 		}
 	}
-	if _, err := lookup.Exec(t.Context(), "SELECT tenantgate_wall.server()"); sqlState(err) != "42501" {
-		t.Errorf("the look-up role calls the function: %v", err)
+	if _, err := lookup.Exec(t.Context(), "SELECT id FROM tenantgate_wall.server"); sqlState(err) != "42501" {
+		t.Errorf("the look-up role reads the view: %v", err)
 	}
 	if _, err := statement.Exec(t.Context(), "SET row_security = off; SELECT count(*) FROM end_users"); sqlState(err) != "42501" {
 		t.Errorf("with row_security off: %v", err)
@@ -147,53 +225,181 @@ func TestTheBundledPolicies(t *testing.T) {
 	}
 }
 
+// evil are a schema's functions, operators and types that stand in for what the view means,
+// where they come first on the search path.
+const evil = `CREATE SCHEMA evil; GRANT USAGE ON SCHEMA evil TO PUBLIC;
+	CREATE FUNCTION evil.current_setting(text, boolean) RETURNS text LANGUAGE sql AS $$ SELECT 'b' $$;
+	CREATE FUNCTION evil.encode(bytea, text) RETURNS text LANGUAGE sql AS $$ SELECT pg_catalog.current_setting('tenantgate.signature') $$;
+	CREATE FUNCTION evil.sha256(bytea) RETURNS bytea LANGUAGE sql AS $$ SELECT '\x00'::bytea $$;
+	CREATE FUNCTION evil.convert_to(text, text) RETURNS bytea LANGUAGE sql AS $$ SELECT 'a'::bytea $$;
+	CREATE FUNCTION evil.equal(text, text) RETURNS boolean LANGUAGE sql AS $$ SELECT true $$;
+	CREATE FUNCTION evil.unequal(text, text) RETURNS boolean LANGUAGE sql AS $$ SELECT false $$;
+	CREATE FUNCTION evil.joined(bytea, bytea) RETURNS bytea LANGUAGE sql AS $$ SELECT '\x00'::bytea $$;
+	CREATE FUNCTION evil.now() RETURNS timestamptz LANGUAGE sql AS $$ SELECT NULL::timestamptz $$;
+	CREATE FUNCTION evil.set_config(text, text, boolean) RETURNS text LANGUAGE sql AS $$ SELECT 'b' $$;
+	CREATE FUNCTION evil.octet_length(bytea) RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT 64 $$;
+	CREATE OPERATOR evil.= (LEFTARG = text, RIGHTARG = text, FUNCTION = evil.equal);
+	CREATE OPERATOR evil.<> (LEFTARG = text, RIGHTARG = text, FUNCTION = evil.unequal);
+	CREATE OPERATOR evil.|| (LEFTARG = bytea, RIGHTARG = bytea, FUNCTION = evil.joined);
+	CREATE DOMAIN evil.text AS pg_catalog.text DEFAULT 'b';
+	CREATE DOMAIN evil.bytea AS pg_catalog.bytea;
+	CREATE VIEW evil.pg_class AS SELECT 0::oid AS oid;
+	CREATE DOMAIN evil.boolean AS pg_catalog.bool`
+
 // Ensure nothing that a session's search path or its temporary schema holds stands in for
-// what the function means: neither functions, operators and types nor tables.
+// what the view means, neither when it is made nor when it is read: functions, operators,
+// types and tables.
 func TestTheWallIgnoresThePath(t *testing.T) {
-	url, roles, _ := walledDB(t)
+	roles := testRoles(t)
+	url := pgtest.Database(t)
+	exec(t, url, evil)
+	const strays = `SELECT (count(*) > 0)::pg_catalog.text FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_rewrite r ON r.oid = d.objid
+		WHERE r.ev_class = 'tenantgate_wall.server'::regclass AND d.refclassid <> 'pg_catalog.pg_class'::regclass`
+	exec(t, url, "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = evil, pg_catalog, public', current_database()); EXECUTE format('GRANT TEMPORARY ON DATABASE %I TO PUBLIC', current_database()); END $$")
+	for _, migrate := range []func() error{
+		func() error { _, err := MigrateWall(t.Context(), url, roles); return err },
+		func() error { // where the view was made without this program, on that path
+			exec(t, url, "CREATE OR REPLACE VIEW tenantgate_wall.server WITH (security_barrier = true) AS SELECT NULLIF(current_setting('tenantgate.server', true), ''::pg_catalog.text) AS id FROM tenantgate_wall.keys AS k "+
+				`WHERE encode(sha256(k."outer" || sha256(k."inner" || convert_to(current_setting('tenantgate.server', true), 'UTF8'))), 'hex') = current_setting('tenantgate.signature', true)`)
+			want(t, url, "true", strays)
+			_, err := MigrateWall(t.Context(), url, roles)
+			return err
+		},
+	} {
+		if err := migrate(); err != nil {
+			t.Fatal(err)
+		}
+		want(t, url, "false", strays)
+	}
+	exec(t, url, "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET search_path', current_database()); END $$")
+	if _, err := MigrateBundled(t.Context(), url, roles); err != nil {
+		t.Fatal(err)
+	}
+	if err := MigrateControl(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, WallKeys{ControlURL: url, OwnerURL: url}.Ensure(t.Context()), "")
+	exec(t, url, "INSERT INTO end_users (server_id, id) VALUES ('a', '1'), ('b', '1'), ('b', '2'); DO $$ BEGIN EXECUTE format('GRANT TEMPORARY ON DATABASE %I TO PUBLIC', current_database()); END $$")
 	key := secretOf(t, url, 1)
-	exec(t, url, `CREATE SCHEMA evil; GRANT USAGE ON SCHEMA evil TO PUBLIC; GRANT TEMPORARY ON DATABASE `+query[string](t, url, "SELECT current_database()")+` TO PUBLIC;
-		CREATE FUNCTION evil.current_setting(text, boolean) RETURNS text LANGUAGE sql AS $$ SELECT 'b' $$;
-		CREATE FUNCTION evil.substr(text, integer) RETURNS text LANGUAGE sql AS $$ SELECT 'b' $$;
-		CREATE FUNCTION evil.strpos(text, text) RETURNS integer LANGUAGE sql AS $$ SELECT -65 $$;
-		CREATE FUNCTION evil.concat_ws(text, integer, text, text) RETURNS text LANGUAGE sql AS $$ SELECT pg_catalog.current_setting('tenantgate.server') $$;
-		CREATE FUNCTION evil.encode(bytea, text) RETURNS text LANGUAGE sql AS $$ SELECT pg_catalog.split_part(pg_catalog.current_setting('tenantgate.server'), '.', 2) $$;
-		CREATE FUNCTION evil.sha256(bytea) RETURNS bytea LANGUAGE sql AS $$ SELECT '\x00'::bytea $$;
-		CREATE FUNCTION evil.convert_to(text, text) RETURNS bytea LANGUAGE sql AS $$ SELECT 'a'::bytea $$;
-		CREATE FUNCTION evil.equal(text, text) RETURNS boolean LANGUAGE sql AS $$ SELECT true $$;
-		CREATE FUNCTION evil.joined(bytea, bytea) RETURNS bytea LANGUAGE sql AS $$ SELECT '\x00'::bytea $$;
-		CREATE FUNCTION evil.sum(integer, integer) RETURNS integer LANGUAGE sql AS $$ SELECT 1 $$;
-		CREATE OPERATOR evil.= (LEFTARG = text, RIGHTARG = text, FUNCTION = evil.equal);
-		CREATE OPERATOR evil.|| (LEFTARG = bytea, RIGHTARG = bytea, FUNCTION = evil.joined);
-		CREATE OPERATOR evil.+ (LEFTARG = integer, RIGHTARG = integer, FUNCTION = evil.sum);
-		CREATE DOMAIN evil.text AS pg_catalog.text DEFAULT 'b';
-		CREATE DOMAIN evil.boolean AS pg_catalog.bool`)
 	for _, path := range []string{"evil, pg_catalog, public", "pg_temp, evil, pg_catalog, public", "public, pg_catalog"} {
 		conn := connect(t, pgtest.As(t, url, roles.Statement, "secret"))
-		_, err := conn.Exec(t.Context(), `CREATE TEMP TABLE keys (id integer, "inner" bytea, "outer" bytea); CREATE TYPE pg_temp.text AS (a pg_catalog.int4); SET search_path = `+path)
+		_, err := conn.Exec(t.Context(), `CREATE TEMP TABLE keys (id integer, "inner" bytea, "outer" bytea); CREATE TEMP VIEW server AS SELECT 'b'::pg_catalog.text AS id; CREATE TYPE pg_temp.text AS (a pg_catalog.int4); SET search_path = `+path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		forged := strings.TrimSuffix(key.Sign("a"), ".a") + ".b"
-		if seen(t, conn, key.Sign("a")) != 1 || seen(t, conn, key.Sign("b")) != 2 || seen(t, conn, forged) != 0 || seen(t, conn, "") != 0 || seen(t, conn, "b") != 0 {
+		if found(t, conn, "a", key.Sign("a")) != 1 || found(t, conn, "b", key.Sign("b")) != 2 || found(t, conn, "b", key.Sign("a")) != 0 || found(t, conn, "", "") != 0 || found(t, conn, "b", "") != 0 {
 			t.Errorf("with search_path %s a signature does not show its server's rows and no others", path)
 		}
 	}
 }
 
+// found is seen where set_config is not what it seems.
+func found(t *testing.T, conn *pgx.Conn, server, signature string) (n int) {
+	t.Helper()
+	err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
+		for name, value := range map[string]string{wall.Setting: server, wall.Signature: signature} {
+			if _, err := tx.Exec(t.Context(), "SELECT pg_catalog.set_config($1, $2, true)", name, value); err != nil {
+				return err
+			}
+		}
+		return tx.QueryRow(t.Context(), "SELECT pg_catalog.count(*) FROM public.end_users").Scan(&n)
+	})
+	if err != nil {
+		t.Fatalf("%q, %q: %v", server, signature, err)
+	}
+	return n
+}
+
 // Ensure objects that are there already are no hindrance, that the keys stay when the wall is made
-// again, and that the function is then as package wall has it.
+// again, that the view is then as package wall has it, and that one that is stays untouched:
+// to replace it would wait for all statements.
 func TestTheWallIsMadeAgain(t *testing.T) {
 	roles := testRoles(t)
 	url := pgtest.Database(t)
 	exec(t, url, "CREATE SCHEMA tenantgate_wall; "+wall.Objects)
-	exec(t, url, `INSERT INTO tenantgate_wall.keys (id, "inner", "outer") VALUES (7, decode(repeat('00', 64), 'hex'), decode(repeat('00', 64), 'hex'));
-		CREATE OR REPLACE FUNCTION tenantgate_wall.server() RETURNS text LANGUAGE sql AS $$ SELECT 'any' $$`)
-	for range 2 {
+	exec(t, url, `INSERT INTO tenantgate_wall.keys (id, "inner", "outer") VALUES (7, decode(repeat('00', 64), 'hex'), decode(repeat('00', 64), 'hex'))`)
+	const made = "SELECT xmin::text FROM pg_rewrite WHERE ev_class = 'tenantgate_wall.server'::regclass"
+	const ours = "SELECT (" + wall.Barrier + " AND NOT " + wall.Invoker + " AND " + wall.Defined + ")::text FROM pg_class c WHERE c.oid = 'tenantgate_wall.server'::regclass"
+	before := query[string](t, url, made)
+	want(t, url, "true", ours)
+	for _, spoil := range []string{
+		"", "CREATE OR REPLACE VIEW tenantgate_wall.server AS SELECT current_setting('tenantgate.server', true) AS id FROM tenantgate_wall.keys",
+		"ALTER VIEW tenantgate_wall.server SET (security_invoker = true)", "ALTER VIEW tenantgate_wall.server RESET (security_barrier)", "ALTER VIEW tenantgate_wall.server SET (security_barrier = off)",
+		"CREATE OR REPLACE VIEW tenantgate_wall.server WITH (security_barrier) AS SELECT k.id::text FROM tenantgate_wall.keys AS k", "DROP VIEW tenantgate_wall.server",
+	} {
+		if spoil != "" {
+			exec(t, url, spoil)
+			if !strings.HasPrefix(spoil, "DROP") {
+				want(t, url, "false", ours)
+			}
+		}
 		if _, err := MigrateWall(t.Context(), url, roles); err != nil {
 			t.Fatal(err)
 		}
+		want(t, url, "true", ours)
+		if after := query[string](t, url, made); spoil == "" && after != before {
+			t.Errorf("the view was made in %s and again in %s", before, after)
+		}
 	}
-	want(t, url, "7 plpgsql t t", `SELECT concat_ws(' ', (SELECT max(id) FROM tenantgate_wall.keys), l.lanname, p.prosecdef, p.prosrc = $$`+wall.Body+`$$)
-		FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.oid = 'tenantgate_wall.server()'::regprocedure`)
+	want(t, url, "7", "SELECT max(id)::text FROM tenantgate_wall.keys")
+}
+
+// Ensure two keys can't be equal, in a table of keys from before that was made sure of either: the view would have two rows.
+func TestKeysDiffer(t *testing.T) {
+	url, _, _ := walledDB(t)
+	for range 2 {
+		conn := connect(t, url)
+		if _, err := conn.Exec(t.Context(), `INSERT INTO tenantgate_wall.keys (id, "inner", "outer") SELECT 9, "inner", "outer" FROM tenantgate_wall.keys`); sqlState(err) != "23505" {
+			t.Errorf("%v", err)
+		}
+		exec(t, url, "ALTER TABLE tenantgate_wall.keys DROP CONSTRAINT keys_differ")
+		if _, err := MigrateWall(t.Context(), url, Roles{Statement: "none", Lookup: "nobody", Optional: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Ensure a database from before the view comes over whole: its bundled policies read the
+// view, the function stays for the tables of others that call it, shows them no row, and
+// goes once none does.
+func TestFromTheFunctionToTheView(t *testing.T) {
+	url, roles, keys := walledDB(t)
+	exec(t, url, wall.MakeFormer)
+	exec(t, url, `GRANT EXECUTE ON FUNCTION tenantgate_wall.server() TO `+roles.Statement+`; CREATE TABLE own (server_id text); ALTER TABLE own ENABLE ROW LEVEL SECURITY; GRANT SELECT ON own TO `+roles.Statement+`;
+		INSERT INTO own VALUES ('a'); CREATE POLICY tenantgate_server ON own USING (server_id = (SELECT tenantgate_wall.server()))`)
+	for _, table := range []string{"end_users", "conversations", "messages", "files"} {
+		exec(t, url, "ALTER POLICY tenantgate_server ON "+table+" USING (server_id = (SELECT tenantgate_wall.server())) WITH CHECK (server_id = (SELECT tenantgate_wall.server()))")
+	}
+	exec(t, url, "DROP VIEW tenantgate_wall.server; ALTER TABLE tenantgate_wall.keys DROP CONSTRAINT keys_differ; DELETE FROM tenantgate_migrations WHERE version_id = 3")
+	for range 2 {
+		if _, err := MigrateBundled(t.Context(), url, roles); err != nil {
+			t.Fatal(err)
+		}
+		wantCode(t, keys.Ensure(t.Context()), "")
+	}
+	key := secretOf(t, url, 1)
+	conn := connect(t, pgtest.As(t, url, roles.Statement, "secret"))
+	if seen(t, conn, "a", key.Sign("a")) != 1 || seen(t, conn, "b", key.Sign("a")) != 0 {
+		t.Error("the bundled tables do not tell the servers apart")
+	}
+	err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) (err error) {
+		if err = claim(t, tx, "a", key.Sign("a")); err != nil {
+			return err
+		}
+		var n int
+		if err = tx.QueryRow(t.Context(), "SELECT count(*) FROM own").Scan(&n); n != 0 {
+			t.Errorf("the function shows %d rows", n)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const functions = "SELECT count(*)::text FROM pg_proc WHERE pronamespace = 'tenantgate_wall'::regnamespace"
+	want(t, url, "1", functions)
+	exec(t, url, "DROP POLICY tenantgate_server ON own")
+	if _, err := MigrateWall(t.Context(), url, roles); err != nil {
+		t.Fatal(err)
+	}
+	want(t, url, "0", functions)
 }

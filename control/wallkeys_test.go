@@ -45,13 +45,13 @@ func TestKeysOfTheWall(t *testing.T) {
 	list("1:false,true 2:true,true ")
 	second := secretOf(t, url, 2)
 	conn := connect(t, pgtest.As(t, url, roles.Statement, "secret"))
-	if string(first.Secret) == string(second.Secret) || seen(t, conn, first.Sign("b")) != 2 || seen(t, conn, second.Sign("b")) != 2 {
+	if string(first.Secret) == string(second.Secret) || seen(t, conn, "b", first.Sign("b")) != 2 || seen(t, conn, "b", second.Sign("b")) != 2 {
 		t.Error("two keys are not both valid")
 	}
 	if retired, err := keys.Retire(ctx); err != nil || len(retired) != 1 || retired[0] != 1 {
 		t.Errorf("retired %v, %v", retired, err)
 	}
-	if seen(t, conn, first.Sign("b")) != 0 || seen(t, conn, second.Sign("b")) != 2 || seen(t, conn, wall.Key{ID: 2, Secret: first.Secret}.Sign("b")) != 0 {
+	if seen(t, conn, "b", first.Sign("b")) != 0 || seen(t, conn, "b", second.Sign("b")) != 2 || seen(t, conn, "b", wall.Key{ID: 2, Secret: first.Secret}.Sign("b")) != 0 {
 		t.Error("the retired key lives, or the new one does not")
 	}
 	list("2:true,true ")
@@ -66,7 +66,7 @@ func TestKeysOfTheWall(t *testing.T) {
 		t.Error("the only key that the database knows was retired")
 	}
 	wantCode(t, keys.Ensure(ctx), "")
-	if seen(t, conn, second.Sign("b")) != 2 {
+	if seen(t, conn, "b", second.Sign("b")) != 2 {
 		t.Error("the key did not come back")
 	}
 	if retired, err := keys.Retire(ctx); err != nil || len(retired) != 1 || retired[0] != 7 {

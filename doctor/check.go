@@ -11,7 +11,7 @@ import (
 
 // The order of a script: what others need comes first.
 const (
-	stageSchema  = iota // the wall's schema and function
+	stageSchema  = iota // the wall's schema and view
 	stageRole           // the role's attributes and memberships
 	stageOwner          // who owns what
 	stageRevoke         // rights that go

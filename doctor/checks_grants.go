@@ -17,7 +17,7 @@ var grantChecks = []check{
 			AND c.oid NOT IN (SELECT oid FROM units UNION ALL SELECT oid FROM over UNION ALL SELECT oid FROM above)
 			AND NOT EXISTS (SELECT FROM serials s JOIN named ON named.oid = s.rel WHERE s.oid = c.oid AND named.inserts AND r.privilege = 'USAGE')
 			AND NOT (c.relname ~ '^pg_(stat_(statements|kcache|monitor|qual)|wait_sampling|qualstats|store_plans)' AND c.relkind = 'v')
-			AND c.oid NOT IN (SELECT oid FROM vaults UNION ALL SELECT oid FROM peeks WHERE NOT ` + asCaller + `)
+			AND c.oid NOT IN (SELECT oid FROM vaults UNION ALL SELECT oid FROM judge UNION ALL SELECT oid FROM peeks WHERE NOT ` + asCaller + `)
 		GROUP BY n.nspname, c.relname, c.relkind`,
 		says: `{role} has {privileges} on the {what} {object}, which no policy names: {why}`,
 		mend: `REVOKE ALL ON {kind}{object} FROM {holders};`,

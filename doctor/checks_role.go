@@ -56,14 +56,16 @@ var roleChecks = []check{
 				FROM scoped JOIN pg_policy p ON p.polrelid = scoped.oid AND p.polpermissive AND p.polname <> 'tenantgate_server' AND r.oid = ANY (p.polroles)
 				UNION ALL SELECT 'read or write ' || vaults.ident, true FROM vaults WHERE NOT r.rolsuper
 					AND (has_any_column_privilege(r.oid, vaults.oid, 'SELECT, INSERT, UPDATE, REFERENCES') OR has_table_privilege(r.oid, vaults.oid, 'DELETE, TRUNCATE, TRIGGER'))
-				UNION ALL SELECT 'replace the function of the wall', true FROM judge JOIN pg_namespace n ON n.oid = judge.pronamespace WHERE r.oid IN (judge.proowner, n.nspowner)
+				UNION ALL SELECT 'replace the view of the wall', true FROM judge JOIN pg_namespace n ON n.oid = judge.relnamespace WHERE r.oid IN (judge.relowner, n.nspowner)
+				UNION ALL SELECT 'delete keys through tenantgate_wall.server', true FROM judge WHERE NOT r.rolsuper
+					AND (has_any_column_privilege(r.oid, judge.oid, 'INSERT, UPDATE, REFERENCES') OR has_table_privilege(r.oid, judge.oid, 'DELETE, TRUNCATE, TRIGGER'))
 			) danger ON true WHERE CASE WHEN g.oid = r.oid THEN true ELSE NOT r.rolsuper AND pg_has_role(g.oid, r.oid, 'MEMBER') AND NOT (SELECT rolsuper FROM pg_roles WHERE oid = g.oid) END
 		) reach`,
 		says: `{role} is a member of {object}: a statement that gets past the policy could {why}`,
 		mend: `REVOKE {object} FROM {role};`,
 	}, {
 		name: "role-setting", severity: Risk, stage: stageRole,
-		sql: `SELECT CASE WHEN s.setting LIKE 'tenantgate.server=%' THEN 'tenantgate.server' ELSE s.setting END AS object, why.severity, why.says, format('%s RESET %I;', target.sql, split_part(s.setting, '=', 1)) AS mend
+		sql: `SELECT CASE WHEN lower(s.setting) ~ '^tenantgate[.](server|signature)=' THEN split_part(s.setting, '=', 1) ELSE s.setting END AS object, why.severity, why.says, format('%s RESET %I;', target.sql, split_part(s.setting, '=', 1)) AS mend
 		FROM me, pg_db_role_setting d LEFT JOIN pg_database b ON b.oid = d.setdatabase
 		CROSS JOIN LATERAL unnest(d.setconfig) AS s(setting)
 		CROSS JOIN LATERAL (SELECT CASE WHEN d.setrole = 0 AND b.oid IS NULL THEN 'ALTER ROLE ALL' WHEN d.setrole = 0 THEN format('ALTER DATABASE %I', b.datname)
@@ -71,7 +73,8 @@ var roleChecks = []check{
 		JOIN (VALUES
 			('^role=', 'leak', 'every session becomes another role, whose rights are then those of statements'),
 			('^session_authorization=', 'leak', 'every session becomes another role, whose rights are then those of statements'),
-			('^tenantgate[.]server=', 'leak', 'a server stands in every session: what runs without one of its own sees that server''s rows'),
+			('^tenantgate[.]server=', 'leak', 'a server stands in every session: what runs without one of its own sees that server''s rows, if it is signed'),
+			('^tenantgate[.]signature=', 'leak', 'a signature stands in every session: what runs without one of its own can name the server that it was made for, and sees that server''s rows'),
 			('^session_replication_role=(replica|local)', 'leak', 'foreign keys and triggers do not hold in its sessions, so rows can point at another server''s'),
 			('^row_security=(off|false|no|0)$', 'risk', 'statements on tables with row-level security fail'),
 			('^search_path=', 'risk', 'what runs before the search path is set finds tables and functions in schemas that others may write to'),
@@ -114,7 +117,7 @@ var roleChecks = []check{
 				ELSE 'Run it as the role that is to own it.' END AS instead,
 			CASE WHEN s.oid IS NOT NULL THEN 'row-level security does not bind an owner, and it could switch it off' ELSE 'it could change it, and grant it to others' END AS why,
 			format('ALTER %s %s OWNER TO CURRENT_USER;', upper(o.what), o.ident) || coalesce(E'\n' || nm.regrant, '')
-				|| CASE WHEN o.wall AND o.what IN ('routine', 'schema') THEN format(E'\nGRANT %s ON %s %s TO %s;', CASE o.what WHEN 'schema' THEN 'USAGE' ELSE 'EXECUTE' END, upper(o.what), o.ident, me.ident) ELSE '' END AS mend
+				|| CASE WHEN o.wall AND o.what IN ('view', 'schema') THEN format(E'\nGRANT %s %s TO %s;', CASE o.what WHEN 'schema' THEN 'USAGE ON SCHEMA' ELSE 'SELECT ON' END, o.ident, me.ident) ELSE '' END AS mend
 		FROM me, (
 			SELECT c.oid, c.relowner AS owner, CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'S' THEN 'sequence' WHEN 'f' THEN 'foreign table' ELSE 'table' END AS what,
 				format('%I.%I', n.nspname, c.relname) AS ident, n.nspname = 'tenantgate_wall' AS wall

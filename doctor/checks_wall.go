@@ -59,7 +59,7 @@ var wallChecks = []check{
 		name: "wall-function", severity: Leak, breach: true, stage: stageWall,
 		sql: `SELECT scoped.ident AS object, scoped.ident AS wall, ` + wallSQL + ` AS mend, string_agg(DISTINCT p.oid::regprocedure::text, ', ') AS functions
 		FROM scoped, ` + leftOut + `, ` + ours + ` JOIN pg_depend d ON d.classid = 'pg_policy'::regclass AND d.objid = ours.oid AND d.refclassid = 'pg_proc'::regclass
-			JOIN pg_proc p ON p.oid = d.refobjid AND NOT EXISTS (SELECT FROM judge WHERE judge.oid = p.oid)
+			JOIN pg_proc p ON p.oid = d.refobjid
 		WHERE ours.sees = ours.expected AND ours.checks = ours.expected GROUP BY scoped.ident, mend`,
 		says: `the policy tenantgate_server on {object} reads as it must, and runs {functions} beside, which somebody made: what the scope column is compared with is whatever that gives`,
 		mend: `{mend}`,

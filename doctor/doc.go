@@ -14,7 +14,7 @@
 //	role      what the statement role is and may do beside tables
 //	policy    what the policies say of the database that it does not bear out
 //	grants    what the role may do with tables and what the policies admit, held together
-//	wall      row-level security, the function and the keys of package wall
+//	wall      row-level security, the view and the keys of package wall
 //	hidden    what no wall can hide: keys, references, sequences, views, triggers
 //	surface   functions, extensions and what else widens the reach of a statement
 //	server    the release, settings and the connection

@@ -75,7 +75,7 @@ func (e *examination) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	checks := slices.Concat(roleChecks, policyChecks, grantChecks, wallChecks, functionChecks, hiddenChecks, definerChecks, surfaceChecks, serverChecks)
+	checks := slices.Concat(roleChecks, policyChecks, grantChecks, wallChecks, viewChecks, hiddenChecks, definerChecks, surfaceChecks, serverChecks)
 	for _, s := range []*session{e.role, e.seer} {
 		due := slices.DeleteFunc(slices.Clone(checks), func(c check) bool { return c.asRole != (s == e.role) && e.role != e.seer })
 		found, err := ask(ctx, s.tx, due, e.role.user, policies)
@@ -105,7 +105,7 @@ func (e *examination) look(ctx context.Context) error {
 		look func(context.Context, pgx.Tx) ([]Finding, bool, error)
 		what string
 	}{
-		{probe, "whether tenantgate_wall.server() takes what nobody signed (no role that was given may call it)"},
+		{probe, "whether tenantgate_wall.server takes what nobody signed (no role that was given may read it)"},
 		{countKeys, "whether there is a key (give --owner-database-url)"},
 	} {
 		found, seen, err := l.look(ctx, e.role.tx)

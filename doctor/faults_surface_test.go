@@ -6,7 +6,7 @@ const (
 	// castToUUID makes a cast of somebody's own, and uuidWall a wall that needs one.
 	castToUUID = `CREATE FUNCTION as_uuid(text) RETURNS uuid LANGUAGE sql AS 'SELECT gen_random_uuid()'; CREATE CAST (text AS uuid) WITH FUNCTION as_uuid(text); `
 	uuidWall   = `ALTER TABLE items DROP CONSTRAINT items_order; DROP POLICY tenantgate_server ON items; ALTER TABLE items ALTER server_id TYPE uuid USING gen_random_uuid();
-		CREATE POLICY tenantgate_server ON items TO @role USING (server_id = (SELECT tenantgate_wall.server()::pg_catalog.uuid)) WITH CHECK (server_id = (SELECT tenantgate_wall.server()::pg_catalog.uuid))`
+		CREATE POLICY tenantgate_server ON items TO @role USING (server_id = (SELECT id::pg_catalog.uuid FROM tenantgate_wall.server)) WITH CHECK (server_id = (SELECT id::pg_catalog.uuid FROM tenantgate_wall.server))`
 )
 
 var surfaceFaults = []fault{

@@ -1,8 +1,16 @@
 package doctor
 
 const (
-	again  = `CREATE POLICY tenantgate_server ON orders `
-	remade = `CREATE OR REPLACE FUNCTION tenantgate_wall.server() RETURNS text LANGUAGE plpgsql STABLE SECURITY DEFINER `
+	again = `CREATE POLICY tenantgate_server ON orders `
+	// remade makes the view anew, of another query.
+	remade = `CREATE OR REPLACE VIEW tenantgate_wall.server WITH (security_barrier = true) AS `
+	// anyServer makes one that takes what nobody signed.
+	anyServer = remade + `SELECT nullif(current_setting('tenantgate.server', true), '') AS id`
+	// claimed is the view's id, of a row of the keys, and made the signature that it should have.
+	claimed = `SELECT NULLIF(current_setting('tenantgate.server', true), '') AS id FROM tenantgate_wall.keys AS k WHERE `
+	made    = `encode(sha256(k."outer" || sha256(k."inner" || convert_to(current_setting('tenantgate.server', true), 'UTF8'))), 'hex')`
+	// former is the function that was in the view's place, and the policy that called it.
+	former = `CREATE FUNCTION tenantgate_wall.server() RETURNS text LANGUAGE plpgsql STABLE SECURITY DEFINER AS 'BEGIN RETURN NULL; END'; `
 )
 
 // secrets makes the control store's table of secrets in the database of the tests.
@@ -11,17 +19,17 @@ const secrets = `CREATE SCHEMA tenantgate; CREATE TABLE tenantgate.wall_keys (id
 var wallFaults = []fault{
 	{name: "no wall", sql: `DROP POLICY tenantgate_server ON orders; ALTER TABLE orders DISABLE ROW LEVEL SECURITY`, want: "leak wall-missing public.orders", open: "public.orders"},
 	{name: "no wall at all", sql: `DROP SCHEMA tenantgate_wall CASCADE; ALTER TABLE orders DISABLE ROW LEVEL SECURITY; ALTER TABLE items DISABLE ROW LEVEL SECURITY; DROP POLICY reports ON orders`,
-		want: "leak function-missing tenantgate_wall.server()\nleak wall-missing public.items\nleak wall-missing public.orders", open: "public.orders public.items", left: "function-missing\nwall-missing\nwall-missing"},
+		want: "leak view-missing tenantgate_wall.server\nleak wall-missing public.items\nleak wall-missing public.orders", open: "public.orders public.items", left: "view-missing\nwall-missing\nwall-missing"},
 	{name: "before the migration", mend: true, sql: `DROP SCHEMA tenantgate_wall CASCADE; ALTER TABLE orders DISABLE ROW LEVEL SECURITY; GRANT SELECT ON unnamed TO @role`,
-		want: "leak function-missing tenantgate_wall.server()\nleak wall-missing public.orders\nrisk wall-policy public.items\nrisk grants-unnamed public.unnamed", says: `which "tenantgate migrate" makes`,
-		open: "public.orders public.items", left: "function-missing\nwall-missing\nwall-policy"},
+		want: "leak view-missing tenantgate_wall.server\nleak wall-missing public.orders\nrisk wall-policy public.items\nrisk grants-unnamed public.unnamed", says: `which "tenantgate migrate" makes`,
+		open: "public.orders public.items", left: "view-missing\nwall-missing\nwall-policy"},
 	{name: "switched off", sql: `ALTER TABLE orders DISABLE ROW LEVEL SECURITY`, want: "leak wall-off public.orders", open: "public.orders"},
 	{name: "no policy", sql: `DROP POLICY tenantgate_server ON orders`, want: "risk wall-policy public.orders", open: "public.orders"},
 	{name: "another condition", sql: `ALTER POLICY tenantgate_server ON orders USING (server_id = current_setting('tenantgate.server'))`, want: "leak wall-expression public.orders", open: "public.orders"},
 	{name: "another check", sql: `ALTER POLICY tenantgate_server ON orders WITH CHECK (true)`, want: "leak wall-expression public.orders", open: "public.orders"},
-	{name: "another column", sql: `ALTER POLICY tenantgate_server ON orders USING (id = (SELECT tenantgate_wall.server()))`, want: "leak wall-expression public.orders", open: "public.orders"},
+	{name: "another column", sql: `ALTER POLICY tenantgate_server ON orders USING (id = (SELECT s.id FROM tenantgate_wall.server s))`, want: "leak wall-expression public.orders", open: "public.orders"},
 	{name: "another operator", sql: `CREATE FUNCTION yes(text, text) RETURNS bool LANGUAGE sql AS 'SELECT true'; CREATE OPERATOR public.= (LEFTARG = text, RIGHTARG = text, FUNCTION = yes);
-		ALTER POLICY tenantgate_server ON orders USING (server_id OPERATOR(public.=) (SELECT tenantgate_wall.server()))`, want: "leak wall-expression public.orders", open: "public.orders"},
+		ALTER POLICY tenantgate_server ON orders USING (server_id OPERATOR(public.=) (SELECT id FROM tenantgate_wall.server))`, want: "leak wall-expression public.orders", open: "public.orders"},
 	{name: "another command", sql: `DROP POLICY tenantgate_server ON orders; ` + again + `FOR UPDATE TO @role USING (@expression) WITH CHECK (@expression)`, want: "risk wall-command public.orders", open: "public.orders"},
 	{name: "another role", sql: `ALTER POLICY tenantgate_server ON orders TO @other`, want: "risk wall-role public.orders", open: "public.orders"},
 	{name: "everybody", sql: `ALTER POLICY tenantgate_server ON orders TO PUBLIC`},
@@ -35,25 +43,33 @@ var wallFaults = []fault{
 	{name: "one of two others without a policy", mend: true, undo: `DROP OWNED BY @db; DROP ROLE @db`, want: "note wall-others public.orders",
 		sql: `DROP POLICY reports ON orders; CREATE POLICY tenantgate_others ON orders TO @other USING (true) WITH CHECK (true); CREATE ROLE @db; GRANT SELECT ON orders TO @db`},
 	{name: "forced", sql: `ALTER TABLE orders FORCE ROW LEVEL SECURITY`, want: "note wall-forced public.orders"},
-	{name: "invoker", sql: `ALTER FUNCTION tenantgate_wall.server() SECURITY INVOKER`, want: "risk function-fails tenantgate_wall.server()\nrisk function-invoker tenantgate_wall.server()", open: "public.orders public.items"},
-	{name: "no path", sql: remade + `AS 'BEGIN RETURN current_setting(''tenantgate.none'', true); END'`, want: "leak function-path tenantgate_wall.server()", open: "public.orders public.items"},
-	{name: "another path", sql: remade + `SET search_path = public, pg_temp AS 'BEGIN RETURN current_setting(''tenantgate.none'', true); END'`, want: "leak function-path tenantgate_wall.server()", open: "public.orders public.items"},
-	{name: "volatile", sql: `ALTER FUNCTION tenantgate_wall.server() IMMUTABLE`, want: "risk function-shape tenantgate_wall.server()", open: "public.orders public.items", left: "function-shape"},
-	{name: "a member of the owner", sql: `CREATE ROLE @db; ALTER FUNCTION tenantgate_wall.server() OWNER TO @db; GRANT USAGE ON SCHEMA tenantgate_wall TO @db; GRANT SELECT ON tenantgate_wall.keys TO @db; GRANT @db TO @other; GRANT @other TO @role; ALTER POLICY reports ON orders TO pg_monitor; REVOKE SELECT ON orders FROM @other`,
+	{name: "another schema's view", sql: `CREATE SCHEMA "evil.tenantgate_wall"; CREATE VIEW "evil.tenantgate_wall".server AS SELECT ''::text AS id; ALTER POLICY tenantgate_server ON orders USING (server_id = (SELECT id FROM "evil.tenantgate_wall".server))`, want: "leak wall-expression public.orders", open: "public.orders"},
+	{name: "the function of before", mend: true, sql: former + `GRANT EXECUTE ON FUNCTION tenantgate_wall.server() TO @role; ALTER POLICY tenantgate_server ON orders USING (server_id = (SELECT tenantgate_wall.server())) WITH CHECK (server_id = (SELECT tenantgate_wall.server()))`,
+		want: "leak wall-expression public.orders\nnote view-former tenantgate_wall.server()", open: "public.orders", left: "view-former"},
+	{name: "invoker", sql: `ALTER VIEW tenantgate_wall.server SET (security_invoker = on)`, want: "risk view-fails tenantgate_wall.server\nrisk view-invoker tenantgate_wall.server", open: "public.orders public.items", mend: true},
+	{name: "no barrier", sql: `ALTER VIEW tenantgate_wall.server SET (security_barrier = false)`, want: "risk view-barrier tenantgate_wall.server", open: "public.orders public.items", mend: true},
+	{name: "another query", sql: remade + `SELECT current_setting('tenantgate.none', true) AS id`, want: "leak view-query tenantgate_wall.server", open: "public.orders public.items", left: "view-query"},
+	{name: "no look at an empty id", sql: remade + `SELECT current_setting('tenantgate.server', true) AS id FROM tenantgate_wall.keys AS k WHERE ` + made + ` = current_setting('tenantgate.signature', true)`, want: "leak view-query tenantgate_wall.server", open: "public.orders public.items", left: "view-query"},
+	{name: "an operator in the query that does not show", sql: `CREATE FUNCTION no(text, text) RETURNS bool LANGUAGE sql AS 'SELECT false'; CREATE OPERATOR public.= (LEFTARG = text, RIGHTARG = text, FUNCTION = no); SET search_path = public, pg_catalog; ` + remade + claimed + made + ` OPERATOR(pg_catalog.=) current_setting('tenantgate.signature', true)`,
+		want: "leak view-query tenantgate_wall.server", open: "public.orders public.items", left: "view-query"},
+	{name: "a member of the owner", sql: `CREATE ROLE @db; ALTER VIEW tenantgate_wall.server OWNER TO @db; GRANT USAGE ON SCHEMA tenantgate_wall TO @db; GRANT SELECT ON tenantgate_wall.keys TO @db; GRANT @db TO @other; GRANT @other TO @role; ALTER POLICY reports ON orders TO pg_monitor; REVOKE SELECT ON orders FROM @other`,
 		undo: `REVOKE @other FROM @role; DROP OWNED BY @db CASCADE; DROP ROLE @db`, want: "leak role-member @other", open: "public.orders public.items"},
-	{name: "not executable", sql: `REVOKE EXECUTE ON FUNCTION tenantgate_wall.server() FROM @role`, want: "risk function-execute tenantgate_wall.server()", open: "public.orders public.items"},
-	{name: "out of reach", sql: `REVOKE USAGE ON SCHEMA tenantgate_wall FROM @role`, want: "risk function-execute tenantgate_wall.server()", open: "public.orders public.items"},
-	{name: "executable by everybody", sql: `GRANT EXECUTE ON FUNCTION tenantgate_wall.server() TO PUBLIC`, want: "note function-public tenantgate_wall.server()"},
-	{name: "takes any id", sql: `CREATE OR REPLACE FUNCTION tenantgate_wall.server() RETURNS text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ SELECT current_setting('tenantgate.server', true) $$`,
-		want: "leak function-lies tenantgate_wall.server()", open: "public.orders public.items", left: "function-lies"},
-	{name: "does not look at the signature", sql: `CREATE OR REPLACE FUNCTION tenantgate_wall.server() RETURNS text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ SELECT nullif(split_part(current_setting('tenantgate.server', true), '.', 3), '') $$`,
-		want: "leak function-lies tenantgate_wall.server()", open: "public.orders public.items", left: "function-lies"},
+	{name: "not readable", sql: `REVOKE SELECT ON tenantgate_wall.server FROM @role`, want: "risk view-select tenantgate_wall.server", open: "public.orders public.items"},
+	{name: "out of reach", sql: `REVOKE USAGE ON SCHEMA tenantgate_wall FROM @role`, want: "risk view-select tenantgate_wall.server", open: "public.orders public.items"},
+	{name: "readable by everybody", sql: `GRANT SELECT ON tenantgate_wall.server TO PUBLIC`, want: "note view-others tenantgate_wall.server"},
+	{name: "readable by others", sql: `GRANT SELECT (id) ON tenantgate_wall.server TO @other`, want: "note view-others tenantgate_wall.server"},
+	{name: "others delete through it", sql: `GRANT DELETE ON tenantgate_wall.server TO @other`, want: "risk view-others tenantgate_wall.server", says: "@other may use tenantgate_wall.server, which only @role needs: others can change the keys"},
+	{name: "deletes through it", sql: `GRANT DELETE ON tenantgate_wall.server TO @role`, want: "leak view-write tenantgate_wall.server", open: "public.orders public.items", mend: true},
+	{name: "everybody writes to it", sql: `GRANT UPDATE (id) ON tenantgate_wall.server TO PUBLIC`, want: "leak view-write tenantgate_wall.server", open: "public.orders public.items"},
+	{name: "deletes through it by a role", sql: `GRANT DELETE ON tenantgate_wall.server TO @other; GRANT @other TO @role; REVOKE SELECT ON orders FROM @other; DROP POLICY reports ON orders`, undo: `REVOKE @other FROM @role`,
+		want: "leak role-member @other\nrisk view-others tenantgate_wall.server", open: "public.orders public.items", says: "delete keys through tenantgate_wall.server"},
+	{name: "takes any id", sql: anyServer, want: "leak view-lies tenantgate_wall.server\nleak view-query tenantgate_wall.server", open: "public.orders public.items", left: "view-lies\nview-query"},
+	{name: "does not look at the signature", sql: remade + claimed + `length(` + made + `) = length(current_setting('tenantgate.signature', true))`, want: "leak view-lies tenantgate_wall.server\nleak view-query tenantgate_wall.server", open: "public.orders public.items", left: "view-lies\nview-query"},
 	{name: "an empty key", sql: `ALTER TABLE tenantgate_wall.keys DROP CONSTRAINT keys_pads_shape; UPDATE tenantgate_wall.keys SET "inner" = decode(repeat('36', 64), 'hex'), "outer" = decode(repeat('5c', 64), 'hex')`,
-		want: "leak function-lies tenantgate_wall.server()", open: "public.orders public.items", left: "function-lies"},
-	{name: "fails", sql: `CREATE OR REPLACE FUNCTION tenantgate_wall.server() RETURNS text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ SELECT (1 / 0)::text $$`,
-		want: "risk function-fails tenantgate_wall.server()", open: "public.orders public.items", left: "function-fails"},
-	{name: "no table of keys", sql: `DROP TABLE tenantgate_wall.keys; CREATE OR REPLACE FUNCTION tenantgate_wall.server() RETURNS text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ SELECT NULL::text $$`,
-		want: "risk keys-missing tenantgate_wall.keys", open: "public.orders public.items", left: "keys-missing"},
+		want: "leak view-lies tenantgate_wall.server", open: "public.orders public.items", left: "view-lies"},
+	{name: "fails", sql: remade + `SELECT (1 / 0)::text AS id`, want: "leak view-query tenantgate_wall.server\nrisk view-fails tenantgate_wall.server", open: "public.orders public.items", left: "view-query\nview-fails"},
+	{name: "no table of keys", sql: remade + `SELECT NULL::text AS id; DROP TABLE tenantgate_wall.keys`, want: "leak view-query tenantgate_wall.server\nrisk keys-missing tenantgate_wall.keys", open: "public.orders public.items", left: "view-query\nkeys-missing"},
+	{name: "a view of the view", sql: `CREATE VIEW k AS SELECT id FROM tenantgate_wall.server; GRANT SELECT ON k TO @role`, want: "risk grants-unnamed public.k"},
 	{name: "no keys", sql: `DELETE FROM tenantgate_wall.keys`, want: "risk keys-none tenantgate_wall.keys", open: "public.orders public.items", left: "keys-none"},
 	{name: "keys to read", sql: `GRANT SELECT (id) ON tenantgate_wall.keys TO @role`, want: "leak keys-readable tenantgate_wall.keys", open: "public.orders public.items"},
 	{name: "secrets to read", sql: secrets + `GRANT SELECT (secret) ON tenantgate.wall_keys TO @role`, want: "leak keys-readable tenantgate.wall_keys", open: "public.orders public.items"},
@@ -65,5 +81,5 @@ var wallFaults = []fault{
 	{name: "the secrets through a role", sql: secrets + `GRANT INSERT ON tenantgate.wall_keys TO @other; GRANT @other TO @role; REVOKE SELECT ON orders FROM @other; DROP POLICY reports ON orders`, undo: `REVOKE @other FROM @role`, want: "leak role-member @other\nrisk keys-others tenantgate.wall_keys", open: "public.orders public.items", says: "read or write tenantgate.wall_keys"},
 	{name: "keys for others", sql: `GRANT SELECT ON tenantgate_wall.keys TO @other`, want: "risk keys-others tenantgate_wall.keys"},
 	{name: "secrets for others", sql: secrets + `GRANT SELECT (secret) ON tenantgate.wall_keys TO @other`, want: "risk keys-others tenantgate.wall_keys"},
-	{name: "keys out of reach", sql: `ALTER FUNCTION tenantgate_wall.server() OWNER TO @owner`, want: "risk function-fails tenantgate_wall.server()\nrisk keys-blind tenantgate_wall.keys", open: "public.orders public.items"},
+	{name: "keys out of reach", sql: `ALTER VIEW tenantgate_wall.server OWNER TO @owner`, want: "risk keys-blind tenantgate_wall.keys\nrisk view-fails tenantgate_wall.server", open: "public.orders public.items"},
 }

@@ -54,11 +54,11 @@ const sound = `
 	CREATE POLICY tenantgate_server ON public.items TO @role USING (@expression) WITH CHECK (@expression);
 	CREATE POLICY reports ON public.orders FOR SELECT TO @other USING (true);`
 
-// schemaSQL makes the schema, the table of keys without a key, and the function of package
+// schemaSQL makes the schema, the table of keys without a key, and the view of package
 // wall: the same that the migration makes.
 const schemaSQL = `CREATE SCHEMA IF NOT EXISTS ` + wall.Schema + `;
 ` + wall.Objects + `GRANT USAGE ON SCHEMA ` + wall.Schema + ` TO @role;
-GRANT EXECUTE ON FUNCTION ` + wall.Server + `() TO @role;`
+GRANT SELECT ON ` + wall.Server + ` TO @role;`
 
 // clinic is the server of the tests, with the roles and the sound database, from which
 // each test's own is copied.

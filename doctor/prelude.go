@@ -19,10 +19,12 @@ type relation struct{ name, sql string }
 //
 //	me       the statement role
 //	mine     the roles that it is, or is a member of
-//	judge    the wall's function, if there is one
+//	judge    the wall's view, if there is one
+//	former   the function that was in its place, if it is still there
 //	keyring  the table of its keys, if there is one
 //	vaults   the tables of keys and, where the control store is in the same database, of secrets
-//	peeks    views and materialised views that read vaults, through others too
+//	peeks    views and materialised views that read vaults, through others too, but for judge,
+//	         which gives what its caller signed
 //	named    the tables of the policies that exist, with what is right for them:
 //	         regrant are the statements that give the role just what the policies admit
 //	family   these, and their partitions and inheritance children
@@ -44,12 +46,13 @@ var relations = []relation{
 	{"given", `SELECT $1::text AS role, $2::jsonb AS policies`},
 	{"me", `  SELECT r.*, quote_ident(r.rolname) AS ident FROM pg_roles r JOIN given ON r.rolname = given.role`},
 	{"mine", `SELECT r.oid FROM pg_roles r, me WHERE r.oid = me.oid OR NOT me.rolsuper AND pg_has_role(me.oid, r.oid, 'MEMBER')`},
-	{"judge", `SELECT p.* FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'tenantgate_wall' AND p.proname = 'server' AND p.pronargs = 0`},
+	{"judge", `SELECT c.* FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'tenantgate_wall' AND c.relname = 'server' AND c.relkind = 'v'`},
+	{"former", `SELECT p.oid FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'tenantgate_wall' AND p.proname = 'server' AND p.pronargs = 0`},
 	{"keyring", `SELECT c.* FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'tenantgate_wall' AND c.relname = 'keys'`},
 	{"vaults", `SELECT c.oid, format('%I.%I', n.nspname, c.relname) AS ident FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname || '.' || c.relname IN ('` + wall.Keys + `', '` + wall.Secrets + `')`},
 	{"peeks", ` SELECT r.ev_class AS oid, v.ident FROM vaults v JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = v.oid
-    AND d.classid = 'pg_rewrite'::regclass JOIN pg_rewrite r ON r.oid = d.objid AND r.ev_class <> v.oid
+    AND d.classid = 'pg_rewrite'::regclass JOIN pg_rewrite r ON r.oid = d.objid AND r.ev_class <> v.oid AND r.ev_class NOT IN (SELECT oid FROM judge)
   UNION
   SELECT r.ev_class, p.ident FROM peeks p JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = p.oid
     AND d.classid = 'pg_rewrite'::regclass JOIN pg_rewrite r ON r.oid = d.objid AND r.ev_class <> p.oid`},

@@ -12,56 +12,59 @@ import (
 	"github.com/tenantgate/tenantgate/wall"
 )
 
-// unsigned are values of the wall's setting that nobody signed: none of them is a server.
-func unsigned() []string {
+// unsigned are pairs of a server and a signature that no key of the wall made: none of them
+// is a server.
+func unsigned() [][2]string {
 	const server = "srv_1"
-	return []string{
-		"", server, "1." + server, "1.." + server, "0." + server + "." + server, "1." + strings.Repeat("0", 2*wall.Size) + "." + server,
-		wall.Key{ID: 1}.Sign(server), wall.Key{ID: 1, Secret: make([]byte, wall.Size)}.Sign(server), // a key that was forgotten
+	empty := wall.Key{Secret: make([]byte, wall.Size)}
+	return [][2]string{
+		{"", ""}, {server, ""}, {server, server}, {server, strings.Repeat("0", 2*wall.Size)}, {"1." + strings.Repeat("0", 2*wall.Size) + "." + server, ""},
+		{server, wall.Key{}.Sign(server)}, {server, empty.Sign(server)}, // a key that was forgotten
 	}
 }
 
-// probe asks the function of the wall about values that nobody signed, as the session's
-// role. Where there is no function, or the role may not call it, others say so.
+// probe asks the view of the wall about what nobody signed, as the session's role. Where
+// there is no view, or the role may not read it, others say so.
 func probe(ctx context.Context, tx pgx.Tx) (findings []Finding, asked bool, err error) {
-	var callable bool
+	var readable bool
 	err = tx.QueryRow(ctx, "WITH judge AS ("+relationNamed("judge")+`)
-		SELECT EXISTS (SELECT FROM judge WHERE has_schema_privilege(pronamespace, 'USAGE') AND has_function_privilege(oid, 'EXECUTE'))`).Scan(&callable)
+		SELECT EXISTS (SELECT FROM judge WHERE has_schema_privilege(relnamespace, 'USAGE') AND has_table_privilege(oid, 'SELECT'))`).Scan(&readable)
 	if err != nil {
-		return nil, false, fmt.Errorf("looking for %s(): %w", wall.Server, err)
+		return nil, false, fmt.Errorf("looking for %s: %w", wall.Server, err)
 	}
-	if !callable {
+	if !readable {
 		return nil, false, nil
 	}
-	for _, value := range unsigned() {
-		gave, state, err := try(ctx, tx, value)
+	for _, pair := range unsigned() {
+		gave, state, err := try(ctx, tx, pair)
 		switch {
 		case err != nil:
 			return nil, false, err
 		case state != "":
-			return []Finding{{Severity: Risk, Check: "function-fails", Object: wall.Server + "()", wall: true, Instead: `Run "tenantgate migrate", which makes it again.`,
-				Says: wall.Server + "() fails with SQLSTATE " + state + " where nothing was signed, and should give NULL: so may statements"}}, true, nil
-		case gave != nil:
-			return []Finding{{Severity: Leak, Check: "function-lies", Object: wall.Server + "()", wall: true, Instead: `Run "tenantgate migrate", which makes it again.`,
-				Says: wall.Server + "() names a server that nobody signed for: a statement that reaches set_config could become any server"}}, true, nil
+			return []Finding{{Severity: Risk, Check: "view-fails", Object: wall.Server, wall: true, Instead: migrateAgain,
+				Says: wall.Server + " fails with SQLSTATE " + state + " where nothing was signed, and should have no row: so may statements"}}, true, nil
+		case gave:
+			return []Finding{{Severity: Leak, Check: "view-lies", Object: wall.Server, wall: true, Instead: migrateAgain,
+				Says: wall.Server + " names a server that nobody signed for: a statement that reaches set_config could become any server"}}, true, nil
 		}
 	}
 	return nil, true, nil
 }
 
-// try has the function judge one value of the setting; state is its own error's SQLSTATE.
-func try(ctx context.Context, tx pgx.Tx, value string) (gave *string, state string, err error) {
+// try has the view judge one pair, and tells whether it gave a server; state is its own
+// error's SQLSTATE.
+func try(ctx context.Context, tx pgx.Tx, pair [2]string) (gave bool, state string, err error) {
 	inner, err := tx.Begin(ctx) // a savepoint: its error is not the examination's
 	if err != nil {
-		return nil, "", fmt.Errorf("asking %s(): %w", wall.Server, err)
+		return false, "", fmt.Errorf("asking %s: %w", wall.Server, err)
 	}
 	defer func() { err = errors.Join(err, inner.Rollback(ctx)) }()
-	if _, err := inner.Exec(ctx, "SELECT set_config($1, $2, true)", wall.Setting, value); err != nil {
-		return nil, "", fmt.Errorf("setting %s: %w", wall.Setting, err)
+	if _, err := inner.Exec(ctx, "SELECT set_config($1, $2, true), set_config($3, $4, true)", wall.Setting, pair[0], wall.Signature, pair[1]); err != nil {
+		return false, "", fmt.Errorf("setting %s: %w", wall.Setting, err)
 	}
-	err = inner.QueryRow(ctx, "SELECT "+wall.Server+"()::text").Scan(&gave)
+	err = inner.QueryRow(ctx, "SELECT count(id) > 0 FROM "+wall.Server).Scan(&gave)
 	if failed, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return nil, failed.Code, nil
+		return false, failed.Code, nil
 	}
 	return gave, "", err
 }

@@ -15,7 +15,7 @@ func (r *Report) Script() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "-- What tenantgate doctor would change in the database %s, for the statement role %s.\n", line(r.Database), line(r.Role))
 	fmt.Fprintf(&b, "-- It was held against the policies %s: what they do not admit is taken away.\n", line(strings.Join(r.Policies, ", ")))
-	b.WriteString("-- Read it first. It needs the owner of the tables, for some parts a superuser. The wall's\n-- function and keys are not in it: \"tenantgate migrate\" makes them.\n")
+	b.WriteString("-- Read it first. It needs the owner of the tables, for some parts a superuser. The wall's\n-- view and keys are not in it: \"tenantgate migrate\" makes them.\n")
 	for _, f := range r.Findings {
 		if f.SQL == "" {
 			fmt.Fprintf(&b, "-- Not mended here: %s: %s. %s\n", f.Check, line(f.Says), line(f.Instead))
@@ -49,10 +49,10 @@ func notAs(role string) string {
 	return "DO " + literal("BEGIN IF current_user = "+literal(role)+" THEN RAISE 'doctor took this role for the one that statements run as: run this as the owner of the tables, and give doctor the other one with --database-url'; END IF; END") + ";"
 }
 
-// awaitMigration takes the SQL that names the wall's function out of the findings where
-// there is no such function: it would fail, and with it the whole script.
+// awaitMigration takes the SQL that names the wall's view out of the findings where
+// there is no such view: it would fail, and with it the whole script.
 func (r *Report) awaitMigration() {
-	if !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Check == functionMissing }) {
+	if !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Check == viewMissing }) {
 		return
 	}
 	for i, f := range r.Findings {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/tenantgate/tenantgate/proof/statement"
+	"github.com/tenantgate/tenantgate/wall"
 )
 
 // planner are the settings that a statement's plan depends on, with the values that are
@@ -58,7 +59,8 @@ func (r request) prelude() [][]byte {
 			set(planner[i].name, v)
 		}
 	}
-	set("tenantgate.server", r.setting)
+	set(wall.Setting, r.signed.server)
+	set(wall.Signature, r.signed.signature)
 	set("search_path", r.path)
 	set("role", r.role)
 	if names == nil {
@@ -72,13 +74,16 @@ type request struct {
 	sql      string
 	params   [][]byte
 	role     string // "" for the superuser
-	setting  string // of the third wall; "" for none
+	signed   signed // the settings of the third wall; the zero value for none
 	path     string // the search path; "" for a plain driver's
 	settings settings
 	checks   []int // tables whose rows are looked at afterwards, by their position
 
 	overridden bool // the engine replaced a foreign id that the caller gave
 }
+
+// signed is a server and the signature that was made for it.
+type signed struct{ server, signature string }
 
 // answer is what came back.
 type answer struct {

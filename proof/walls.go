@@ -101,7 +101,7 @@ type refusal = policy.Code
 
 // gate gives what is sent to the shared database for a statement, the way the walls have it.
 func (w *worker) gate(st statement.Statement) (r request, code refusal, why string) {
-	r = request{role: w.role, setting: w.setting, path: gatePath}
+	r = request{role: w.role, signed: w.signed, path: gatePath}
 	if p := w.policies[st.Mode]; p != nil {
 		text, args := st.Text(w.server)
 		decision := p.Decide(text)

@@ -27,7 +27,7 @@ type place struct {
 type worker struct {
 	*place
 	role     string
-	setting  string
+	signed   signed
 	policies map[policy.ScopeMode]*policy.Policy
 	tamper   func(sql string) string
 }
@@ -37,9 +37,9 @@ func (w *World) newWorker(ctx context.Context, walls Walls, server int) (*worker
 	if err != nil {
 		return nil, err
 	}
-	k := &worker{place: p, role: w.role(), setting: w.key.Sign(p.server)}
+	k := &worker{place: p, role: w.role(), signed: signed{p.server, w.key.Sign(p.server)}}
 	if walls == Engine || walls == Nothing {
-		k.role, k.setting = w.freeRole(), ""
+		k.role, k.signed = w.freeRole(), signed{}
 	}
 	k.policies, err = compile(ctx, p.url, walls)
 	return k, err

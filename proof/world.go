@@ -110,7 +110,7 @@ func (w *World) wall(ctx context.Context, url string) error {
 	fmt.Fprintf(&sql, "CREATE SCHEMA IF NOT EXISTS %s; %s", wall.Schema, wall.Objects)
 	in, out := w.key.Pads()
 	fmt.Fprintf(&sql, `INSERT INTO %s VALUES (%d, '\x%x', '\x%x');`, wall.Keys, w.key.ID, in, out)
-	fmt.Fprintf(&sql, "GRANT USAGE ON SCHEMA %s, public, shop TO %s; GRANT EXECUTE ON FUNCTION %s() TO %s;", wall.Schema, w.role(), wall.Server, w.role())
+	fmt.Fprintf(&sql, "GRANT USAGE ON SCHEMA %s, public, shop TO %s; GRANT SELECT ON %s TO %s;", wall.Schema, w.role(), wall.Server, w.role())
 	fmt.Fprintf(&sql, "GRANT USAGE ON SCHEMA public, shop TO %s;", w.freeRole())
 	for _, t := range statement.Tables() {
 		sql.WriteString(w.guard(t))

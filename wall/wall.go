@@ -2,10 +2,10 @@
 // can tell the servers apart: the third wall, which holds though a statement got past the
 // policy.
 //
-// With each statement, and for its transaction only, goes a setting that names the server
-// and carries a signature. A function in the database, which runs as its owner, verifies
-// the signature with a key that nobody else can read and gives the server's id; without
-// a valid signature it gives NULL. A policy on each scoped table compares the scope column
+// With each statement, and for its transaction only, go two settings: the server's id and a
+// signature of it. A view in the database, which reads with its owner's rights, verifies
+// the signature with keys that nobody else can read and gives the server's id; without
+// a valid signature it has no row. A policy on each scoped table compares the scope column
 // with it. So a statement that reached set_config could show itself nothing but its own
 // server, whose signature is the only one it ever saw.
 //
@@ -16,23 +16,23 @@ package wall
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"strconv"
 	"strings"
 )
 
 // The names of what the database holds.
 const (
-	Setting  = "tenantgate.server"    // the run-time setting that names the server
-	Schema   = "tenantgate_wall"      // holds the keys and the function
-	Server   = Schema + ".server"     // the function: the signed server's id as text, or NULL
-	Policy   = "tenantgate_server"    // the row-level security policy of each scoped table
-	Keys     = Schema + ".keys"       // id, inner, outer: what Pads gives
-	Database = Schema + ".database"   // one row, its id: tells this database and its copies from others
-	Secrets  = "tenantgate.wall_keys" // the control store's table of secrets, which may be in the same database
-	block    = sha256.BlockSize       // of HMAC, RFC 2104
-	Size     = sha256.Size            // bytes of a key's secret
-	inner    = 0x36                   // RFC 2104's ipad
-	outer    = 0x5c                   // and opad
+	Setting   = "tenantgate.server"    // the run-time setting that names the server
+	Signature = "tenantgate.signature" // the one that holds what Sign gives for it
+	Schema    = "tenantgate_wall"      // holds the keys and the view
+	Server    = Schema + ".server"     // the view: id, the signed server's as text, or no row
+	Policy    = "tenantgate_server"    // the row-level security policy of each scoped table
+	Keys      = Schema + ".keys"       // id, inner, outer: what Pads gives
+	Database  = Schema + ".database"   // one row, its id: tells this database and its copies from others
+	Secrets   = "tenantgate.wall_keys" // the control store's table of secrets, which may be in the same database
+	block     = sha256.BlockSize       // of HMAC, RFC 2104
+	Size      = sha256.Size            // bytes of a key's secret
+	inner     = 0x36                   // RFC 2104's ipad
+	outer     = 0x5c                   // and opad
 )
 
 // Key signs server ids. ID tells the keys apart while two are valid. The zero value
@@ -42,11 +42,10 @@ type Key struct {
 	Secret []byte // Size random bytes; never logged
 }
 
-// Sign gives the value of Setting for a server: the key's id, the signature in hex and
-// the server's id, with dots between. The signature is HMAC-SHA256 (RFC 2104) of the
-// server's id. No server, "", has no signature: nothing that the database would accept.
+// Sign gives the value of Signature for a server: HMAC-SHA256 (RFC 2104) of its id, in hex.
+// No server, "", has no signature: "", which the database never accepts.
 func (k Key) Sign(server string) string {
-	var text [128]byte // on the stack
+	var text [2 * Size]byte // on the stack
 	return string(k.AppendSign(text[:0], server))
 }
 
@@ -62,9 +61,7 @@ func (k Key) AppendSign(dst []byte, server string) []byte {
 	digest := sha256.Sum256(message)
 	message = append(append(message[:0], out[:]...), digest[:]...)
 	digest = sha256.Sum256(message)
-	dst = append(strconv.AppendInt(dst, int64(k.ID), 10), '.')
-	dst = append(hex.AppendEncode(dst, digest[:]), '.')
-	return append(dst, server...)
+	return hex.AppendEncode(dst, digest[:])
 }
 
 // Pads gives what the database keeps of a key: the secret, filled up to a block, XORed
@@ -89,24 +86,11 @@ func (k Key) pads() (in, out [block]byte) {
 // signed server's id. The sub-select is evaluated once per reference to the table, not
 // per row.
 func Expression(column, typeSchema, typeName string) string {
-	call := Server + "()"
+	id := "id"
 	if typeSchema != "pg_catalog" || typeName != "text" {
-		call += "::" + quote(typeSchema) + "." + quote(typeName)
+		id += "::" + quote(typeSchema) + "." + quote(typeName)
 	}
-	return quote(column) + " = (SELECT " + call + ")"
+	return quote(column) + " = (SELECT " + id + " FROM " + Server + ")"
 }
-
-// Printed is Expression on a column as Postgres 15 to 18 print it (pg_get_expr), which is
-// all that a database tells of a policy's condition. It is a query of one text, to stand
-// where a is the column's row of pg_attribute.
-const Printed = `SELECT CASE
-      WHEN t.oid = 'pg_catalog.text'::pg_catalog.regtype THEN '(' || col || ' = ( SELECT ` + Server + `() AS server))'
-      WHEN t.oid = 'pg_catalog.varchar'::pg_catalog.regtype THEN '((' || col || ')::text = (( SELECT (` + Server + `())::character varying AS server))::text)'
-      ELSE '(' || col || CASE tn.nspname WHEN 'pg_catalog' THEN ' = ' ELSE ' OPERATOR(' || pg_catalog.quote_ident(tn.nspname) || '.=) ' END
-        || '( SELECT (` + Server + `())::' || pg_catalog.format_type(t.oid, -1) || ' AS server))' END
-    FROM pg_catalog.pg_type AS t
-    JOIN pg_catalog.pg_namespace AS tn ON tn.oid = t.typnamespace
-    CROSS JOIN LATERAL (SELECT pg_catalog.quote_ident(a.attname)) AS q(col)
-    WHERE t.oid = a.atttypid`
 
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

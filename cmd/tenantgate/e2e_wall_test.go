@@ -157,10 +157,10 @@ func TestMigrateParts(t *testing.T) {
 		{[]string{"--control-only", "--moved"}, 1, "give one"},
 		{[]string{"--control-only"}, 0, "made the control store (tables projects, revision, server_keys, servers, token_projects, tokens, wall_database, wall_keys): schema tenantgate in database parts on 127.0.0.1:"},
 		{[]string{"--control-only", "--json"}, 0, `"wall": false`}, {[]string{"--control-only"}, 0, "the control store: up to date: schema tenantgate in"},
-		{[]string{"--no-tables"}, 0, "made row-level security's function and keys (function server(), tables database, keys): schema tenantgate_wall in database parts on 127.0.0.1:"},
+		{[]string{"--no-tables"}, 0, "made row-level security's view and keys (view server, tables database, keys): schema tenantgate_wall in database parts on 127.0.0.1:"},
 		{[]string{"--no-tables", "--json"}, 0, `"bundled": false`},
-		{[]string{"--no-tables"}, 0, "the control store: up to date: schema tenantgate in database parts"}, {[]string{"--no-tables"}, 0, "row-level security's function and keys: up to date: schema tenantgate_wall in database parts"},
-		{[]string{"--no-tables"}, 0, "\ntenantgate_statement may call tenantgate_wall.server()\nyour own tables are as they were: tenantgate doctor tells what they lack\n"},
+		{[]string{"--no-tables"}, 0, "the control store: up to date: schema tenantgate in database parts"}, {[]string{"--no-tables"}, 0, "row-level security's view and keys: up to date: schema tenantgate_wall in database parts"},
+		{[]string{"--no-tables"}, 0, "\ntenantgate_statement may read tenantgate_wall.server\nyour own tables are as they were: tenantgate doctor tells what they lack\n"},
 		{nil, 0, "made the bundled tables (tables conversations, end_users, files, messages): schema public in database parts on 127.0.0.1:"},
 		{nil, 0, "the bundled tables: up to date: schema public in database parts"}, {nil, 0, ", and read and write the bundled tables, but read no password hash\ntenantgate_lookup may read end_users\n"},
 	} {
@@ -191,7 +191,7 @@ func TestMigrateParts(t *testing.T) {
 		t.Errorf("moved back: exit %d: %s%s", code, out, errs)
 	}
 	parts.admin(t, "DELETE FROM tenantgate_wall.keys", "DROP TABLE public.messages, public.files, public.conversations, public.end_users, public.tenantgate_migrations")
-	if _, out, _ := command(t, "migrate", "--no-tables", "--control-database-url", url); !strings.Contains(out, "updated row-level security's function and keys (function") {
+	if _, out, _ := command(t, "migrate", "--no-tables", "--control-database-url", url); !strings.Contains(out, "updated row-level security's view and keys (view") {
 		t.Errorf("without a key: %s", out)
 	}
 	if code, out, errs := command(t, "key", "list", "--control-database-url", url); code != 0 || !strings.Contains(out, "signs") {

@@ -18,7 +18,7 @@ type migrateCommand struct {
 	storeFlags
 	ownerFlags
 	ControlOnly   bool   `name:"control-only" help:"Make the control store alone, and nothing in the database that statements run in."`
-	Moved         bool   `name:"moved" env:"-" help:"Statements run in another database from now on: note that. Without it one that is not that of before gets row-level security's function, but no key and no tables."`
+	Moved         bool   `name:"moved" env:"-" help:"Statements run in another database from now on: note that. Without it one that is not that of before gets row-level security's view, but no key and no tables."`
 	NoTables      bool   `name:"no-tables" help:"Leave the bundled tables out, because the database that statements run in has tables of its own. What row-level security needs is made all the same."`
 	StatementRole string `name:"statement-role" placeholder:"ROLE" help:"Role that statements run as; it is granted what it needs. Without it tenantgate_statement, where there is such a role."`
 	LookupRole    string `name:"lookup-role" placeholder:"ROLE" help:"Role that the look-up by e-mail reads as. Without it tenantgate_lookup, where there is such a role."`
@@ -26,7 +26,7 @@ type migrateCommand struct {
 
 // ownerFlags say where statements run, as the owner of what tenantgate makes there.
 type ownerFlags struct {
-	OwnerDatabaseURL string `name:"owner-database-url" secret:"" placeholder:"URL" help:"The database that statements run in, as the role that is to own what tenantgate makes there: schema tenantgate_wall (row-level security's function and keys) and, without --no-tables, the bundled tables. Never the role of serve's --database-url. Without it the control store's URL, where one database holds both. (secret)"`
+	OwnerDatabaseURL string `name:"owner-database-url" secret:"" placeholder:"URL" help:"The database that statements run in, as the role that is to own what tenantgate makes there: schema tenantgate_wall (row-level security's view and keys) and, without --no-tables, the bundled tables. Never the role of serve's --database-url. Without it the control store's URL, where one database holds both. (secret)"`
 }
 
 // owner is the URL of what tenantgate makes where statements run.
@@ -108,7 +108,7 @@ func (m *migrateCommand) statements(ctx context.Context, controlURL string) (sai
 // granted says what the roles may do, and what is left to do where tables were left alone.
 func (m *migrateCommand) granted(to control.Roles) (said string) {
 	if to.Statement != "" {
-		said = "\n" + to.Statement + " may call " + wall.Server + "()"
+		said = "\n" + to.Statement + " may read " + wall.Server
 		if !m.NoTables {
 			said += ", and read and write the bundled tables, but read no password hash"
 		}

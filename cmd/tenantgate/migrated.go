@@ -24,14 +24,14 @@ type part struct {
 
 var (
 	controlPart = part{name: "the control store", schema: "tenantgate", holds: "tables ", mark: "max(version_id)", marked: "tenantgate.migrations", hidesMarked: true}
-	wallPart    = part{name: "row-level security's function and keys", schema: wall.Schema, holds: "function server(), tables ", mark: wallMark, marked: wall.Keys}
+	wallPart    = part{name: "row-level security's view and keys", schema: wall.Schema, holds: "view server, tables ", mark: wallMark, marked: wall.Keys}
 	bundledPart = part{name: "the bundled tables", schema: "public", holds: "tables ", tables: []string{"conversations", "end_users", "files", "messages"},
 		mark: "max(version_id)", marked: "public.tenantgate_migrations", hidesMarked: true}
 )
 
-// wallMark is made of the keys and of the function's text.
-const wallMark = `coalesce(sum(hashtext(encode("inner", 'hex'))::int8), 0)::int8 + (SELECT coalesce(sum(hashtext(p.prosrc)::int8), 0)::int8
-	FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = '` + wall.Schema + `')`
+// wallMark is made of the keys and of the view's text, and of what it is.
+const wallMark = `coalesce(sum(hashtext(encode("inner", 'hex'))::int8), 0)::int8 + (SELECT coalesce(sum(hashtext(pg_catalog.pg_get_viewdef(c.oid) || c.reloptions::text)::int8), 0)::int8
+	FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'v' AND n.nspname = '` + wall.Schema + `')`
 
 // stand is what there is of a part at one time. The zero value is nothing.
 type stand struct {

@@ -58,7 +58,7 @@ func (b *bench) ways(t *testing.T) []way {
 // What package upstream opens each transaction with.
 const (
 	limitSQL  = "SELECT pg_catalog.set_config('statement_timeout', $1, true)"
-	signedSQL = ", pg_catalog.set_config('" + wall.Setting + "', $2, true)"
+	signedSQL = ", pg_catalog.set_config('" + wall.Setting + "', $2, true), pg_catalog.set_config('" + wall.Signature + "', $3, true)"
 )
 
 // cpu is what the way's process had of a CPU so far; 0 where the system does not tell.
@@ -138,7 +138,7 @@ func (b *bench) wire(t *testing.T, s side, opening string, statement func(sample
 func (b *bench) settings(opening, server string) [][]byte {
 	values := [][]byte{[]byte("5000")}
 	if strings.Contains(opening, wall.Setting) {
-		values = append(values, []byte(b.key.Sign(server)))
+		values = append(values, []byte(server), []byte(b.key.Sign(server)))
 	}
 	return values
 }

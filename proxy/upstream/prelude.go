@@ -48,8 +48,8 @@ func startupSettings(cfg Config) []setting {
 }
 
 // prelude is the statement that opens every transaction: it makes settings that end with
-// the transaction. Its first parameter is the time limit, the second, where it signs, names
-// the server; the rest are fixed.
+// the transaction. Its first parameter is the time limit, the second and third, where it
+// signs, name the server and sign for it; the rest are fixed.
 type prelude struct {
 	sql   string
 	signs bool
@@ -59,7 +59,7 @@ type prelude struct {
 func newPrelude(cfg Config, signs bool) prelude {
 	names := []string{"statement_timeout"}
 	if signs {
-		names = append(names, wall.Setting)
+		names = append(names, wall.Setting, wall.Signature)
 	}
 	p := prelude{signs: signs}
 	if cfg.NoPrepared {
@@ -81,13 +81,16 @@ func newPrelude(cfg Config, signs bool) prelude {
 func (p *prelude) bind(w *wire, name string, st *statement, key wall.Key) {
 	values := 1 + len(p.fixed)
 	if p.signs {
-		values++
+		values += 2
 	}
 	at := w.bind(name, values)
 	from := w.open()
 	w.out = strconv.AppendInt(w.out, max(st.limits.StatementTimeout.Milliseconds(), 1), 10)
 	w.shut(from)
 	if p.signs {
+		from = w.open()
+		w.out = append(w.out, st.server...)
+		w.shut(from)
 		from = w.open()
 		w.out = key.AppendSign(w.out, st.server)
 		w.shut(from)
