@@ -10,6 +10,7 @@ import (
 	"github.com/tenantgate/tenantgate/control"
 	"github.com/tenantgate/tenantgate/control/embedded"
 	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/wall"
 )
 
 // database is a Postgres with the bundled tables, filled, and a control store for one
@@ -19,7 +20,8 @@ type database struct {
 	dir                             string
 	hand, statement, control, admin string // URLs: of who writes by hand, of tenantgate's roles, of the superuser
 	project, token                  string
-	version                         string // of Postgres
+	key                             wall.Key // which tenantgate signs with
+	version                         string   // of Postgres
 }
 
 // The database and its roles. Who writes by hand is not bound by row-level security.
@@ -75,6 +77,9 @@ func (d *database) fill(ctx context.Context) error {
 	if err := d.ask(ctx, "SHOW server_version", &d.version); err != nil {
 		return err
 	}
+	if err := d.ask(ctx, "SELECT secret FROM "+wall.Secrets, &d.key.Secret); err != nil {
+		return err
+	}
 	if err := run(ctx, d.admin, append([]string{"GRANT SELECT, INSERT, UPDATE ON messages TO " + handRole}, rowsSQL...)...); err != nil {
 		return err
 	}
@@ -111,7 +116,7 @@ func (d *database) addServers(ctx context.Context, prefix string, n int) error {
 }
 
 // ask reads the one value of a query.
-func (d *database) ask(ctx context.Context, query string, into *string) error {
+func (d *database) ask(ctx context.Context, query string, into any) error {
 	conn, err := pgx.Connect(ctx, d.admin)
 	if err != nil {
 		return err

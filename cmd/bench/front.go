@@ -16,7 +16,7 @@ func (f *frontCommand) Run(ctx context.Context) error {
 	var answers interface{ serve(net.Listener) error }
 	var err error
 	switch f.Kind {
-	case "bare":
+	case "bare", "walled":
 		answers, err = newBare(ctx, f)
 	case "idiomatic":
 		answers, err = newIdiomatic(ctx, f)

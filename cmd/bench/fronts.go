@@ -30,7 +30,7 @@ func startFronts(ctx context.Context, c *compareCommand, d *database) ([]*front,
 		return nil, err
 	}
 	var fronts []*front
-	for i, kind := range []string{"bare", "idiomatic"} {
+	for i, kind := range []string{"bare", "walled", "idiomatic"} {
 		port, err := freePort(ctx)
 		if err != nil {
 			return fronts, err
@@ -38,6 +38,9 @@ func startFronts(ctx context.Context, c *compareCommand, d *database) ([]*front,
 		f := &front{name: kind, addr: local(port), counts: "http://" + local(port+1) + "/", path: func(_ string, s statement) string { return "/" + s.name }}
 		f.cmd = exec.CommandContext(ctx, self, "front", kind, "--server", server, "--addr", f.addr, "--pool", strconv.Itoa(c.Pool)) //nolint:gosec // itself
 		f.cmd.Env = append(os.Environ(), "BENCH_DATABASE_URL="+d.hand)
+		if kind == "walled" {
+			f.cmd.Env = append(os.Environ(), "BENCH_DATABASE_URL="+d.statement, "BENCH_SIGNATURE="+d.key.Sign(server))
+		}
 		if err := f.start(ctx, d.dir, f.counts); err != nil {
 			return fronts[:i], err
 		}

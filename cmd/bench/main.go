@@ -2,10 +2,10 @@
 // server that takes all it can get (make bench-crowd), and with ever more servers and
 // statements (make bench-grow).
 //
-// For the price, on one Postgres, in turns of a second or so, each statement is sent to four fronts by the
+// For the price, on one Postgres, in turns of a second or so, each statement is sent to five fronts by the
 // same clients: tenantgate as it is shipped, with all walls; a bare program, which runs one
-// prepared statement and checks nothing (bare.go); what somebody would write by hand
-// (idiomatic.go); and pgbench, which asks Postgres directly. Each front is a process of its
+// prepared statement and checks nothing (bare.go); the same behind row-level security; what
+// somebody would write by hand (idiomatic.go); and pgbench, which asks Postgres directly. Each front is a process of its
 // own, so that what it takes of the machine can be read. What is printed are medians over
 // the rounds, of the ratios too: a busy machine slows a whole round down.
 package main
@@ -63,11 +63,12 @@ type growCommand struct {
 
 // frontCommand is what the processes run that are compared with tenantgate.
 type frontCommand struct {
-	Kind   string `arg:"" enum:"bare,idiomatic" help:"Which one."`
-	URL    string `required:"" env:"BENCH_DATABASE_URL" help:"The database."`
-	Server string `required:"" help:"Whose rows it gives."`
-	Addr   string `required:"" help:"Where it listens."`
-	Pool   int    `default:"16" help:"Connections to Postgres."`
+	Kind      string `arg:"" enum:"bare,walled,idiomatic" help:"Which one."`
+	URL       string `required:"" env:"BENCH_DATABASE_URL" help:"The database."`
+	Server    string `required:"" help:"Whose rows it gives."`
+	Signature string `env:"BENCH_SIGNATURE" help:"The server's, for a role that row-level security binds."`
+	Addr      string `required:"" help:"Where it listens."`
+	Pool      int    `default:"16" help:"Connections to Postgres."`
 }
 
 func main() {

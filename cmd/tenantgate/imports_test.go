@@ -15,7 +15,7 @@ const module = "github.com/tenantgate/tenantgate"
 // Postgres said becomes one of them there.
 var arrows = map[string][]string{
 	"cmd/tenantgate":          {"*"},
-	"cmd/bench":               {"control", "control/embedded", "proxy"},
+	"cmd/bench":               {"control", "control/embedded", "proxy", "wall"},
 	"proxy/rest":              {"proxy", "policy", "proxy/rest/apidoc"},
 	"proxy/upstream":          {"proxy", "policy", "wall"},
 	"control":                 {"proxy", "policy", "wall"},
