@@ -136,27 +136,27 @@ func compareValues(t *testing.T, base protoreflect.Message, fd protoreflect.Fiel
 type (
 	hiding struct {
 		*pg.A_Star
-		state, size, unknown, other int
+		_, _, _, _ int
 	}
 	strange struct {
 		*pg.A_Star
-		state, size, unknown int
-		Other                func()
+		_, _, _ int
+		Other   func()
 	}
 	several struct {
 		*pg.A_Star
-		state, size, unknown int
-		Of                   any
+		_, _, _ int
+		Of      any
 	}
 	first   struct{ *pg.A_Star }
 	second  struct{ *pg.A_Star }
 	foreign struct {
 		proto.Message
-		state, size, unknown int
+		_, _, _ int
 	}
 	plain struct {
 		*pg.A_Star
-		state, size, unknown int
+		_, _, _ int
 	}
 )
 
