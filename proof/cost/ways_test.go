@@ -55,7 +55,7 @@ func (b *bench) ways(t *testing.T) []way {
 	return list
 }
 
-// What package upstream opens each transaction with, the first where the limit is not the one that its connections start with.
+// What package upstream opens each transaction with.
 const (
 	limitSQL  = "SELECT pg_catalog.set_config('statement_timeout', $1, true)"
 	signedSQL = ", pg_catalog.set_config('" + wall.Setting + "', $2, true), pg_catalog.set_config('" + wall.Signature + "', $3, true)"

@@ -6,9 +6,8 @@
 //
 // A statement and what belongs to it form one implicit transaction, ended by one Sync:
 //
-//	prelude    set_config(…, true): the statement's time limit, where    (prelude.go)
-//	           it is not the connection's, and its server with a
-//	           signature, for row-level security                         (package wall)
+//	prelude    set_config(…, true): the statement's time limit, and      (prelude.go)
+//	           its server with a signature, for row-level security       (package wall)
 //	[describe] Parse and Describe, on a connection's first use of a text (describe.go);
 //	           in the same round trip where another one knows the text   (descriptions.go)
 //	statement  Bind and Execute, everything in text format               (args.go, runrows.go)

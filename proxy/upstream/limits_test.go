@@ -171,56 +171,6 @@ func TestStatementTimeout(t *testing.T) {
 	}
 }
 
-// Ensure each statement has its own time limit where they alternate on one connection, the
-// one that connections start with among them, and that each prelude is prepared once.
-func TestTimeLimitsAlternate(t *testing.T) {
-	for name, open := range map[string]func() *bench{
-		"plain":   func() *bench { return setup(t, Config{MaxConns: 1}, "") },
-		"signed":  func() *bench { return walledBench(t, Config{MaxConns: 1}, direct).bench },
-		"unnamed": func() *bench { return setup(t, Config{MaxConns: 1, NoPrepared: true}, "") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := open()
-			with := func(limit time.Duration, sql string) *statement {
-				st := as("a", sel(sql))
-				st.limits.StatementTimeout = limit
-				return st
-			}
-			for range 3 {
-				for _, limit := range []time.Duration{startLimit, 200 * time.Millisecond, startLimit, startLimit, 7 * time.Second, 6500 * time.Millisecond} {
-					want := strings.Replace(limit.String(), "6.5s", "6500ms", 1)
-					if got := b.must(with(limit, "SELECT current_setting('statement_timeout')")); !strings.HasSuffix(got, `[["`+want+`"]]`) {
-						t.Errorf("limited to %s: %s", limit, got)
-					}
-				}
-				b.fail(with(100*time.Millisecond, "SELECT pg_sleep(10)"), proxy.StatementTimeout)
-			}
-			start := time.Now()
-			e := b.fail(with(startLimit, "SELECT pg_sleep(20)"), proxy.StatementTimeout)
-			if took := time.Since(start); took < startLimit || took > startLimit+2*time.Second || !strings.Contains(e.Message, "and was cancelled") {
-				t.Errorf("took %s: %v", took, e)
-			}
-			want := map[string]string{"plain": "tg_prelude tg_prelude_limits", "signed": "tg_prelude_both tg_prelude_signs", "unnamed": ""}[name]
-			const prepared = "SELECT coalesce(string_agg(name, ' ' ORDER BY name), '') FROM pg_prepared_statements WHERE starts_with(name, 'tg_prelude')"
-			if got := b.must(with(startLimit, prepared)); !strings.HasSuffix(got, `[["`+want+`"]]`) {
-				t.Errorf("prepared: %s, want %s", got, want)
-			}
-			// What was prepared though its answer never came is no hindrance.
-			conn, err := b.pool.pool.Acquire(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, p := range sessionOf(conn.Conn().PgConn()).preludes {
-				p.prepared = false
-			}
-			conn.Release()
-			for _, limit := range []time.Duration{startLimit, time.Second, startLimit} {
-				b.must(with(limit, "SELECT 1"))
-			}
-		})
-	}
-}
-
 // Ensure a time limit under a millisecond, or none, does not become "no limit".
 func TestNoTimeLimit(t *testing.T) {
 	b := setup(t, Config{}, "")
@@ -236,4 +186,20 @@ func TestNoTimeLimit(t *testing.T) {
 	b.fail(st, policy.Internal)
 	_, err := b.pool.Query(t.Context(), policy.Bound{}, Encoding{}, nil)
 	refusal(t, err, policy.Internal, "the zero Bound")
+}
+
+// Ensure a limit that a statement left on its connection is not the next one's, even where
+// that is the one that the connection began with.
+func TestTimeLimitIsNotLeftBehind(t *testing.T) {
+	b := setup(t, Config{MaxConns: 1}, "")
+	for _, left := range []string{"0", "1"} {
+		b.must(as("a", sel("SELECT pg_catalog.set_config('statement_timeout', '"+left+"', false)")))
+		for _, limit := range []time.Duration{5 * time.Second, 15 * time.Second, time.Second} {
+			st := as("b", sel("SELECT current_setting('statement_timeout')"))
+			st.limits.StatementTimeout = limit
+			if got := b.must(st); !strings.HasSuffix(got, `[["`+limit.String()+`"]]`) {
+				t.Errorf("limited to %s after one had left %s: %s", limit, left, got)
+			}
+		}
+	}
 }

@@ -3,7 +3,6 @@ package upstream
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/wall"
@@ -43,42 +42,26 @@ func startupSettings(cfg Config) []setting {
 		setting{"default_transaction_isolation", "read committed"},
 		setting{"default_transaction_read_only", "off"},
 		setting{"default_transaction_deferrable", "off"},
-		setting{"statement_timeout", startLimit.String()},
+		// For what runs without a prelude: reading the catalog, preparing the session.
+		setting{"statement_timeout", "15s"},
 	)
 }
 
-// startLimit is the time limit of what a connection runs, unless a prelude sets another: that
-// costs Postgres 8,000 instructions. It is what a policy gives that says nothing.
-const startLimit = 5 * time.Second
-
 // prelude is the statement that opens every transaction: it makes settings that end with
-// the transaction. Its parameters are, in this order, the time limit, where it limits; the
-// server and its signature, where it signs; and what is fixed. It may have none: it is what
-// tells that the transaction began.
+// the transaction. Its first parameter is the time limit, the second and third, where it
+// signs, name the server and sign for it; the rest are fixed.
 type prelude struct {
-	preludeKind
-	name     string
-	sql      string
-	fixed    [][]byte
-	prepared bool // on the connection, under its name
+	sql   string
+	signs bool
+	fixed [][]byte
 }
 
-// preludeKind is what a prelude sets beside what is fixed.
-type preludeKind struct{ limits, signs bool }
-
-var preludeNames = map[preludeKind]string{
-	{}: "tg_prelude", {limits: true}: "tg_prelude_limits", {signs: true}: "tg_prelude_signs", {limits: true, signs: true}: "tg_prelude_both",
-}
-
-func newPrelude(cfg Config, kind preludeKind) *prelude {
-	var names []string
-	if kind.limits {
-		names = append(names, "statement_timeout")
-	}
-	if kind.signs {
+func newPrelude(cfg Config, signs bool) prelude {
+	names := []string{"statement_timeout"}
+	if signs {
 		names = append(names, wall.Setting, wall.Signature)
 	}
-	p := &prelude{preludeKind: kind, name: preludeNames[kind]}
+	p := prelude{signs: signs}
 	if cfg.NoPrepared {
 		for _, s := range sessionSettings(cfg) {
 			names = append(names, s.name)
@@ -96,21 +79,16 @@ func newPrelude(cfg Config, kind preludeKind) *prelude {
 // bind writes the prelude's parameters for a statement and has it run; the key is for one that
 // signs. Less than a millisecond would mean "no limit" to Postgres, so it is rounded up.
 func (p *prelude) bind(w *wire, name string, st *statement, key wall.Key) {
-	values := len(p.fixed)
-	if p.limits {
-		values++
-	}
+	values := 1 + len(p.fixed)
 	if p.signs {
 		values += 2
 	}
 	at := w.bind(name, values)
-	if p.limits {
-		from := w.open()
-		w.out = strconv.AppendInt(w.out, max(st.limits.StatementTimeout.Milliseconds(), 1), 10)
-		w.shut(from)
-	}
+	from := w.open()
+	w.out = strconv.AppendInt(w.out, max(st.limits.StatementTimeout.Milliseconds(), 1), 10)
+	w.shut(from)
 	if p.signs {
-		from := w.open()
+		from = w.open()
 		w.out = append(w.out, st.server...)
 		w.shut(from)
 		from = w.open()

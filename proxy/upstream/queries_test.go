@@ -19,8 +19,8 @@ func TestQueriesOnly(t *testing.T) {
 func TestPreludeIsKept(t *testing.T) {
 	w := walledBench(t, Config{MaxConns: 1}, direct)
 	w.sees("b", 2)
-	const steal = `'PREPARE tg_prelude_signs(text, text) AS SELECT set_config(''my.stolen'', $2, false)'`
-	for _, text := range []string{"DEALLOCATE tg_prelude_signs", "DEALLOCATE ALL", "DO $d$ BEGIN EXECUTE 'DEALLOCATE tg_prelude_signs'; EXECUTE " + steal + "; END $d$"} {
+	const steal = `'PREPARE tg_prelude(text, text) AS SELECT set_config(''my.stolen'', $2, false)'`
+	for _, text := range []string{"DEALLOCATE tg_prelude", "DEALLOCATE ALL", "DO $d$ BEGIN EXECUTE 'DEALLOCATE tg_prelude'; EXECUTE " + steal + "; END $d$"} {
 		if _, err := w.query(as("a", sel(text))); err == nil {
 			t.Errorf("%s ran", text)
 		}

@@ -160,7 +160,6 @@ func (r *run) opening() error {
 	if err := r.skip(commandComplete); err != nil {
 		return err
 	}
-	r.s.preludeRan()
 	r.opened, r.reached = true, begun
 	return nil
 }

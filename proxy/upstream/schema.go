@@ -19,8 +19,8 @@ import (
 const schemaTime = 10 * time.Second
 
 // pathSQL has the catalog's functions print every name that is not pg_catalog's with its
-// schema, whatever the session's path is, and gives them the time $1.
-const pathSQL = `SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), pg_catalog.set_config('statement_timeout', $1, true)`
+// schema, whatever the session's path is.
+const pathSQL = `SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)`
 
 // schemaSQL reads the tables named by $1[i].$2[i] in one statement, and so in one
 // snapshot: a table and its columns are of the same moment. $3[i] is the scope column.
@@ -138,7 +138,7 @@ func (p *Pool) readCatalog(ctx context.Context, conn *pgxpool.Conn, tables []pol
 		schemas[i], names[i], scopes[i] = t.Schema, t.Name, p.cfg.Wall.Scopes[t]
 	}
 	var batch pgx.Batch
-	batch.Queue(pathSQL, schemaTime.String())
+	batch.Queue(pathSQL)
 	batch.Queue(schemaSQL, schemas, names, scopes).QueryRow(func(row pgx.Row) error { return scanJSON(row, &rows) })
 	batch.Queue(roleRLS).QueryRow(func(row pgx.Row) error { return scanJSON(row, &role) })
 	return rows, role, conn.SendBatch(ctx, &batch).Close()

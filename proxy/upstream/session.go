@@ -10,8 +10,11 @@ import (
 // sessionKey is where a connection carries its session.
 const sessionKey = "tenantgate.session"
 
-// shapesName is the name of a session's own prepared statement, beside those of preludeNames.
-const shapesName = "tg_shapes"
+// The names of the session's own prepared statements.
+const (
+	preludeName = "tg_prelude"
+	shapesName  = "tg_shapes"
+)
 
 // session is one connection and what is prepared on it. It belongs to whoever acquired
 // the connection.
@@ -19,12 +22,13 @@ type session struct {
 	conn       *pgconn.PgConn
 	wire       wire
 	alarm      alarm
-	cfg        Config
-	preludes   map[preludeKind]*prelude // those that were needed
-	parsing    *prelude                 // the one whose preparation is on its way; nil: none
-	statements *statements              // nil where nothing may be named
-	run        run                      // the one that has the connection now
-	left       bool                     // given up while the server may still be at work
+	wall       Wall
+	plain      prelude
+	signing    prelude
+	signs      bool        // the prelude that is prepared is the signing one
+	statements *statements // nil where nothing may be named
+	run        run         // the one that has the connection now
+	left       bool        // given up while the server may still be at work
 }
 
 // messagesSQL asks for messages in English where the role may set that; the caller's
@@ -34,7 +38,7 @@ THEN pg_catalog.set_config('lc_messages', 'C', false) END`
 
 // newSession makes conn ready for statements.
 func newSession(ctx context.Context, conn *pgconn.PgConn, cfg Config) error {
-	s := &session{conn: conn, cfg: cfg, preludes: map[preludeKind]*prelude{}}
+	s := &session{conn: conn, wall: cfg.Wall, plain: newPrelude(cfg, false), signing: newPrelude(cfg, true)}
 	s.wire.conn, s.wire.in = conn.Conn(), socketOf(conn).ticket.in
 	s.alarm.conn = conn.Conn()
 	socketOf(conn).ticket.alarm.Store(&s.alarm)
@@ -43,12 +47,13 @@ func newSession(ctx context.Context, conn *pgconn.PgConn, cfg Config) error {
 		return nil
 	}
 	s.statements = newStatements(cfg.StatementCacheSize)
-	_, signs := cfg.Wall.key("any")
-	likely := s.prelude(preludeKind{signs: signs})
-	if _, err := conn.Prepare(ctx, likely.name, likely.sql, nil); err != nil {
+	opening := &s.plain
+	if _, s.signs = cfg.Wall.key("any"); s.signs {
+		opening = &s.signing
+	}
+	if _, err := conn.Prepare(ctx, preludeName, opening.sql, nil); err != nil {
 		return fmt.Errorf("preparing a session: %w", err)
 	}
-	likely.prepared = true
 	if _, err := conn.Prepare(ctx, shapesName, shapesSQL, nil); err != nil {
 		return fmt.Errorf("preparing a session: %w", err)
 	}
@@ -69,40 +74,19 @@ func sessionOf(conn *pgconn.PgConn) *session {
 // connection is not the same backend for two transactions.
 func (s *session) pooled() bool { return s.statements == nil }
 
-// prelude gives the one of a kind.
-func (s *session) prelude(kind preludeKind) *prelude {
-	p := s.preludes[kind]
-	if p == nil {
-		p = newPrelude(s.cfg, kind)
-		s.preludes[kind] = p
-	}
-	return p
-}
-
-// writePrelude writes the prelude, and its preparation where none of its kind was needed
-// before, as when a key came or went.
+// writePrelude writes the prelude. One that was not in use when the connection was made,
+// because a key came or went, is sent unnamed.
 func (s *session) writePrelude(st *statement) {
-	key, signs := s.cfg.Wall.key(st.server)
-	p := s.prelude(preludeKind{limits: s.pooled() || st.limits.StatementTimeout != startLimit, signs: signs})
-	name := p.name
-	s.parsing = nil
-	switch {
-	case s.pooled():
+	key, signs := s.wall.key(st.server)
+	p, name := &s.plain, preludeName
+	if signs {
+		p = &s.signing
+	}
+	if s.pooled() || signs != s.signs {
 		name = ""
 		s.wire.parse(name, p.sql)
-	case !p.prepared:
-		s.wire.deallocate(name) // an attempt that failed may have left it
-		s.wire.parse(name, p.sql)
-		s.parsing = p
 	}
 	p.bind(&s.wire, name, st, key)
-}
-
-// preludeRan notes that the prelude was prepared, if that was on its way.
-func (s *session) preludeRan() {
-	if s.parsing != nil {
-		s.parsing.prepared, s.parsing = true, nil
-	}
 }
 
 // writeShapes writes the check of the tables' shapes, if the statement relies on some.
