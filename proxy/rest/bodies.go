@@ -17,6 +17,8 @@ func (b *bodies) take() *[]byte {
 
 // giveBack takes a buffer whose answer was written, or never will be.
 func (b *bodies) giveBack(body *[]byte) {
-	*body = (*body)[:0]
-	b.pool.Put(body)
+	if cap(*body) > largeBody {
+		*body = (*body)[:0]
+		b.pool.Put(body)
+	}
 }

@@ -59,7 +59,7 @@ type conn struct {
 	place   proxy.Place // of the request whose answer is not written yet; zero: none
 	present *presence   // the client that was followed last; nil: none was
 	body    *[]byte     // the large buffer that its answer is in; nil: it has none
-	large   bool        // the last answer was longer than keptBody
+	large   bool        // the last answer was longer than largeBody
 	request request     // the one that is being answered
 }
 

@@ -9,9 +9,13 @@ import (
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
-// keptBody is the largest body, in bytes, of an answer or a request, whose buffer stays with
-// its connection. An answer's larger one is lent by bodies, a request's is left to the collector.
-const keptBody = 64 << 10
+// keptBody is the largest buffer, in bytes, of an answer or a request, that stays with its
+// connection. An answer's larger one is lent by bodies, a request's is left to the collector.
+// A buffer grows ahead of what is in it: a large answer is one whose buffer may be larger.
+const (
+	keptBody  = 64 << 10
+	largeBody = keptBody / 2
+)
 
 // codeGone is the code, in logs and metrics, of requests whose client went away.
 const codeGone = "client_closed"
@@ -39,8 +43,8 @@ func (r *request) setBody(status int, contentType string, body []byte) {
 	r.http.Response.SetStatusCode(status)
 	r.commonHeaders("no-store")
 	r.http.Response.Header.SetContentType(contentType)
-	r.conn.large = len(body) > keptBody
-	if r.conn.body != nil || cap(body) > keptBody {
+	r.conn.large = len(body) > largeBody
+	if r.conn.large || r.conn.body != nil || cap(body) > keptBody {
 		r.conn.lend(body)
 		r.http.Response.SetBodyRaw(body)
 		return
