@@ -63,7 +63,7 @@ func (f factory) gaugeVec(name, help string, labels ...string) *prometheus.Gauge
 // histograms makes histograms that are exposed with the classic buckets given (upper
 // bounds in seconds) and as native ones to a scraper that asks for them.
 func (f factory) histograms(name, help string, by label, buckets []float64) bounded[prometheus.Observer] {
-	vec := &heldVec{HistogramVec: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	vec := &heldVec{vec: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: namespace, Name: name, Help: help,
 		Buckets:                         buckets,
 		NativeHistogramBucketFactor:     nativeFactor,

@@ -43,22 +43,24 @@ func (h *held) putIn() {
 
 // heldVec is a vector of histograms of which nothing is held back when it is read.
 type heldVec struct {
-	*prometheus.HistogramVec
+	vec  *prometheus.HistogramVec
 	held []*held
 }
 
 // of gives the histogram of a label's value, which must be asked for before the vector is
 // registered.
 func (v *heldVec) of(value string) prometheus.Observer {
-	h := &held{to: v.WithLabelValues(value)}
+	h := &held{to: v.vec.WithLabelValues(value)}
 	v.held = append(v.held, h)
 	return h
 }
 
-// Collect implements prometheus.Collector.
+// Describe implements prometheus.Collector, as Collect.
+func (v *heldVec) Describe(out chan<- *prometheus.Desc) { v.vec.Describe(out) }
+
 func (v *heldVec) Collect(out chan<- prometheus.Metric) {
 	for _, h := range v.held {
 		h.flush()
 	}
-	v.HistogramVec.Collect(out)
+	v.vec.Collect(out)
 }

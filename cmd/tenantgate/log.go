@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"sync"
@@ -79,7 +78,7 @@ type heldLine struct {
 
 // heldLines holds lines for a moment, so that not each request waits until its own is made
 // and the system has taken it: many are made one after the other, and written in one go,
-// whole and in order. When there is no room the writer of the next line waits as if nothing
+// whole, and each writer's in order. When there is no room the writer of the next line waits as if nothing
 // were held: none is dropped for want of room.
 type heldLines struct {
 	mu   sync.Mutex
@@ -151,7 +150,7 @@ func mark(token chan<- struct{}) {
 func (l *heldLines) now(line heldLine) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	return errors.Join(l.writeOut(l.take()...), l.writeOut(line))
+	return l.writeOut(append(l.take(), line)...)
 }
 
 // flush writes what is held.
@@ -170,21 +169,25 @@ func (l *heldLines) take() []heldLine {
 	return taken
 }
 
-// writeOut makes lines and writes them, or none. Whoever asks is writing.
+// writeOut makes lines and writes them, or none; of several errors it gives the last. Whoever
+// asks is writing.
 func (l *heldLines) writeOut(lines ...heldLine) error {
-	var errs []error
+	var failed error
 	for i, line := range lines {
-		errs = append(errs, line.handler.Handle(context.Background(), line.record))
+		if err := line.handler.Handle(context.Background(), line.record); err != nil {
+			failed = err
+		}
 		lines[i] = heldLine{}
 	}
 	if l.lines.Len() > 0 {
-		_, err := l.out.Write(l.lines.Bytes())
-		errs = append(errs, err)
+		if _, err := l.out.Write(l.lines.Bytes()); err != nil {
+			failed = err
+		}
 	}
 	if l.lines.Reset(); l.lines.Cap() > heldMost*heldLength {
 		l.lines = bytes.Buffer{}
 	}
-	return errors.Join(errs...)
+	return failed
 }
 
 // finish writes what is held, and ends the goroutine. Lines that come later are written

@@ -94,8 +94,11 @@ func anyChild(m proto.Message, is func(proto.Message) bool) (found bool) {
 
 // inner gives the message that a Node holds; nil for a nil or empty Node.
 func inner(n *pg.Node) (m proto.Message) {
-	if n != nil && n.Node != nil {
-		m = reflect.ValueOf(n.Node).Elem().Field(0).Interface().(proto.Message)
+	if n == nil || n.Node == nil {
+		return nil
+	}
+	if held := reflect.ValueOf(n.Node).Elem().Field(0); !held.IsNil() {
+		m = held.Interface().(proto.Message)
 	}
 	return m
 }
