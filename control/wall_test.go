@@ -352,25 +352,38 @@ func TestKeysDiffer(t *testing.T) {
 		if _, err := conn.Exec(t.Context(), `INSERT INTO tenantgate_wall.keys (id, "inner", "outer") SELECT 9, "inner", "outer" FROM tenantgate_wall.keys`); sqlState(err) != "23505" {
 			t.Errorf("%v", err)
 		}
-		exec(t, url, "ALTER TABLE tenantgate_wall.keys DROP CONSTRAINT keys_differ")
+		exec(t, url, "DROP INDEX tenantgate_wall.keys_differ")
 		if _, err := MigrateWall(t.Context(), url, Roles{Statement: "none", Lookup: "nobody", Optional: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
+// formerFunction is what did the view's work in earlier versions.
+const formerFunction = `CREATE FUNCTION tenantgate_wall.server() RETURNS pg_catalog.text LANGUAGE plpgsql STABLE SECURITY DEFINER PARALLEL SAFE AS $$
+DECLARE
+    claimed pg_catalog.text := pg_catalog.substr(pg_catalog.current_setting('tenantgate.server', true),
+        pg_catalog.strpos(pg_catalog.current_setting('tenantgate.server', true), '.') OPERATOR(pg_catalog.+) 66);
+BEGIN
+    RETURN (SELECT claimed FROM tenantgate_wall.keys AS k
+        WHERE pg_catalog.current_setting('tenantgate.server', true) OPERATOR(pg_catalog.=) pg_catalog.concat_ws('.', k.id,
+            pg_catalog.encode(pg_catalog.sha256(k."outer" OPERATOR(pg_catalog.||)
+                pg_catalog.sha256(k."inner" OPERATOR(pg_catalog.||) pg_catalog.convert_to(claimed, 'UTF8'))), 'hex'), claimed));
+END
+$$`
+
 // Ensure a database from before the view comes over whole: its bundled policies read the
 // view, the function stays for the tables of others that call it, shows them no row, and
 // goes once none does.
 func TestFromTheFunctionToTheView(t *testing.T) {
 	url, roles, keys := walledDB(t)
-	exec(t, url, wall.MakeFormer)
+	exec(t, url, formerFunction)
 	exec(t, url, `GRANT EXECUTE ON FUNCTION tenantgate_wall.server() TO `+roles.Statement+`; CREATE TABLE own (server_id text); ALTER TABLE own ENABLE ROW LEVEL SECURITY; GRANT SELECT ON own TO `+roles.Statement+`;
 		INSERT INTO own VALUES ('a'); CREATE POLICY tenantgate_server ON own USING (server_id = (SELECT tenantgate_wall.server()))`)
 	for _, table := range []string{"end_users", "conversations", "messages", "files"} {
 		exec(t, url, "ALTER POLICY tenantgate_server ON "+table+" USING (server_id = (SELECT tenantgate_wall.server())) WITH CHECK (server_id = (SELECT tenantgate_wall.server()))")
 	}
-	exec(t, url, "DROP VIEW tenantgate_wall.server; ALTER TABLE tenantgate_wall.keys DROP CONSTRAINT keys_differ; DELETE FROM tenantgate_migrations WHERE version_id = 3")
+	exec(t, url, "DROP VIEW tenantgate_wall.server; DROP INDEX tenantgate_wall.keys_differ; DELETE FROM tenantgate_migrations WHERE version_id = 3")
 	for range 2 {
 		if _, err := MigrateBundled(t.Context(), url, roles); err != nil {
 			t.Fatal(err)
@@ -396,7 +409,8 @@ func TestFromTheFunctionToTheView(t *testing.T) {
 		t.Fatal(err)
 	}
 	const functions = "SELECT count(*)::text FROM pg_proc WHERE pronamespace = 'tenantgate_wall'::regnamespace"
-	want(t, url, "1", functions)
+	want(t, url, "1", functions+" AND NOT prosecdef")
+	want(t, url, "true", `SELECT (tenantgate_wall.server() IS NULL)::text FROM set_config('tenantgate.server', '1.`+key.Sign("a")+`.a', false)`)
 	exec(t, url, "DROP POLICY tenantgate_server ON own")
 	if _, err := MigrateWall(t.Context(), url, roles); err != nil {
 		t.Fatal(err)

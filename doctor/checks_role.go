@@ -55,7 +55,7 @@ var roleChecks = []check{
 				UNION ALL SELECT 'read and change what the policy ' || quote_ident(p.polname) || ' on ' || scoped.ident || ' admits', true
 				FROM scoped JOIN pg_policy p ON p.polrelid = scoped.oid AND p.polpermissive AND p.polname <> 'tenantgate_server' AND r.oid = ANY (p.polroles)
 				UNION ALL SELECT 'read or write ' || vaults.ident, true FROM vaults WHERE NOT r.rolsuper
-					AND (has_any_column_privilege(r.oid, vaults.oid, 'SELECT, INSERT, UPDATE, REFERENCES') OR has_table_privilege(r.oid, vaults.oid, 'DELETE, TRUNCATE, TRIGGER'))
+					AND (r.oid = vaults.relowner OR has_any_column_privilege(r.oid, vaults.oid, 'SELECT, INSERT, UPDATE, REFERENCES') OR has_table_privilege(r.oid, vaults.oid, 'DELETE, TRUNCATE, TRIGGER'))
 				UNION ALL SELECT 'replace the view of the wall', true FROM judge JOIN pg_namespace n ON n.oid = judge.relnamespace WHERE r.oid IN (judge.relowner, n.nspowner)
 				UNION ALL SELECT 'delete keys through tenantgate_wall.server', true FROM judge WHERE NOT r.rolsuper
 					AND (has_any_column_privilege(r.oid, judge.oid, 'INSERT, UPDATE, REFERENCES') OR has_table_privilege(r.oid, judge.oid, 'DELETE, TRUNCATE, TRIGGER'))

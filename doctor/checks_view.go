@@ -39,7 +39,7 @@ var viewChecks = []check{
 	}, {
 		name: "view-select", severity: Risk, breach: true, stage: stageSchema,
 		sql: `SELECT 'tenantgate_wall.server' AS object, me.ident AS role FROM me, judge
-		WHERE NOT (has_table_privilege(me.oid, judge.oid, 'SELECT') AND has_schema_privilege(me.oid, judge.relnamespace, 'USAGE'))`,
+		WHERE NOT (has_column_privilege(me.oid, judge.oid, 1::int2, 'SELECT') AND has_schema_privilege(me.oid, judge.relnamespace, 'USAGE'))`,
 		says: `{role} may not read {object}: every statement on a table with the wall fails, and the service can't try it`,
 		mend: "GRANT USAGE ON SCHEMA tenantgate_wall TO {role};\nGRANT SELECT ON {object} TO {role};",
 	}, {

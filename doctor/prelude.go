@@ -49,7 +49,7 @@ var relations = []relation{
 	{"judge", `SELECT c.* FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'tenantgate_wall' AND c.relname = 'server' AND c.relkind = 'v'`},
 	{"former", `SELECT p.oid FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'tenantgate_wall' AND p.proname = 'server' AND p.pronargs = 0`},
 	{"keyring", `SELECT c.* FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'tenantgate_wall' AND c.relname = 'keys'`},
-	{"vaults", `SELECT c.oid, format('%I.%I', n.nspname, c.relname) AS ident FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+	{"vaults", `SELECT c.oid, c.relowner, format('%I.%I', n.nspname, c.relname) AS ident FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname || '.' || c.relname IN ('` + wall.Keys + `', '` + wall.Secrets + `')`},
 	{"peeks", ` SELECT r.ev_class AS oid, v.ident FROM vaults v JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = v.oid
     AND d.classid = 'pg_rewrite'::regclass JOIN pg_rewrite r ON r.oid = d.objid AND r.ev_class <> v.oid AND r.ev_class NOT IN (SELECT oid FROM judge)

@@ -28,7 +28,7 @@ func unsigned() [][2]string {
 func probe(ctx context.Context, tx pgx.Tx) (findings []Finding, asked bool, err error) {
 	var readable bool
 	err = tx.QueryRow(ctx, "WITH judge AS ("+relationNamed("judge")+`)
-		SELECT EXISTS (SELECT FROM judge WHERE has_schema_privilege(relnamespace, 'USAGE') AND has_table_privilege(oid, 'SELECT'))`).Scan(&readable)
+		SELECT EXISTS (SELECT FROM judge WHERE has_schema_privilege(relnamespace, 'USAGE') AND has_column_privilege(oid, 1::int2, 'SELECT'))`).Scan(&readable)
 	if err != nil {
 		return nil, false, fmt.Errorf("looking for %s: %w", wall.Server, err)
 	}

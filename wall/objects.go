@@ -7,7 +7,12 @@ package wall
 // signed it.
 //
 // The signature is made anew from the id and compared whole, so there is nothing to parse
-// that could fail, and no other form of it is taken.
+// that could fail, and no other form of it is taken. A key counts in Keys alone: what
+// inherits from that has rights of its own.
+//
+// It is for the policies, which ask it for the id and nothing else. Who asks more of it can
+// have a condition of his own, one without a column, set another id after the signature
+// was looked at: what he is told then is what he set.
 //
 // It is evaluated once for each scoped table of each statement, and written for that. A view
 // reads with its owner's rights at no cost, where a SECURITY DEFINER function, which this was
@@ -18,7 +23,7 @@ package wall
 // Names are resolved when the view is made, and say their schemas all the same. NULLIF can't
 // for its operator: Objects has a search path on which nothing stands in for it.
 const view = `SELECT NULLIF(pg_catalog.current_setting('` + Setting + `', true), '') AS id
-    FROM ` + Keys + ` AS k
+    FROM ONLY ` + Keys + ` AS k
     WHERE pg_catalog.encode(pg_catalog.sha256(k."outer" OPERATOR(pg_catalog.||) pg_catalog.sha256(k."inner" OPERATOR(pg_catalog.||)
         pg_catalog.convert_to(pg_catalog.current_setting('` + Setting + `', true), 'UTF8'))), 'hex') OPERATOR(pg_catalog.=) pg_catalog.current_setting('` + Signature + `', true)`
 
@@ -29,7 +34,8 @@ const view = `SELECT NULLIF(pg_catalog.current_setting('` + Setting + `', true),
 // pg_catalog, pg_temp from then on until the transaction ends.
 //
 // A key is kept as what Pads gives. Two are valid while one is being replaced; were they
-// equal, the view would have two rows, and every statement an error.
+// equal, the view would have two rows, and every statement an error. That is refused by a
+// digest of theirs, since Postgres writes what is there twice into its log.
 const Objects = `SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 CREATE TABLE IF NOT EXISTS ` + Keys + ` (
     id      integer PRIMARY KEY,
@@ -46,10 +52,8 @@ CREATE TABLE IF NOT EXISTS ` + Database + ` (
 );
 REVOKE ALL ON ` + Database + ` FROM PUBLIC;
 INSERT INTO ` + Database + ` DEFAULT VALUES ON CONFLICT DO NOTHING;
+CREATE UNIQUE INDEX IF NOT EXISTS keys_differ ON ` + Keys + ` (sha256("inner"));
 DO $do$ BEGIN
-    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = '` + Keys + `'::regclass AND conname = 'keys_differ') THEN
-        ALTER TABLE ` + Keys + ` ADD CONSTRAINT keys_differ UNIQUE ("inner");
-    END IF;
     IF NOT EXISTS (SELECT FROM pg_class AS c WHERE c.oid = to_regclass('` + Server + `') AND ` + Barrier + ` AND NOT ` + Invoker + ` AND ` + Defined + `) THEN
         CREATE OR REPLACE VIEW ` + Server + ` WITH (security_barrier = true) AS ` + view + `;
     END IF;
@@ -61,13 +65,22 @@ REVOKE ALL ON ` + Server + ` FROM PUBLIC;
 // tables of their own may have policies that call it: there it stays, and gives NULL.
 const (
 	former = Server + `()`
-	// MakeFormer has the migrations that name the function find one. It gives no server.
+	// MakeFormer has the migration that names the function, the second, find one. It gives
+	// no server.
 	MakeFormer = `DO $$ BEGIN
-    IF to_regprocedure('` + former + `') IS NULL THEN CREATE FUNCTION ` + former + ` RETURNS text LANGUAGE sql AS 'SELECT NULL::pg_catalog.text'; END IF;
+    IF to_regclass('public.tenantgate_migrations') IS NOT NULL THEN
+        IF EXISTS (SELECT FROM public.tenantgate_migrations WHERE version_id >= 2) THEN RETURN; END IF;
+    END IF;
+    IF to_regprocedure('` + former + `') IS NULL THEN
+        CREATE FUNCTION ` + former + ` RETURNS text LANGUAGE sql AS 'SELECT NULL::pg_catalog.text';
+        REVOKE ALL ON FUNCTION ` + former + ` FROM PUBLIC;
+    END IF;
 END $$`
-	// DropFormer ends the function, if nothing depends on it.
+	// DropFormer ends the function. If something depends on it, it gives no server from then
+	// on, and reads no key.
 	DropFormer = `DO $$ BEGIN
     DROP FUNCTION IF EXISTS ` + former + `;
-EXCEPTION WHEN dependent_objects_still_exist THEN NULL;
+EXCEPTION WHEN dependent_objects_still_exist THEN
+    CREATE OR REPLACE FUNCTION ` + former + ` RETURNS text LANGUAGE sql AS 'SELECT NULL::pg_catalog.text';
 END $$`
 )

@@ -37,5 +37,5 @@ const (
 
 // printedView is the view's query as pg_get_viewdef prints it.
 const printedView = ` SELECT NULLIF(current_setting('` + Setting + `'::text, true), ''::text) AS id
-   FROM ` + Keys + ` k
+   FROM ONLY ` + Keys + ` k
   WHERE (encode(sha256(("outer" || sha256(("inner" || convert_to(current_setting('` + Setting + `'::text, true), 'UTF8'::name))))), 'hex'::text) = current_setting('` + Signature + `'::text, true));`

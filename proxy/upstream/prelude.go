@@ -3,6 +3,7 @@ package upstream
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/wall"
@@ -48,20 +49,20 @@ func startupSettings(cfg Config) []setting {
 }
 
 // prelude is the statement that opens every transaction: it makes settings that end with
-// the transaction. Its first parameter is the time limit, the second and third, where it
-// signs, name the server and sign for it; the rest are fixed.
+// the transaction. Its first parameter is the time limit, the second and third, where there
+// is a wall, name the server and sign for it; the rest are fixed.
 type prelude struct {
-	sql   string
-	signs bool
-	fixed [][]byte
+	sql    string
+	walled bool
+	fixed  [][]byte
 }
 
-func newPrelude(cfg Config, signs bool) prelude {
+func newPrelude(cfg Config) prelude {
 	names := []string{"statement_timeout"}
-	if signs {
+	p := prelude{walled: cfg.Wall.Key != nil}
+	if p.walled {
 		names = append(names, wall.Setting, wall.Signature)
 	}
-	p := prelude{signs: signs}
 	if cfg.NoPrepared {
 		for _, s := range sessionSettings(cfg) {
 			names = append(names, s.name)
@@ -76,23 +77,23 @@ func newPrelude(cfg Config, signs bool) prelude {
 	return p
 }
 
-// bind writes the prelude's parameters for a statement and has it run; the key is for one that
-// signs. Less than a millisecond would mean "no limit" to Postgres, so it is rounded up.
-func (p *prelude) bind(w *wire, name string, st *statement, key wall.Key) {
+// bind writes the prelude's parameters for a statement and has it run. Less than a millisecond
+// would mean "no limit" to Postgres, so it is rounded up.
+func (p *prelude) bind(w *wire, name string, limit time.Duration, server string, key wall.Key) {
 	values := 1 + len(p.fixed)
-	if p.signs {
+	if p.walled {
 		values += 2
 	}
 	at := w.bind(name, values)
 	from := w.open()
-	w.out = strconv.AppendInt(w.out, max(st.limits.StatementTimeout.Milliseconds(), 1), 10)
+	w.out = strconv.AppendInt(w.out, max(limit.Milliseconds(), 1), 10)
 	w.shut(from)
-	if p.signs {
+	if p.walled {
 		from = w.open()
-		w.out = append(w.out, st.server...)
+		w.out = append(w.out, server...)
 		w.shut(from)
 		from = w.open()
-		w.out = key.AppendSign(w.out, st.server)
+		w.out = key.AppendSign(w.out, server)
 		w.shut(from)
 	}
 	for _, v := range p.fixed {

@@ -23,9 +23,7 @@ type session struct {
 	wire       wire
 	alarm      alarm
 	wall       Wall
-	plain      prelude
-	signing    prelude
-	signs      bool        // the prelude that is prepared is the signing one
+	prelude    prelude
 	statements *statements // nil where nothing may be named
 	run        run         // the one that has the connection now
 	left       bool        // given up while the server may still be at work
@@ -38,7 +36,7 @@ THEN pg_catalog.set_config('lc_messages', 'C', false) END`
 
 // newSession makes conn ready for statements.
 func newSession(ctx context.Context, conn *pgconn.PgConn, cfg Config) error {
-	s := &session{conn: conn, wall: cfg.Wall, plain: newPrelude(cfg, false), signing: newPrelude(cfg, true)}
+	s := &session{conn: conn, wall: cfg.Wall, prelude: newPrelude(cfg)}
 	s.wire.conn, s.wire.in = conn.Conn(), socketOf(conn).ticket.in
 	s.alarm.conn = conn.Conn()
 	socketOf(conn).ticket.alarm.Store(&s.alarm)
@@ -47,11 +45,7 @@ func newSession(ctx context.Context, conn *pgconn.PgConn, cfg Config) error {
 		return nil
 	}
 	s.statements = newStatements(cfg.StatementCacheSize)
-	opening := &s.plain
-	if _, s.signs = cfg.Wall.key("any"); s.signs {
-		opening = &s.signing
-	}
-	if _, err := conn.Prepare(ctx, preludeName, opening.sql, nil); err != nil {
+	if _, err := conn.Prepare(ctx, preludeName, s.prelude.sql, nil); err != nil {
 		return fmt.Errorf("preparing a session: %w", err)
 	}
 	if _, err := conn.Prepare(ctx, shapesName, shapesSQL, nil); err != nil {
@@ -74,19 +68,19 @@ func sessionOf(conn *pgconn.PgConn) *session {
 // connection is not the same backend for two transactions.
 func (s *session) pooled() bool { return s.statements == nil }
 
-// writePrelude writes the prelude. One that was not in use when the connection was made,
-// because a key came or went, is sent unnamed.
+// writePrelude writes the prelude. Where there is no key it names no server, so that none
+// that was left on the connection stays.
 func (s *session) writePrelude(st *statement) {
-	key, signs := s.wall.key(st.server)
-	p, name := &s.plain, preludeName
-	if signs {
-		p = &s.signing
+	name, server := preludeName, st.server
+	key, signs := s.wall.key(server)
+	if !signs {
+		server = ""
 	}
-	if s.pooled() || signs != s.signs {
+	if s.pooled() {
 		name = ""
-		s.wire.parse(name, p.sql)
+		s.wire.parse(name, s.prelude.sql)
 	}
-	p.bind(&s.wire, name, st, key)
+	s.prelude.bind(&s.wire, name, st.limits.StatementTimeout, server, key)
 }
 
 // writeShapes writes the check of the tables' shapes, if the statement relies on some.

@@ -13,7 +13,7 @@ import (
 	"github.com/tenantgate/tenantgate/wall"
 )
 
-// A table is Walled where nothing that a statement's role can do shows it the rows of
+// A table is Walled where no statement on rows that the role can run shows it the rows of
 // another server: the role is bound by row-level security, the one policy that shows it
 // rows has the condition of package wall on the scope column, and the view in that
 // condition is that package's, was tried and tells true signatures from false ones. What is not as expected to
@@ -56,7 +56,7 @@ const roleRLS = `SELECT pg_catalog.json_build_object(
   'keys_open', EXISTS (SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
     CROSS JOIN pg_catalog.pg_roles AS r
     WHERE n.nspname || '.' || c.relname IN ('` + wall.Keys + `', '` + wall.Secrets + `') AND EXISTS (SELECT FROM ` + members + ` WHERE pg_catalog.pg_has_role(me.oid, r.oid, 'MEMBER'))
-    AND (pg_catalog.has_any_column_privilege(r.oid, c.oid, 'SELECT') OR ` + writes + `)),
+    AND (r.oid = c.relowner OR pg_catalog.has_any_column_privilege(r.oid, c.oid, 'SELECT') OR ` + writes + `)),
   'view', (SELECT pg_catalog.json_build_object(
       'defined', ` + wall.Defined + `, 'barrier', ` + wall.Barrier + `, 'invoker', ` + wall.Invoker + `,
       'owned', EXISTS (SELECT FROM ` + members + ` WHERE pg_catalog.pg_has_role(me.oid, c.relowner, 'MEMBER') OR pg_catalog.pg_has_role(me.oid, n.nspowner, 'MEMBER')),

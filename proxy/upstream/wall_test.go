@@ -184,6 +184,35 @@ func TestKeysWhileConnected(t *testing.T) {
 	}
 }
 
+// Ensure a server that was left on a connection is nobody's where nothing can be signed.
+func TestServerIsNotLeftBehind(t *testing.T) {
+	for name, cfg := range map[string]Config{"named": {MaxConns: 1}, "unnamed": {MaxConns: 1, NoPrepared: true}} {
+		t.Run(name, func(t *testing.T) {
+			w := walledBench(t, cfg, direct)
+			key := w.key.Load()
+			w.must(as("b", sel("SELECT pg_catalog.set_config('tenantgate.server', 'b', false), pg_catalog.set_config('tenantgate.signature', '"+key.Sign("b")+"', false)")))
+			w.sees("b", 2)
+			w.sees("", 0)
+			w.key.Store(nil)
+			w.sees("b", 0)
+		})
+	}
+}
+
+// Ensure a key counts in the table of keys alone: what inherits from it has rights of its own.
+func TestKeysOfAnHeirSignNothing(t *testing.T) {
+	w := walledBench(t, Config{MaxConns: 1}, direct)
+	forged := wall.Key{ID: 7, Secret: make([]byte, wall.Size)}
+	in, out := forged.Pads()
+	w.exec("CREATE TABLE public.heir () INHERITS (tenantgate_wall.keys)")
+	if _, err := w.admin.Exec(t.Context(), `INSERT INTO public.heir (id, "inner", "outer") VALUES (7, $1, $2)`, in, out); err != nil {
+		t.Fatal(err)
+	}
+	w.sees("b", 2)
+	w.key.Store(&forged)
+	w.sees("b", 0)
+}
+
 // shows gives the number of end users that a server sees; none where that is an error.
 func (w *walled) shows(server string) (n int) {
 	body, err := w.query(as(server, sel(countUsers)))
@@ -282,6 +311,8 @@ func TestWhatOpensTheWall(t *testing.T) {
 		{"GRANT TRIGGER ON tenantgate_wall.server TO " + group + "; GRANT " + group + " TO ROLE", "REVOKE ALL ON tenantgate_wall.server FROM " + group + "; REVOKE " + group + " FROM ROLE", true, "more with tenantgate_wall.server than read it"},
 		{"GRANT SELECT (\"inner\") ON tenantgate_wall.keys TO ROLE", "REVOKE SELECT (\"inner\") ON tenantgate_wall.keys FROM ROLE", true, "reach tenantgate_wall.keys"},
 		{"GRANT INSERT ON tenantgate_wall.keys TO PUBLIC", "REVOKE INSERT ON tenantgate_wall.keys FROM PUBLIC", true, "reach tenantgate_wall.keys"},
+		{"ALTER TABLE tenantgate_wall.keys OWNER TO ROLE; REVOKE ALL ON tenantgate_wall.keys FROM ROLE", "ALTER TABLE tenantgate_wall.keys OWNER TO CURRENT_USER", true, "reach tenantgate_wall.keys"},
+		{"ALTER TABLE tenantgate_wall.keys OWNER TO " + group + "; REVOKE ALL ON tenantgate_wall.keys FROM " + group + "; GRANT " + group + " TO ROLE", "ALTER TABLE tenantgate_wall.keys OWNER TO CURRENT_USER; REVOKE " + group + " FROM ROLE", true, "reach tenantgate_wall.keys"},
 		{"GRANT pg_read_all_data TO ROLE", "REVOKE pg_read_all_data FROM ROLE", true, "reach tenantgate_wall.keys"},
 		{`UPDATE tenantgate_wall.keys SET "inner" = "outer", "outer" = "inner"`, `UPDATE tenantgate_wall.keys SET "inner" = "outer", "outer" = "inner"`, true, "does not take the signature"},
 		{view("SELECT current_setting('tenantgate.server', true) AS id FROM tenantgate_wall.keys k WHERE" + signed + "current_setting('tenantgate.signature', true)"), source, true, "not the view"}, // takes the empty id
