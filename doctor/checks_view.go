@@ -61,7 +61,7 @@ var viewChecks = []check{
 		name: "view-former", severity: Note,
 		sql: `SELECT 'tenantgate_wall.server()' AS object, coalesce((SELECT ' of ' || string_agg(DISTINCT pol.polrelid::regclass::text, ', ') FROM pg_depend d JOIN pg_policy pol ON pol.oid = d.objid
 			WHERE d.classid = 'pg_policy'::regclass AND d.refclassid = 'pg_proc'::regclass AND d.refobjid = former.oid), '') AS callers FROM former`,
-		says:    `the function {object}, which earlier versions had where the view tenantgate_wall.server is, is still there and gives no server: the policies{callers} that call it show no row`,
+		says:    `the function {object}, which earlier versions had where the view tenantgate_wall.server is, is still there: services of this version get no server from it, and the policies{callers} that call it show them no row`,
 		instead: `Where the wall's policy calls it, a finding of its own says what to put in its place. Run "tenantgate migrate" after: it drops the function once nothing depends on it.`,
 	}, {
 		name: "keys-missing", severity: Risk, breach: true,

@@ -29,9 +29,11 @@ var (
 		mark: "max(version_id)", marked: "public.tenantgate_migrations", hidesMarked: true}
 )
 
-// wallMark is made of the keys and of the view's text, and of what it is.
+// wallMark is made of the keys and of the view's text, and of what it is; and of the function
+// that earlier versions had, which goes when nothing depends on it.
 const wallMark = `coalesce(sum(hashtext(encode("inner", 'hex'))::int8), 0)::int8 + (SELECT coalesce(sum(hashtext(pg_catalog.pg_get_viewdef(c.oid) || c.reloptions::text)::int8), 0)::int8
-	FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'v' AND n.nspname = '` + wall.Schema + `')`
+	FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'v' AND n.nspname = '` + wall.Schema + `')
+	+ (SELECT coalesce(sum(hashtext(p.prosrc)::int8), 0)::int8 FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = '` + wall.Schema + `')`
 
 // stand is what there is of a part at one time. The zero value is nothing.
 type stand struct {
