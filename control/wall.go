@@ -40,7 +40,7 @@ func MigrateWall(ctx context.Context, url string, roles Roles) (granted Roles, e
 	return roles, err
 }
 
-// dropFormer ends the function that the view replaced, where nothing depends on it.
+// dropFormer ends the function that the view replaced, or what it gives.
 func dropFormer(ctx context.Context, db *sql.DB) error {
 	if _, err := db.ExecContext(ctx, wall.DropFormer); err != nil {
 		return fmt.Errorf("dropping the function that was the wall's: %w", err)

@@ -53,8 +53,8 @@ type Wall struct {
 	Scopes map[policy.TableName]string
 }
 
-// key gives the key that a statement of the server is signed with, false where nothing is to
-// be sent.
+// key gives the key that a statement of the server is signed with, false where it is not
+// signed.
 func (w Wall) key(server string) (wall.Key, bool) {
 	if w.Key == nil || server == "" {
 		return wall.Key{}, false

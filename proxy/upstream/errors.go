@@ -80,10 +80,7 @@ func (f *failure) ended() bool {
 // statement did not begin. What ends the connection, or a wait for a lock, is no such thing.
 func (f *failure) stale() bool {
 	pg := f.server()
-	if pg == nil {
-		return false
-	}
-	if pg.SeverityUnlocalized != "ERROR" {
+	if pg == nil || pg.SeverityUnlocalized != "ERROR" {
 		return false
 	}
 	if f.announced && f.at == analysing && (sqlClass(pg.Code) == "42" || sqlClass(pg.Code) == "XX") {
