@@ -66,6 +66,7 @@ func record(m *metrics.Metrics) {
 	m.CredentialCache("miss")
 	m.SchemaRefresh("changed")
 	m.UpstreamError("connect")
+	m.StatementParsed()
 	m.PolicyInfo("default", "ab12")
 	m.ScopedTables(3, 1)
 	m.WatchPool(func() (idle, acquired, limit, waiting int) { return 3, 4, 16, 1 })
@@ -91,6 +92,7 @@ func TestEveryEventIsCounted(t *testing.T) {
 		`tenantgate_credential_cache_misses_total 1`,
 		`tenantgate_schema_refreshes_total{result="changed"} 1`,
 		`tenantgate_upstream_errors_total{class="connect"} 1`,
+		`tenantgate_upstream_statements_parsed_total 1`,
 		`tenantgate_upstream_pool_idle 3`,
 		`tenantgate_upstream_pool_acquired 4`,
 		`tenantgate_upstream_pool_max 16`,

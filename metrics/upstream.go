@@ -13,6 +13,7 @@ type PoolState func() (idle, acquired, limit, waiting int)
 // upstream holds what is counted about the database behind tenantgate.
 type upstream struct {
 	errors bounded[prometheus.Counter]
+	parsed prometheus.Counter
 	pool   *pool
 }
 
@@ -21,6 +22,8 @@ func newUpstream(f factory, known Known) upstream {
 	f.registry.MustRegister(p)
 	return upstream{
 		pool: p,
+		parsed: f.counter("upstream_statements_parsed_total",
+			"Statements that Postgres parsed and planned anew, because their connection had not kept them prepared. It rises after a start, as each connection meets each text. If it goes on rising nearly as fast as statements_total, the application uses more texts at a time than --prepared-statements keeps."),
 		errors: f.counters("upstream_errors_total",
 			"Statements and connections that failed, by class. connect, network, shutdown and read_only mean that the database could not be used; pool_wait that no connection became free in time. statement, timeout, cancelled and too_large are about one statement; internal is a defect.",
 			label{"class", known.ErrorClasses}),
@@ -29,6 +32,9 @@ func newUpstream(f factory, known Known) upstream {
 
 // UpstreamError counts one failed statement or connection.
 func (m *Metrics) UpstreamError(class string) { m.upstream.errors.of(class).Inc() }
+
+// StatementParsed counts one statement that its connection had not kept prepared.
+func (m *Metrics) StatementParsed() { m.upstream.parsed.Inc() }
 
 // WatchPool makes the upstream_pool gauges show what read tells. Until it is called
 // they are absent; a later call takes the place of an earlier one.

@@ -65,7 +65,7 @@ func startTenantgate(ctx context.Context, o options, d *database) (*front, error
 		return "/api/developer/projects/" + d.project + "/servers/" + server + "/database/query"
 	}
 	f.cmd = exec.CommandContext(ctx, o.Tenantgate, "serve", "--http-addr", f.addr, "--ops-addr", local(port+1), "--rls", "required", //nolint:gosec // the caller's choice
-		"--pool-min", strconv.Itoa(o.Pool), "--pool-max", strconv.Itoa(o.Pool), "--requests-per-second", "0", "--max-concurrent", "1000")
+		"--pool-min", strconv.Itoa(o.Pool), "--pool-max", strconv.Itoa(o.Pool), "--prepared-statements", strconv.Itoa(o.Prepared), "--requests-per-second", "0", "--max-concurrent", "1000")
 	f.cmd.Env = append(os.Environ(), "TENANTGATE_DATABASE_URL="+d.statement, "TENANTGATE_CONTROL_DATABASE_URL="+d.control, "TENANTGATE_LOOKUP_DATABASE_URL="+d.hand)
 	return f, f.start(ctx, d.dir, "http://"+local(port+1)+"/readyz")
 }

@@ -44,7 +44,7 @@ func (c *growCommand) Run(ctx context.Context) error {
 			return f.request(server, s, n)
 		}},
 	}
-	text := c.made(ctx, d) + growHeading(c.Clients)
+	text := c.made(ctx, d) + growHeading(c.Clients, c.Prepared)
 	for _, g := range all {
 		if len(g.sizes) == 0 {
 			continue
@@ -116,15 +116,15 @@ func (c *growCommand) rounds(ctx context.Context, sizes []*size) error {
 	})
 }
 
-// growHeading says what bounds the caches: control.CacheConfig, planBytes of cmd/tenantgate
-// and upstream.Config have these defaults.
-func growHeading(clients int) string {
+// growHeading says what bounds the caches: control.CacheConfig and planBytes of
+// cmd/tenantgate have these values.
+func growHeading(clients, prepared int) string {
 	return fmt.Sprintf(`
 %d clients send point selects in turn to so many servers of the control store, which have no rows, and then in so many texts, which
 differ in a comment. Each size has a tenantgate of its own, as it is shipped, with all walls, and got each request once before it was
-measured. The defaults bound its caches: 131,072 servers, each for 60 s; 64 MB of texts and their plans; 256 prepared statements of
+measured. Its caches are bounded: 131,072 servers, each for 60 s; 64 MB of texts and their plans; %d prepared statements of
 each connection.
-`, clients)
+`, clients, prepared)
 }
 
 // table is the Markdown of a growth; the first size is the measure of the others.

@@ -35,6 +35,7 @@ type options struct {
 	Rounds     int           `default:"5" help:"Turns of each that is measured."`
 	Turn       time.Duration `default:"1s" help:"Length of a turn."`
 	Pool       int           `default:"16" help:"Connections that each front has to Postgres."`
+	Prepared   int           `name:"prepared-statements" default:"256" help:"Statements that tenantgate keeps prepared on each of them at most."`
 	Out        string        `placeholder:"FILE" help:"Put the tables into this page too, in the place of the last ones."`
 }
 

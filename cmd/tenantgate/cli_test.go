@@ -36,6 +36,7 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"dev", "--drain-timeout", "0s"}, 2, "--drain-timeout must be more than 0s"}, {[]string{"dev", "--pool-wait", "0s"}, 2, "--pool-wait must be more than 0s"},
 		{[]string{"dev", "--pool-wait=-1s"}, 2, "--pool-wait must"}, {[]string{"dev", "--max-conns", "0"}, 2, "--max-conns must be at least 1"},
 		{[]string{"dev", "--max-body-bytes", "0"}, 2, "--max-body-bytes must be at least 1"}, {[]string{"dev", "--pool-max", "0"}, 2, "--pool-max must be at least 1"},
+		{[]string{"dev", "--prepared-statements", "0"}, 2, "--prepared-statements must be at least 1"},
 		{[]string{"dev", "--pool-min=-1"}, 2, "--pool-min must be from 0 to --pool-max"}, {[]string{"dev", "--pool-min", "21"}, 2, "--pool-min must be from 0 to --pool-max"},
 		{[]string{"dev", "--max-conns-per-ip=-1"}, 2, "--max-conns-per-ip must be at least 0"},
 		{[]string{"serve", "--database-url=x", "--control-database-url=y", "--max-conns", "0"}, 2, "--max-conns must be at least 1"},

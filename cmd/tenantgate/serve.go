@@ -160,8 +160,8 @@ func (sv *service) openStore(ctx context.Context, db databases) (err error) {
 func (sv *service) openPool(ctx context.Context, db databases) (err error) {
 	s := sv.settings
 	sv.pool, err = upstream.Open(ctx, upstream.Config{
-		URL: db.DatabaseURL, MinConns: s.PoolMin, MaxConns: s.PoolMax, AcquireTimeout: s.PoolWait, NoPrepared: s.PreparedOff,
-		SearchPath: s.SearchPath, Wall: sv.wall(), Recorder: sv.metrics, Log: sv.log,
+		URL: db.DatabaseURL, MinConns: s.PoolMin, MaxConns: s.PoolMax, AcquireTimeout: s.PoolWait,
+		PreparedStatements: s.Prepared, NoPrepared: s.PreparedOff, SearchPath: s.SearchPath, Wall: sv.wall(), Recorder: sv.metrics, Log: sv.log,
 	})
 	if err == nil {
 		err = sv.pool.Ready(ctx)

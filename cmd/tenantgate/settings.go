@@ -32,7 +32,8 @@ type settings struct {
 	PoolMin           int32         `name:"pool-min" default:"2" help:"Database connections kept open for statements." yaml:"poolMin"`
 	PoolMax           int32         `name:"pool-max" default:"20" help:"Database connections for statements at most. Servers take turns at them, and from four on no server holds more than three quarters." yaml:"poolMax"`
 	PoolWait          time.Duration `name:"pool-wait" default:"1s" help:"Wait for a free one before a request gets 503 overloaded." yaml:"poolWait"`
-	PreparedOff       bool          `name:"no-prepared-statements" help:"For a pooler in transaction mode in front of the database." yaml:"noPreparedStatements"`
+	Prepared          int           `name:"prepared-statements" default:"256" help:"Statements that each database connection keeps prepared at most. One takes some 40 KB of Postgres' memory there; one that is used without being kept is parsed and planned anew." yaml:"preparedStatements"`
+	PreparedOff       bool          `name:"no-prepared-statements" help:"Prepare none: for a pooler in transaction mode in front of the database." yaml:"noPreparedStatements"`
 	SearchPath        string        `name:"search-path" default:"pg_catalog, pg_temp" help:"search_path of statements; schemas of extensions whose operators they need go between the two." yaml:"searchPath"`
 	RLS               string        `name:"rls" enum:"required,auto,off" default:"auto" help:"Row-level security as the wall behind the policy. required: nothing is served until it stands on every scoped table; auto: used on each table where it stands; off: not used." yaml:"rls"`
 	DrainTimeout      time.Duration `name:"drain-timeout" default:"10s" help:"Time for running requests when the service is stopped." yaml:"drainTimeout"`

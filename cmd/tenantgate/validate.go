@@ -21,7 +21,10 @@ func (s *settings) Validate() error {
 	for _, number := range []struct {
 		flag         string
 		value, least int
-	}{{"max-conns", s.MaxConns, 1}, {"max-conns-per-ip", s.MaxConnsPerIP, 0}, {"max-body-bytes", s.MaxBodyBytes, 1}, {"pool-max", int(s.PoolMax), 1}} {
+	}{
+		{"max-conns", s.MaxConns, 1}, {"max-conns-per-ip", s.MaxConnsPerIP, 0}, {"max-body-bytes", s.MaxBodyBytes, 1},
+		{"pool-max", int(s.PoolMax), 1}, {"prepared-statements", s.Prepared, 1},
+	} {
 		if number.value < number.least {
 			all = append(all, fmt.Errorf("--%s must be at least %d", number.flag, number.least))
 		}

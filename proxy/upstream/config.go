@@ -32,8 +32,9 @@ type Config struct {
 	// statement, no session setting, and nothing that spans two transactions. Postgres
 	// parses every statement anew, and a cancellation costs the connection.
 	NoPrepared bool
-	// StatementCacheSize bounds the prepared statements of each connection; default 256.
-	StatementCacheSize int
+	// PreparedStatements is how many statements each connection keeps prepared at most, the
+	// last used ones; default 256. Postgres has its own copy of each, in each backend.
+	PreparedStatements int
 
 	// Wall is what row-level security needs; the zero value is without it: no setting is
 	// sent, and no table is Walled.
@@ -68,6 +69,8 @@ type Recorder interface {
 	// "upstream" (until its first row or its end) or "encode" (reading and encoding
 	// its rows).
 	Stage(stage string, seconds float64)
+	// StatementParsed counts an attempt whose text the connection had not prepared.
+	StatementParsed()
 	// UpstreamError counts a failure by its class; see the constants of class.go.
 	UpstreamError(class string)
 }
@@ -78,7 +81,7 @@ func (c Config) withDefaults() Config {
 	c.AcquireTimeout = orElse(c.AcquireTimeout, time.Second)
 	c.ConnectTimeout = orElse(c.ConnectTimeout, 5*time.Second)
 	c.SearchPath = orElse(c.SearchPath, "pg_catalog, pg_temp")
-	c.StatementCacheSize = orElse(c.StatementCacheSize, 256)
+	c.PreparedStatements = orElse(c.PreparedStatements, 256)
 	c.MinConns = min(c.MinConns, c.MaxConns)
 	if c.Recorder == nil {
 		c.Recorder = silent{}
@@ -101,4 +104,5 @@ func orElse[T int | int32 | time.Duration | string](value, otherwise T) T {
 type silent struct{}
 
 func (silent) Stage(string, float64) {}
+func (silent) StatementParsed()      {}
 func (silent) UpstreamError(string)  {}

@@ -26,6 +26,7 @@ type recorder struct {
 	mu     sync.Mutex
 	stages map[string]int
 	errors map[string]int
+	parsed int
 }
 
 func (r *recorder) Stage(stage string, seconds float64) {
@@ -35,6 +36,12 @@ func (r *recorder) Stage(stage string, seconds float64) {
 		stage = "negative " + stage
 	}
 	r.stages[stage]++
+}
+
+func (r *recorder) StatementParsed() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.parsed++
 }
 
 func (r *recorder) UpstreamError(class string) {

@@ -88,7 +88,7 @@ func TestResetsArePaced(t *testing.T) {
 
 // Ensure many callers at once get their own results.
 func TestManyCallers(t *testing.T) {
-	b := setup(t, Config{MaxConns: 5, StatementCacheSize: 4}, "")
+	b := setup(t, Config{MaxConns: 5, PreparedStatements: 4}, "")
 	var wg sync.WaitGroup
 	for i := range 40 {
 		wg.Go(func() {

@@ -14,7 +14,7 @@ import (
 // Ensure prepared statements are bounded on the server, the least recently used dropped,
 // and a text that stays in use is prepared once.
 func TestPreparedStatementsAreBounded(t *testing.T) {
-	b := setup(t, Config{MaxConns: 1, StatementCacheSize: 3}, "")
+	b := setup(t, Config{MaxConns: 1, PreparedStatements: 3}, "")
 	keep := sel("SELECT 'keep'")
 	for i := range 20 {
 		b.must(keep)
@@ -46,6 +46,30 @@ func TestPreparedOnce(t *testing.T) {
 	}
 	if got := b.must(sel(look)); got != `"columns":["count"],"rows":[[1]]` {
 		t.Errorf("prepared %s", got)
+	}
+}
+
+// Ensure who uses more texts than a connection keeps can see it, and who does not, too.
+func TestParsedStatementsAreCounted(t *testing.T) {
+	for name, c := range map[string]struct {
+		cfg  Config
+		want int
+	}{
+		"kept":    {Config{MaxConns: 1, PreparedStatements: 3}, 3},
+		"dropped": {Config{MaxConns: 1, PreparedStatements: 2}, 12},
+		"unnamed": {Config{MaxConns: 1, NoPrepared: true}, 12},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t, c.cfg, "")
+			for range 4 {
+				for _, text := range []string{"SELECT 1", "SELECT 2", "SELECT 3"} {
+					b.must(sel(text))
+				}
+			}
+			if got := b.rec.parsed; got != c.want {
+				t.Errorf("%d statements were parsed, want %d", got, c.want)
+			}
+		})
 	}
 }
 

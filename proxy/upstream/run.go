@@ -35,6 +35,7 @@ type run struct {
 	descriptions *descriptions
 	announced    *described // what is taken to be known of the text; nil: it is prepared already, or was described
 
+	unknown bool // the connection had not prepared the text
 	opened  bool // the prelude's answer was read
 	synced  bool // the Sync was sent: the server commits what succeeds
 	broken  bool // the connection can't be used any more
@@ -101,7 +102,7 @@ func (r *run) prepare() (*plan, error) {
 	p := r.s.statements.get(r.st.sql)
 	r.s.statements.deallocate(&r.s.wire)
 	r.s.writePrelude(r.st)
-	if p == nil {
+	if r.unknown = p == nil; r.unknown {
 		p = r.announce()
 	}
 	if p == nil {

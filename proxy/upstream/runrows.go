@@ -84,6 +84,9 @@ func affected(tag []byte, kind policy.Kind) int64 {
 
 // record tells how long the stages took.
 func (r *run) record(rec Recorder) {
+	if r.unknown {
+		rec.StatementParsed()
+	}
 	if r.first.IsZero() {
 		rec.Stage("upstream", r.end.Sub(r.start).Seconds())
 		return

@@ -44,7 +44,7 @@ func newSession(ctx context.Context, conn *pgconn.PgConn, cfg Config) error {
 	if cfg.NoPrepared {
 		return nil
 	}
-	s.statements = newStatements(cfg.StatementCacheSize)
+	s.statements = newStatements(cfg.PreparedStatements)
 	if _, err := conn.Prepare(ctx, preludeName, s.prelude.sql, nil); err != nil {
 		return fmt.Errorf("preparing a session: %w", err)
 	}
