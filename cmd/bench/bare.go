@@ -9,8 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/valyala/fasthttp"
-
-	"github.com/tenantgate/tenantgate/wall"
 )
 
 // bare is the cheapest program that answers the same requests: it knows the five statements
@@ -18,16 +16,11 @@ import (
 // between quotes. No policy, no authentication, no limits, no row-level security; what it
 // does with a text that needs an escape, a NULL or a wrong body is nobody's concern.
 //
-// With a signature it is the front "walled": the same, but row-level security binds it, so
-// it makes the settings that this rests on in the same round trip. What it costs more than bare is
-// the third wall's price, which Postgres takes from every front.
+// With a signature it is the front "walled" (walled.go).
 type bare struct {
 	server, signature []byte // no signature: row-level security does not bind it
 	conns             chan *pgconn.PgConn
 }
-
-// prelude makes the settings of the third wall.
-const prelude = "SELECT pg_catalog.set_config('" + wall.Setting + "', $1, true), pg_catalog.set_config('" + wall.Signature + "', $2, true)"
 
 // newBare connects, and prepares every statement on each connection.
 func newBare(ctx context.Context, f *frontCommand) (*bare, error) {
@@ -89,37 +82,28 @@ func (b *bare) answer(r *fasthttp.RequestCtx, name, head string) (err error) {
 	return nil
 }
 
-// walled runs the prelude and the statement in one round trip and one transaction.
-func (b *bare) walled(conn *pgconn.PgConn, name string, params [][]byte, body []byte) ([]byte, error) {
-	var batch pgconn.Batch
-	batch.ExecPrepared("prelude", [][]byte{b.server, b.signature}, nil, nil)
-	batch.ExecPrepared(name, params, nil, nil)
-	results := conn.ExecBatch(context.Background(), &batch)
-	for _, into := range []*[]byte{new([]byte), &body} {
-		if results.NextResult() { // if not, Close tells why
-			*into, _ = appendRows(*into, results.ResultReader())
-		}
-	}
-	return body, results.Close()
-}
-
-// appendRows copies the cells between quotes.
+// appendRows copies all rows.
 func appendRows(body []byte, result *pgconn.ResultReader) ([]byte, error) {
 	for n := 0; result.NextRow(); n++ {
-		if n > 0 {
-			body = append(body, ',')
-		}
-		body = append(body, '[')
-		for i, cell := range result.Values() {
-			if i > 0 {
-				body = append(body, ',')
-			}
-			body = append(append(append(body, '"'), cell...), '"')
-		}
-		body = append(body, ']')
+		body = appendRow(body, n, result.Values())
 	}
 	_, err := result.Close()
 	return body, err
+}
+
+// appendRow copies the n-th row's cells between quotes.
+func appendRow(body []byte, n int, cells [][]byte) []byte {
+	if n > 0 {
+		body = append(body, ',')
+	}
+	body = append(body, '[')
+	for i, cell := range cells {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(append(append(body, '"'), cell...), '"')
+	}
+	return append(body, ']')
 }
 
 // params are the texts in quotes of "args":[…], the server's id before them. An INSERT's
