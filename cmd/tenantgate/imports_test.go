@@ -34,7 +34,7 @@ var arrows = map[string][]string{
 var owners = map[string][]string{
 	"github.com/valyala/fasthttp":      {"proxy/rest", "cmd/bench"},
 	"github.com/fasthttp/router":       {"proxy/rest"},
-	"github.com/jackc/pgx/v5/pgproto3": {"proxy/upstream"},
+	"github.com/jackc/pgx/v5/pgproto3": {"proxy/upstream", "cmd/bench"},
 	"github.com/prometheus":            {"metrics"},
 	"github.com/pganalyze/pg_query_go": {"policy/sqltree"},
 }
