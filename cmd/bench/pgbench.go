@@ -13,10 +13,14 @@ import (
 	"time"
 )
 
-var transactions = regexp.MustCompile(`number of transactions actually processed: (\d+)`)
+// What pgbench, from Postgres 14 on, says at its end.
+var (
+	transactions = regexp.MustCompile(`number of transactions actually processed: (\d+)`)
+	aSecond      = regexp.MustCompile(`tps = ([0-9.]+) \(without initial connection time\)`)
+)
 
-// direct has pgbench run a statement, prepared, for some whole seconds. What each took
-// it writes into a log.
+// direct has pgbench run a statement, prepared, for some whole seconds, and one more in which
+// its clients connect: it counts from before that. What each took it writes into a log.
 func (o options) direct(ctx context.Context, d *database, s statement, clients int, length time.Duration) (turn, error) {
 	dir, err := os.MkdirTemp("", "tenantgate-pgbench-")
 	if err != nil {
@@ -27,20 +31,36 @@ func (o options) direct(ctx context.Context, d *database, s statement, clients i
 	if err := os.WriteFile(script, []byte(s.pgbench+"\n"), 0o600); err != nil {
 		return turn{}, err
 	}
-	seconds := max(1, int(length.Seconds()))
+	seconds := max(1, int(length.Seconds())) + 1
 	cmd := exec.CommandContext(ctx, o.program("pgbench"), "-n", "-M", "prepared", "-c", strconv.Itoa(clients), "-j", strconv.Itoa(min(2, clients)), //nolint:gosec // the caller's choice
 		"-T", strconv.Itoa(seconds), "-f", script, "-l", "--log-prefix", filepath.Join(dir, "log"), d.hand)
 	out, err := cmd.CombinedOutput()
-	found := transactions.FindSubmatch(out)
-	if err != nil || found == nil {
+	if err != nil {
 		return turn{}, fmt.Errorf("pgbench: %w: %s", err, out)
 	}
-	t := turn{elapsed: time.Duration(seconds) * time.Second}
-	if t.requests, err = strconv.Atoi(string(found[1])); err != nil {
+	t, err := told(out)
+	if err != nil {
 		return t, err
 	}
 	t.p50, t.p99, err = latencies(filepath.Join(dir, "log.*"))
 	return t, err
+}
+
+// told reads what pgbench said of the time in which all its clients were connected.
+func told(out []byte) (t turn, err error) {
+	count, rate := transactions.FindSubmatch(out), aSecond.FindSubmatch(out)
+	if count == nil || rate == nil {
+		return t, fmt.Errorf("pgbench said neither how much it did nor how fast: %s", out)
+	}
+	if t.requests, err = strconv.Atoi(string(count[1])); err != nil {
+		return t, err
+	}
+	perSecond, err := strconv.ParseFloat(string(rate[1]), 64)
+	if err != nil || perSecond <= 0 {
+		return t, fmt.Errorf("pgbench did nothing: %s", out)
+	}
+	t.elapsed = time.Duration(float64(t.requests) / perSecond * float64(time.Second))
+	return t, nil
 }
 
 // program finds a program of Postgres.

@@ -76,3 +76,17 @@ func TestPlaced(t *testing.T) {
 		t.Errorf("%q %v", got, err)
 	}
 }
+
+// TestTold takes the time in which pgbench's clients connected out of its rate.
+func TestTold(t *testing.T) {
+	const said = "number of transactions actually processed: 3000\nlatency average = 1.0 ms\ninitial connection time = 500.000 ms\ntps = 2000.000000 (without initial connection time)\n"
+	got, err := told([]byte(said))
+	if err != nil || got.requests != 3000 || got.elapsed != 1500*time.Millisecond {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for _, odd := range []string{"", "number of transactions actually processed: 0\ntps = 0.000000 (without initial connection time)\n"} {
+		if _, err := told([]byte(odd)); err == nil {
+			t.Errorf("%q was taken", odd)
+		}
+	}
+}
