@@ -199,3 +199,20 @@ func TestUpstreamGone(t *testing.T) {
 	in.admin(t, "ALTER ROLE tenantgate_statement CONNECTION LIMIT -1")
 	waitFor(t, func() bool { return in.query(t, "SELECT 1").status == 200 })
 }
+
+// TestPreparedStatements has more texts in use than a connection keeps, and sees it told.
+func TestPreparedStatements(t *testing.T) {
+	for kept, parsed := range map[string]string{"1": "6", "2": "2"} {
+		in := fresh(t, "--pool-max=1", "--pool-min=0", "--prepared-statements="+kept)
+		for range 3 {
+			for _, text := range []string{"SELECT 1", "SELECT 2"} {
+				if r := in.query(t, text); r.status != 200 {
+					t.Fatalf("%d %s", r.status, r.body)
+				}
+			}
+		}
+		if _, text := in.ops(t, "/metrics"); !strings.Contains(text, "\ntenantgate_upstream_statements_parsed_total "+parsed+"\n") {
+			t.Errorf("with %s kept, the metrics do not tell of %s parsed", kept, parsed)
+		}
+	}
+}
