@@ -82,7 +82,7 @@ func affected(tag []byte, kind policy.Kind) int64 {
 	return n
 }
 
-// record tells how long the stages took.
+// record tells how long the stages took, and whether Postgres parsed the text for this run.
 func (r *run) record(rec Recorder) {
 	if r.unknown {
 		rec.StatementParsed()
