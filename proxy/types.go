@@ -3,6 +3,8 @@ package proxy
 import (
 	"slices"
 	"time"
+
+	"github.com/tenantgate/tenantgate/policy"
 )
 
 // Server is one tenant: a database of its own, in the eyes of its callers.
@@ -26,6 +28,24 @@ type EndUser struct {
 	PhoneNumber    *string
 	PasswordHash   *string
 }
+
+// Verifier is what the server's end of SCRAM-SHA-256 needs to check a password that it does
+// not know (RFC 5802 section 3, RFC 7677).
+type Verifier struct {
+	Salt       []byte
+	Iterations int
+	Keys       []VerifierKey // of each password that is valid now; none for a server that does not exist
+}
+
+// VerifierKey is what is kept of one password.
+type VerifierKey struct {
+	ID     KeyID
+	Stored [32]byte // StoredKey
+	Server [32]byte // ServerKey
+}
+
+// KeyID tells the keys of servers apart; it does not tell the key.
+type KeyID [32]byte
 
 // Scope is a set of permissions of a developer's token. The zero value permits nothing.
 type Scope uint8
@@ -53,7 +73,8 @@ func (c Caller) Reaches(projectID string) bool { return slices.Contains(c.Projec
 
 // Subject is for whom a statement is checked; it decides which policy applies.
 type Subject struct {
-	Frontend string // "rest"
+	Frontend string // "rest" or "wire"
+	Dialect  policy.Dialect
 	Server   Server
 	Caller   Caller // zero for an application that holds a server's key
 }

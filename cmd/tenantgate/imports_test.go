@@ -17,7 +17,8 @@ var arrows = map[string][]string{
 	"cmd/tenantgate":          {"*"},
 	"cmd/bench":               {"control", "control/embedded", "proxy", "wall"},
 	"proxy/rest":              {"proxy", "policy", "proxy/rest/apidoc"},
-	"proxy/upstream":          {"proxy", "policy", "wall"},
+	"proxy/wire":              {"proxy", "proxy/frame", "policy"},
+	"proxy/upstream":          {"proxy", "proxy/frame", "policy", "wall"},
 	"control":                 {"proxy", "policy", "wall"},
 	"doctor":                  {"policy", "wall"},
 	"control/embedded/pgtest": {"control/embedded"},
@@ -34,7 +35,7 @@ var arrows = map[string][]string{
 var owners = map[string][]string{
 	"github.com/valyala/fasthttp":      {"proxy/rest", "cmd/bench"},
 	"github.com/fasthttp/router":       {"proxy/rest"},
-	"github.com/jackc/pgx/v5/pgproto3": {"proxy/upstream", "cmd/bench"},
+	"github.com/jackc/pgx/v5/pgproto3": {"proxy/upstream", "proxy/wire", "cmd/bench"},
 	"github.com/prometheus":            {"metrics"},
 	"github.com/pganalyze/pg_query_go": {"policy/sqltree"},
 }

@@ -1,0 +1,74 @@
+package proxy
+
+import (
+	"time"
+
+	"github.com/tenantgate/tenantgate/policy"
+)
+
+// Exchange is what a client of the Postgres protocol asks for in one go: steps that are done
+// in order, each with its answers, until one fails; the rest is left out then. It is plain
+// data, made by the front end and run on a connection of package upstream. Everything in it
+// may be a view of a buffer: it is valid until it was run.
+type Exchange struct {
+	Steps []Step
+	// Commit ends the exchange with Postgres' Sync: what was not begun by Begin is one
+	// transaction, and is committed. Otherwise it stays open for the next exchange.
+	Commit bool
+	// Begin, unless nil, opens a transaction before the first step, which lasts until a step
+	// ends it. The link must have none open.
+	Begin *policy.Approved
+	// Settings are what the client has set otherwise than a connection has it. They are made
+	// when a transaction is opened, and end with it.
+	Settings []Setting
+	// Timeout bounds each statement, if it is shorter than the policy's; 0: the policy's.
+	Timeout time.Duration
+}
+
+// Setting is a run-time parameter of Postgres with its value. Its name is one of a closed
+// list of the front end's; never one that a client wrote.
+type Setting struct{ Name, Value string }
+
+// Step is one thing to do. The answers that the client gets are Postgres' own messages, byte
+// for byte, but for errors and what is about parameters, which are the caller's own.
+type Step struct {
+	Verb     StepVerb
+	Prepared *Prepared    // of Prepare and Describe
+	Bound    policy.Bound // of Bind and Simple
+	Portal   string       // of Bind, DescribePortal, Execute and ClosePortal; "" is the unnamed one
+	Formats  []int16      // of Bind: those of the result's columns, as in Postgres' message
+	Most     int32        // of Execute: rows at most; 0: all
+	Text     []byte       // of Say
+}
+
+// StepVerb is what a step does, in terms of the messages of Postgres' protocol.
+type StepVerb uint8
+
+// The verbs of steps.
+const (
+	Say            StepVerb = iota // answers Text, and asks Postgres for nothing
+	Prepare                        // ParseComplete
+	Describe                       // ParameterDescription, then RowDescription or NoData
+	Bind                           // BindComplete
+	DescribePortal                 // RowDescription or NoData
+	Execute                        // rows, then CommandComplete or PortalSuspended
+	ClosePortal                    // CloseComplete
+	Simple                         // runs Bound as a Query message: RowDescription if there are rows, rows, CommandComplete
+	Quiet                          // runs Bound, and answers nothing
+)
+
+// Prepared is a statement that a client has prepared.
+type Prepared struct {
+	Approved *policy.Approved
+	Types    []uint32 // OIDs that the client gave its parameters, from $1; 0 and missing ones are Postgres' to find
+}
+
+// State is that of a client's transaction, as ReadyForQuery tells it.
+type State byte
+
+// The states.
+const (
+	Idle   State = 'I'
+	Open   State = 'T'
+	Failed State = 'E'
+)

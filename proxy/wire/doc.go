@@ -1,0 +1,31 @@
+// Package wire is the Postgres front end: a listener to which psql and every driver can
+// speak, and which shows each server the rows of its own as a database of its own. User is
+// the server's id, password its API key. It shares everything with the other front end
+// (who calls, the limits, the decisions, the connections) but the framing.
+//
+// # How a connection goes
+//
+//	listener.go   takes connections, bounds them, and ends with its context
+//	startup.go    TLS, the start-up message, cancel requests       (PostgreSQL manual, 55.2.1)
+//	scram.go      SCRAM-SHA-256 and -PLUS                          (RFC 5802, RFC 7677, RFC 5929)
+//	session.go    the loop: one message after the other, each with its deadline
+//	relay.go      the switch that names every message; its default ends the session
+//	prepared.go   the client's prepared statements and portals
+//	command.go    what is no statement on rows: transactions, settings, cursors
+//	answer.go     what is answered here, such as version() and SHOW
+//	refuse.go     how a refusal is told: ErrorResponse, with the code in DETAIL
+//
+// Messages up to a Sync, a Flush or a Query are put together into one proxy.Exchange, which
+// package upstream runs on a connection that the client has until its transaction ends.
+//
+// # Invariants
+//
+//   - No text reaches the database but through Gate.Check: a step carries what that approved.
+//   - A message that this package does not name ends the session.
+//   - Nothing is read from a client without a deadline, and before it has authenticated no
+//     more than a few kilobytes in all.
+//   - An unknown server and a wrong key fail alike: same messages, same work.
+//   - A refusal leaves the session as an error of Postgres' leaves it: what follows is
+//     skipped up to the next Sync, the transaction has failed, the connection lives on.
+//   - An idle client costs a goroutine, a small buffer and no connection of the database.
+package wire
