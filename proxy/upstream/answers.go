@@ -6,34 +6,21 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
-)
 
-// The types of the messages that come (PostgreSQL manual, "Message Formats").
-const (
-	bindComplete         = '2'
-	commandComplete      = 'C'
-	dataRow              = 'D'
-	errorResponse        = 'E'
-	noData               = 'n'
-	noticeResponse       = 'N'
-	notificationResponse = 'A'
-	parameterDescription = 't'
-	parameterStatus      = 'S'
-	readyForQuery        = 'Z'
-	rowDescription       = 'T'
+	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
 // cell takes the next value off a row, nil for NULL.
 func cell(row []byte) (value, rest []byte, err error) {
 	if len(row) < 4 {
-		return nil, nil, errMalformed
+		return nil, nil, frame.ErrMalformed
 	}
 	n, rest := int32(binary.BigEndian.Uint32(row)), row[4:] //nolint:gosec // -1 is NULL
 	switch {
 	case n == -1:
 		return nil, rest, nil
 	case n < 0 || int(n) > len(rest):
-		return nil, nil, errMalformed
+		return nil, nil, frame.ErrMalformed
 	}
 	return rest[:n:n], rest[n:], nil
 }
@@ -41,7 +28,7 @@ func cell(row []byte) (value, rest []byte, err error) {
 // cells takes the number of values off a row.
 func cells(row []byte) (n int, rest []byte, err error) {
 	if len(row) < 2 {
-		return 0, nil, errMalformed
+		return 0, nil, frame.ErrMalformed
 	}
 	return int(binary.BigEndian.Uint16(row)), row[2:], nil
 }
@@ -50,7 +37,7 @@ func cells(row []byte) (n int, rest []byte, err error) {
 func serverError(body []byte) error {
 	var m pgproto3.ErrorResponse
 	if err := m.Decode(body); err != nil {
-		return fmt.Errorf("reading an error: %w", errMalformed)
+		return fmt.Errorf("reading an error: %w", frame.ErrMalformed)
 	}
 	return pgconn.ErrorResponseToPgError(&m)
 }
@@ -69,7 +56,7 @@ type column struct {
 func (d *described) readParams(body []byte) error {
 	var m pgproto3.ParameterDescription
 	if err := m.Decode(body); err != nil {
-		return fmt.Errorf("reading the types of parameters: %w", errMalformed)
+		return fmt.Errorf("reading the types of parameters: %w", frame.ErrMalformed)
 	}
 	d.params = m.ParameterOIDs
 	return nil
@@ -78,7 +65,7 @@ func (d *described) readParams(body []byte) error {
 func (d *described) readColumns(body []byte) error {
 	var m pgproto3.RowDescription
 	if err := m.Decode(body); err != nil {
-		return fmt.Errorf("reading the names of columns: %w", errMalformed)
+		return fmt.Errorf("reading the names of columns: %w", frame.ErrMalformed)
 	}
 	d.columns = make([]column, 0, len(m.Fields))
 	for _, f := range m.Fields {

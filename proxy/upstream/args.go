@@ -27,15 +27,15 @@ func (st *statement) bind(w *wire, p *plan) *proxy.Error {
 	at := w.bind(p.name, len(st.params))
 	for i, param := range st.params {
 		if param.Value.Kind == policy.Null {
-			w.null()
+			w.out.Null()
 			continue
 		}
-		from := w.open()
+		from := w.out.OpenValue()
 		var err error
-		if w.out, err = appendValue(w.out, param.Value, p.params[i]); err != nil {
+		if w.out.Buf, err = appendValue(w.out.Buf, param.Value, p.params[i]); err != nil {
 			return invalidArgument(param, err.Error())
 		}
-		w.shut(from)
+		w.out.ShutValue(from)
 	}
 	w.execute(at)
 	return nil

@@ -2,6 +2,8 @@ package upstream
 
 import (
 	"strconv"
+
+	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
 // describe has the statement parsed and learns its types, all within the transaction that
@@ -61,16 +63,16 @@ func (r *run) description() (d described, err error) {
 		switch {
 		case err != nil:
 			return d, err
-		case kind == parameterDescription:
+		case kind == frame.ParameterDescription:
 			err = d.readParams(body)
-		case kind == rowDescription:
+		case kind == frame.RowDescription:
 			err = d.readColumns(body)
 		}
 		if err != nil {
 			r.broken = true
 			return d, err
 		}
-		if kind == rowDescription || kind == noData {
+		if kind == frame.RowDescription || kind == frame.NoData {
 			r.at = running
 			return d, nil
 		}
@@ -85,14 +87,14 @@ func (r *run) learn(oids []uint32) error {
 	w := &r.s.wire
 	w.parse("", typesSQL)
 	at := w.bind("", 1)
-	from := w.open()
-	w.out = append(w.out, '{')
+	from := w.out.OpenValue()
+	w.out.Buf = append(w.out.Buf, '{')
 	for i, oid := range oids {
 		w.separate(i)
-		w.out = strconv.AppendUint(w.out, uint64(oid), 10)
+		w.out.Buf = strconv.AppendUint(w.out.Buf, uint64(oid), 10)
 	}
-	w.out = append(w.out, '}')
-	w.shut(from)
+	w.out.Buf = append(w.out.Buf, '}')
+	w.out.ShutValue(from)
 	w.execute(at)
 	w.askNow()
 	if err := r.flush(); err != nil {
@@ -104,13 +106,13 @@ func (r *run) learn(oids []uint32) error {
 		switch {
 		case err != nil:
 			return err
-		case kind == dataRow:
+		case kind == frame.DataRow:
 			oid, t, err := parsePgType(body)
 			if err != nil {
 				return r.unreadable(err)
 			}
 			rows[oid] = t
-		case kind == commandComplete:
+		case kind == frame.CommandComplete:
 			r.types.learn(oids, rows)
 			return nil
 		}

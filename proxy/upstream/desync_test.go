@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
 // through has the pool's one connection read through what make gives.
@@ -18,7 +19,7 @@ func (b *bench) through(wrap func(in io.Reader) io.Reader) (pid uint32) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	l.session.wire.in = wrap(l.session.wire.in)
+	l.session.wire.in.From = wrap(l.session.wire.in.From)
 	b.pool.release(l, ownTurn)
 	return l.session.conn.PID()
 }
@@ -142,10 +143,10 @@ func (c *crashing) Read(b []byte) (int, error) {
 			return 0, err
 		}
 		end := 0
-		for kind := byte(0); kind != commandComplete; {
+		for kind := byte(0); kind != frame.CommandComplete; {
 			var length int
-			kind, length, _ = peek(buf[end:n])
-			end += 1 + length
+			kind, length, _ = frame.Peek(buf[end:n])
+			end += length
 		}
 		c.left = append(buf[:end:end], frames("ESFATAL\x00VFATAL\x00C08P01\x00Mserver conn crashed?\x00\x00")...)
 	}

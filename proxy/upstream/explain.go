@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
 // explain turns the failure into what the caller is told.
@@ -14,7 +15,7 @@ func (f *failure) explain(ctx context.Context, st *statement) *proxy.Error {
 	switch {
 	case f.refused != nil:
 		return f.refused
-	case errors.Is(f.err, errTooLong):
+	case errors.Is(f.err, frame.ErrTooLong):
 		return f.settle(st, tooLarge(fmt.Sprintf("%d bytes", st.limits.MaxResultBytes)), "the answer was too long to be read")
 	case ctx.Err() != nil:
 		return f.settle(st, gone(ctx), "the statement was cut off")

@@ -1,6 +1,10 @@
 package upstream
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/tenantgate/tenantgate/proxy/frame"
+)
 
 // finish checks the shapes, where that was not done yet, and commits.
 func (r *run) finish() error {
@@ -12,7 +16,7 @@ func (r *run) finish() error {
 	}
 	if len(r.st.shapes) > 0 {
 		r.at = checking
-		if err := r.skip(commandComplete); err != nil {
+		if err := r.skip(frame.CommandComplete); err != nil {
 			return err
 		}
 		r.at = running
@@ -29,11 +33,11 @@ func (r *run) ready() error {
 			return err
 		}
 		switch {
-		case kind == readyForQuery && string(body) == "I":
+		case kind == frame.ReadyForQuery && string(body) == "I":
 			return nil
-		case kind == readyForQuery:
+		case kind == frame.ReadyForQuery:
 			r.broken = true
-			return fmt.Errorf("the transaction has not ended: %w", errMalformed)
+			return fmt.Errorf("the transaction has not ended: %w", frame.ErrMalformed)
 		}
 	}
 }

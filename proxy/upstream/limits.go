@@ -24,7 +24,7 @@ func (r *run) bound(columns []valueType) {
 	if slices.ContainsFunc(columns, valueType.wide) {
 		length *= 2
 	}
-	r.s.wire.most = length + allowance
+	r.s.wire.in.Most = length + allowance
 }
 
 // tooLarge stops the statement: the rest of its rows is not wanted.

@@ -85,19 +85,19 @@ func (p *prelude) bind(w *wire, name string, limit time.Duration, server string,
 		values += 2
 	}
 	at := w.bind(name, values)
-	from := w.open()
-	w.out = strconv.AppendInt(w.out, max(limit.Milliseconds(), 1), 10)
-	w.shut(from)
+	from := w.out.OpenValue()
+	w.out.Buf = strconv.AppendInt(w.out.Buf, max(limit.Milliseconds(), 1), 10)
+	w.out.ShutValue(from)
 	if p.walled {
-		from = w.open()
-		w.out = append(w.out, server...)
-		w.shut(from)
-		from = w.open()
-		w.out = key.AppendSign(w.out, server)
-		w.shut(from)
+		from = w.out.OpenValue()
+		w.out.Buf = append(w.out.Buf, server...)
+		w.out.ShutValue(from)
+		from = w.out.OpenValue()
+		w.out.Buf = key.AppendSign(w.out.Buf, server)
+		w.out.ShutValue(from)
 	}
 	for _, v := range p.fixed {
-		w.value(v)
+		w.out.Value(v)
 	}
 	w.execute(at)
 }
@@ -114,32 +114,32 @@ WHERE columns = (SELECT pg_catalog.string_agg(pg_catalog.octet_length(a.attname:
 // bindShapes writes the check of the tables' shapes and has it run.
 func bindShapes(w *wire, name string, shapes []policy.Shape) {
 	at := w.bind(name, 3)
-	from := w.open()
-	w.out = strconv.AppendInt(w.out, int64(len(shapes)), 10)
-	w.shut(from)
-	from = w.open()
-	w.out = append(w.out, '{')
+	from := w.out.OpenValue()
+	w.out.Buf = strconv.AppendInt(w.out.Buf, int64(len(shapes)), 10)
+	w.out.ShutValue(from)
+	from = w.out.OpenValue()
+	w.out.Buf = append(w.out.Buf, '{')
 	for i, s := range shapes {
 		w.separate(i)
-		w.out = strconv.AppendUint(w.out, uint64(s.OID), 10)
+		w.out.Buf = strconv.AppendUint(w.out.Buf, uint64(s.OID), 10)
 	}
-	w.out = append(w.out, '}')
-	w.shut(from)
-	from = w.open()
-	w.out = append(w.out, '{')
+	w.out.Buf = append(w.out.Buf, '}')
+	w.out.ShutValue(from)
+	from = w.out.OpenValue()
+	w.out.Buf = append(w.out.Buf, '{')
 	for i, s := range shapes {
 		w.separate(i)
-		w.out = appendElement(w.out, s.Columns)
+		w.out.Buf = appendElement(w.out.Buf, s.Columns)
 	}
-	w.out = append(w.out, '}')
-	w.shut(from)
+	w.out.Buf = append(w.out.Buf, '}')
+	w.out.ShutValue(from)
 	w.execute(at)
 }
 
 // separate writes the comma before each but the first element of an array.
 func (w *wire) separate(i int) {
 	if i > 0 {
-		w.out = append(w.out, ',')
+		w.out.Buf = append(w.out.Buf, ',')
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
 // reach is how far a run certainly came, by what the server answered.
@@ -73,7 +75,7 @@ func (r *run) execute(dst []byte) (Result, error) {
 func (r *run) exchange(dst []byte) (Result, error) {
 	if r.s.conn.Frontend().ReadBufferLen() > 0 { // half a message, which nobody will ever read
 		r.broken = true
-		return Result{}, errMalformed
+		return Result{}, frame.ErrMalformed
 	}
 	p, err := r.prepare()
 	if err != nil {
@@ -119,13 +121,13 @@ func (r *run) send(p *plan) error {
 	r.bound(p.columns)
 	w := &r.s.wire
 	if refused := r.st.bind(w, p); refused != nil {
-		w.out = w.out[:0]
+		w.out.Buf = w.out.Buf[:0]
 		return refused
 	}
-	here := len(w.out)
+	here := len(w.out.Buf)
 	r.s.writeShapes(r.st)
-	if r.st.reviewed() || len(w.out)-here > maxBehind {
-		w.out = w.out[:here]
+	if r.st.reviewed() || len(w.out.Buf)-here > maxBehind {
+		w.out.Buf = w.out.Buf[:here]
 		w.askNow()
 		return r.flush()
 	}
@@ -158,7 +160,7 @@ func (r *run) opening() error {
 	if r.opened {
 		return nil
 	}
-	if err := r.skip(commandComplete); err != nil {
+	if err := r.skip(frame.CommandComplete); err != nil {
 		return err
 	}
 	r.opened, r.reached = true, begun

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
 // rows reads and encodes the statement's rows until they end or go beyond the limits.
@@ -22,15 +23,15 @@ func (r *run) rows(p *plan, dst []byte) (Result, error) {
 		switch {
 		case err != nil:
 			return res, err
-		case kind == dataRow:
+		case kind == frame.DataRow:
 			if err := r.row(&res, p, body); err != nil {
 				return res, err
 			}
-		case kind == commandComplete:
+		case kind == frame.CommandComplete:
 			return res, r.complete(&res, p, body)
-		case kind != bindComplete:
+		case kind != frame.BindComplete:
 			r.broken = true
-			return res, fmt.Errorf("reading rows: a message of type %q: %w", kind, errMalformed)
+			return res, fmt.Errorf("reading rows: a message of type %q: %w", kind, frame.ErrMalformed)
 		}
 	}
 }

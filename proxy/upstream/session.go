@@ -37,7 +37,7 @@ THEN pg_catalog.set_config('lc_messages', 'C', false) END`
 // newSession makes conn ready for statements.
 func newSession(ctx context.Context, conn *pgconn.PgConn, cfg Config) error {
 	s := &session{conn: conn, wall: cfg.Wall, prelude: newPrelude(cfg)}
-	s.wire.conn, s.wire.in = conn.Conn(), socketOf(conn).ticket.in
+	s.wire.conn, s.wire.in.From = conn.Conn(), socketOf(conn).ticket.in
 	s.alarm.conn = conn.Conn()
 	socketOf(conn).ticket.alarm.Store(&s.alarm)
 	conn.CustomData()[sessionKey] = s

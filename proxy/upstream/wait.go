@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
 // next gives the next message; an error of the server's is an error. A run that is woken
@@ -15,7 +17,7 @@ func (r *run) next() (kind byte, body []byte, err error) {
 	for {
 		kind, body, err = r.s.wire.next()
 		switch {
-		case err == nil && kind != errorResponse:
+		case err == nil && kind != frame.ErrorResponse:
 			return kind, body, nil
 		case err == nil:
 			err = serverError(body)

@@ -9,21 +9,22 @@ import (
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
 // frames are messages as a server sends them.
 func frames(of ...string) []byte {
 	var w wire
 	for _, m := range of {
-		at := w.frame(m[0])
-		w.out = append(w.out, m[1:]...)
-		w.close(at)
+		at := w.out.Open(m[0])
+		w.out.Raw([]byte(m[1:]))
+		w.out.Shut(at)
 	}
-	return w.out
+	return w.out.Buf
 }
 
 func receiving(in io.Reader) *wire {
-	w := &wire{in: in, most: 100 << 10}
+	w := &wire{in: frame.Reader{From: in, Most: 100 << 10}}
 	w.begin()
 	return w
 }
@@ -43,8 +44,8 @@ func TestMessagesComeWhole(t *testing.T) {
 				t.Fatalf("%s: %.20q of %d bytes, %v", name, got, len(got), err)
 			}
 		}
-		if !w.idle() || len(w.buf) > receiveSize {
-			t.Errorf("%s: %d bytes are kept", name, len(w.buf))
+		if !w.idle() || len(w.in.Buf) > receiveSize {
+			t.Errorf("%s: %d bytes are kept", name, len(w.in.Buf))
 		}
 	}
 }
@@ -52,11 +53,11 @@ func TestMessagesComeWhole(t *testing.T) {
 // Ensure a message that is too long, or none at all, is an error before it is read.
 func TestMessagesAreBounded(t *testing.T) {
 	for want, sent := range map[error]string{
-		errTooLong: "D\x7f\xff\xff\xff", errMalformed: "D\x00\x00\x00\x03", io.EOF: "D\x00\x00\x00\x05",
+		frame.ErrTooLong: "D\x7f\xff\xff\xff", frame.ErrMalformed: "D\x00\x00\x00\x03", io.EOF: "D\x00\x00\x00\x05",
 	} {
 		w := receiving(bytes.NewReader([]byte(sent)))
-		if _, _, err := w.next(); !errors.Is(err, want) || len(w.buf) > receiveSize {
-			t.Errorf("%q: %v, with %d bytes", sent, err, len(w.buf))
+		if _, _, err := w.next(); !errors.Is(err, want) || len(w.in.Buf) > receiveSize {
+			t.Errorf("%q: %v, with %d bytes", sent, err, len(w.in.Buf))
 		}
 	}
 }
