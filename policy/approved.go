@@ -38,6 +38,18 @@ func (a *Approved) Rewritten() string { return a.sql }
 // any other server. Shared; not to be changed.
 func (a *Approved) OnlyFor() []string { return a.plan.inserted }
 
+// NumParams is the number of parameters of the final text.
+func (a *Approved) NumParams() int { return len(a.plan.slots) }
+
+// NumArgs is the number of args that it takes of the caller: in the Postgres dialect the
+// highest n of its $n, whether or not each n below is used.
+func (a *Approved) NumArgs() int { return a.plan.count }
+
+// ArgOf gives the position in the caller's args of what a parameter of the final text
+// carries, both counted from 0; -1 for the server's own id. No two parameters carry the same
+// arg; one whose every place takes the server's id is carried by none. See ArgType.
+func (a *Approved) ArgOf(i int) int { return a.plan.slots[i] }
+
 // Size is about how many bytes it keeps in memory, and hardly ever too few: a placeholder
 // costs its places in both texts.
 func (a *Approved) Size() int { return 2048 + 2*len(a.sql) + 192*len(a.plan.slots) }

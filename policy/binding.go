@@ -9,13 +9,14 @@ import (
 
 // argPlan says how the caller's arguments become the parameters of the final text.
 type argPlan struct {
+	dialect  Dialect
 	kind     Kind
 	column   string             // the scope column's name, for messages
 	slots    []int              // for each parameter the position in args; -1: the server's id
-	count    int                // of the placeholders that take an arg
+	count    int                // of the args: one for each placeholder that takes one
 	scoped   bool               // some placeholder is the server's, so that callers may miscount
 	lastIsID bool               // the last placeholder is the server's
-	given    []int              // positions in args of values for a scope column
+	given    []givenArg         // values for a scope column
 	inserted []string           // constants that the text gives to a scope column in INSERT
 	assigned []string           // the same in SET
 	reject   bool               // a foreign id is refused, not replaced
@@ -23,30 +24,33 @@ type argPlan struct {
 	maxArgs  int
 }
 
-// newArgPlan applies the argument rules of the interface. In an INSERT each
-// placeholder takes an arg, elsewhere each that is not part of a scope condition. It is
-// false where the final text asks for a placeholder that takes none: never to be seen.
-func newArgPlan(tr *sqltree.Translation, f *sqltree.Facts, final *sqltree.Rewritten, reject bool, maxArgs int) (argPlan, bool) {
-	p := argPlan{kind: kindOfAccess(f.Kind), column: scopeColumn(f), reject: reject, maxArgs: maxArgs}
+// givenArg is a caller's value for a scope column.
+type givenArg struct {
+	at  int              // its position in args
+	typ sqltree.TypeName // of the column
+}
+
+// newArgPlan applies the argument rules of the dialect. It is false where the final text
+// asks for a placeholder that takes no arg: never to be seen.
+func newArgPlan(tr *sqltree.Translation, f *sqltree.Facts, final *sqltree.Rewritten, d Dialect, section ScopeSection, maxArgs int) (argPlan, bool) {
+	p := argPlan{dialect: d, kind: kindOfAccess(f.Kind), column: scopeColumn(f), reject: section.ForeignID == Reject, maxArgs: maxArgs}
 	ids := f.ScopeNumbers()
-	var numbers []int32
-	for _, ph := range tr.Placeholders {
-		n := int32(ph.Number) //nolint:gosec // at most 65,535
-		if !slices.Contains(numbers, n) {
-			numbers = append(numbers, n)
-		}
-	}
-	slices.Sort(numbers)
+	numbers := numbersOf(tr)
 	p.scoped = len(ids) > 0
-	p.lastIsID = len(numbers) > 0 && ids[numbers[len(numbers)-1]]
+	p.lastIsID = len(numbers) > 0 && ids[numbers[len(numbers)-1]] != nil
 	slot := map[int32]int{}
 	for _, n := range numbers {
-		if p.kind == Insert || !ids[n] {
+		switch {
+		case d == Postgres: // the position is the number's, whatever is left out before it
+			slot[n], p.count = int(n)-1, int(n)
+		case p.kind == Insert || ids[n] == nil:
 			slot[n] = p.count
 			p.count++
+		default:
+			continue
 		}
-		if p.kind == Insert && ids[n] {
-			p.given = append(p.given, slot[n])
+		if t := ids[n]; t != nil {
+			p.given = append(p.given, givenArg{slot[n], t.ScopeType})
 		}
 	}
 	for _, param := range final.Params {
@@ -62,6 +66,16 @@ func newArgPlan(tr *sqltree.Translation, f *sqltree.Facts, final *sqltree.Rewrit
 	}
 	p.scopeValues(f, slot)
 	return p, true
+}
+
+// numbersOf gives the numbers of the placeholders, each once and in order.
+func numbersOf(tr *sqltree.Translation) []int32 {
+	var numbers []int32
+	for _, ph := range tr.Placeholders {
+		numbers = append(numbers, int32(ph.Number)) //nolint:gosec // at most 65,535
+	}
+	slices.Sort(numbers)
+	return slices.Compact(numbers)
 }
 
 // scopeColumn names the scope column of a statement, which is that of its first scoped table.
@@ -83,8 +97,8 @@ func (p *argPlan) scopeValues(f *sqltree.Facts, slot map[int32]int) {
 			switch {
 			case v.Kind == sqltree.ScopeConst:
 				*constants = append(*constants, v.Const)
-			case v.Kind == sqltree.ScopeParam && takesArg && !slices.Contains(p.given, at):
-				p.given = append(p.given, at)
+			case v.Kind == sqltree.ScopeParam && takesArg && !p.gives(at):
+				p.given = append(p.given, givenArg{at, v.Table.ScopeType})
 			}
 		}
 	}
@@ -94,8 +108,15 @@ func (p *argPlan) scopeValues(f *sqltree.Facts, slot map[int32]int) {
 	note(f.Assigned, &p.assigned)
 }
 
+// gives tells whether the arg at a position is a value for a scope column.
+func (p *argPlan) gives(at int) bool {
+	return slices.ContainsFunc(p.given, func(g givenArg) bool { return g.at == at })
+}
+
 // Bind gives the statement for one server with its arguments, by the argument rules of
-// the interface. The reason is ArgumentCount or ForeignServerID; QueryFailed for a server
+// its dialect: in that of the interface an INSERT takes an arg for each placeholder, any
+// other statement one for each that is not part of a scope condition; in that of Postgres
+// there are NumArgs of them. The reason is ArgumentCount or ForeignServerID; QueryFailed for a server
 // whose id the scope column's type could take for another's; Internal for what Decide did
 // not approve. The args are not copied: they must not be changed while it is in use.
 func (a *Approved) Bind(server string, args []Arg) (Bound, *Reason) {
@@ -128,7 +149,7 @@ func (p *argPlan) checkCount(server string, args []Arg) *Reason {
 		return &Reason{Code: ArgumentCount, Message: fmt.Sprintf("got %d args; at most %d are allowed", len(args), p.maxArgs)}
 	case extra == 0:
 		return nil
-	case extra == 1 && (p.kind == Update || p.kind == Delete):
+	case p.dialect == Interface && extra == 1 && (p.kind == Update || p.kind == Delete):
 		if last := args[len(args)-1]; p.lastIsID || isID(last, server) {
 			return nil
 		}
@@ -139,6 +160,8 @@ func (p *argPlan) checkCount(server string, args []Arg) *Reason {
 
 func (p *argPlan) countHint(extra int) string {
 	switch {
+	case p.dialect == Postgres:
+		return "each of $1 to the highest $n takes one"
 	case p.kind == Select && extra > 0 && p.scoped:
 		return "args of a SELECT must not contain " + p.column + ": the service supplies it"
 	case p.kind == Insert:
@@ -172,12 +195,12 @@ func (p *argPlan) compare(server string, args []Arg) (overridden int, reason *Re
 			overridden++
 		}
 	}
-	for _, at := range p.given {
-		if isID(args[at], server) {
+	for _, g := range p.given {
+		if isIDOf(args[g.at], server, g.typ) {
 			continue
 		}
 		if overridden++; p.reject {
-			return 0, p.foreign(at)
+			return 0, p.foreign(g.at)
 		}
 	}
 	if overridden > 0 && p.reject {
@@ -193,12 +216,12 @@ func (p *argPlan) compare(server string, args []Arg) (overridden int, reason *Re
 func (p *argPlan) foreign(at int) *Reason {
 	r := &Reason{Code: ForeignServerID, Message: p.column + " must be the id of this server", Hint: "give the server's own id, or a placeholder"}
 	if at >= 0 {
-		r.Message = fmt.Sprintf("args[%d] is given to %s, which must be the id of this server", at, p.column)
+		arg := fmt.Sprintf("args[%d]", at)
+		if p.dialect == Postgres {
+			arg = fmt.Sprintf("$%d", at+1)
+		}
+		r.Message = arg + " is given to " + p.column + ", which must be the id of this server"
 		r.Hint = "give the server's own id"
 	}
 	return r
-}
-
-func isID(a Arg, server string) bool {
-	return (a.Kind == String || a.Kind == Number) && a.Text == server
 }

@@ -1,22 +1,24 @@
 package policy
 
 import (
+	"fmt"
 	"unicode/utf8"
 
 	"github.com/tenantgate/tenantgate/policy/sqltree"
 )
 
-// Decide judges one text. See the package comment for the order of its steps; the first
-// that is not satisfied denies. The cost is bounded by the policy's limits on the text.
-func (p *Policy) Decide(text string) Decision {
-	if p.file == nil {
+// Decide judges one text of a dialect. See the package comment for the order of its steps;
+// the first that is not satisfied denies. The cost is bounded by the policy's limits on the
+// text.
+func (p *Policy) Decide(text string, d Dialect) Decision {
+	if p.file == nil || d > Postgres {
 		return Decision{}
 	}
-	tr, fault := sqltree.Translate(text, sqltree.Guard{MaxBytes: p.file.Statement.MaxBytes})
+	tr, fault := d.read(text, sqltree.Guard{MaxBytes: p.file.Statement.MaxBytes})
 	if fault != nil {
 		return deny(reasonOf(fault, text, fault.Offset))
 	}
-	approved, fault := p.approve(text, tr)
+	approved, fault := p.approve(text, tr, d)
 	if fault != nil {
 		fault = tr.CallerFault(fault)
 		return deny(reasonOf(fault, text, fault.Offset))
@@ -26,8 +28,16 @@ func (p *Policy) Decide(text string) Decision {
 
 func deny(r Reason) Decision { return Decision{Reason: r} }
 
+// read translates a text of the dialect.
+func (d Dialect) read(text string, g sqltree.Guard) (*sqltree.Translation, *sqltree.Fault) {
+	if d == Postgres {
+		return sqltree.Native(text, g)
+	}
+	return sqltree.Translate(text, g)
+}
+
 // approve takes a translated text through the remaining steps.
-func (p *Policy) approve(text string, tr *sqltree.Translation) (*Approved, *sqltree.Fault) {
+func (p *Policy) approve(text string, tr *sqltree.Translation, d Dialect) (*Approved, *sqltree.Fault) {
 	stmt, fault := sqltree.Parse(tr.Text)
 	if fault != nil {
 		return nil, fault
@@ -41,6 +51,9 @@ func (p *Policy) approve(text string, tr *sqltree.Translation) (*Approved, *sqlt
 			return nil, fault
 		}
 	}
+	if d == Postgres && p.file.Scope.Mode == Inject {
+		facts.Ordinary() // whoever has a database of his own may ask for another's rows, and finds none
+	}
 	final, fault := sqltree.Rewrite(tr, facts, p.catalog, p.file.Scope.Mode == Inject)
 	if fault != nil {
 		return nil, fault
@@ -48,9 +61,13 @@ func (p *Policy) approve(text string, tr *sqltree.Translation) (*Approved, *sqlt
 	if fault := sqltree.Verify(stmt, final, p.catalog, facts.Demands()); fault != nil {
 		return nil, fault
 	}
-	plan, ok := newArgPlan(tr, facts, final, p.file.Scope.ForeignID == Reject, p.limits.MaxArgs)
-	if !ok {
+	plan, ok := newArgPlan(tr, facts, final, d, p.file.Scope, p.limits.MaxArgs)
+	switch {
+	case !ok:
 		return nil, &sqltree.Fault{Code: Internal, Message: "the arguments could not be mapped", Offset: -1}
+	case d == Postgres && plan.count > plan.maxArgs: // it could never be bound, and would still be described
+		return nil, &sqltree.Fault{Code: ArgumentCount, Offset: -1,
+			Message: fmt.Sprintf("the statement takes %d parameters; at most %d are allowed", plan.count, plan.maxArgs)}
 	}
 	a := p.approved(facts, final, plan)
 	a.positions = newPositionMap(text, tr, final)

@@ -14,7 +14,7 @@ import (
 )
 
 // TestGolden runs the cases of testdata/decide: a text and its args, and what becomes
-// of it. `decide policy=NAME [args=JSON] [server=ID] [wall=off]` prints the refusal, or the
+// of it. `decide policy=NAME [args=JSON] [server=ID] [wall=off] [dialect=postgres]` prints the refusal, or the
 // final text and the parameters; wall=off takes the row-level security away, so that the
 // barrier shows. -rewrite makes the expectations anew, for review.
 func TestGolden(t *testing.T) {
@@ -40,7 +40,7 @@ func decide(t *testing.T, d *datadriven.TestData, schema policy.Schema) string {
 	for i := range schema.Tables {
 		schema.Tables[i].Walled = wall == "on"
 	}
-	decision := compile(t, name, schema).Decide(d.Input)
+	decision := compile(t, name, schema).Decide(d.Input, dialect(t, d))
 	if decision.Verdict != policy.Allow {
 		return refusal(decision.Reason)
 	}
@@ -52,6 +52,16 @@ func decide(t *testing.T, d *datadriven.TestData, schema policy.Schema) string {
 		return refusal(*reason)
 	}
 	return describe(bound)
+}
+
+// dialect is that of a case: `dialect=postgres`, or the interface's.
+func dialect(t *testing.T, d *datadriven.TestData) policy.Dialect {
+	name := "interface"
+	d.MaybeScanArgs(t, "dialect", &name)
+	if name == "postgres" {
+		return policy.Postgres
+	}
+	return policy.Interface
 }
 
 func refusal(r policy.Reason) string {
@@ -146,7 +156,7 @@ func TestComplexity(t *testing.T) {
 		"SELECT " + strings.Repeat("NOT ", 60) + "true":  "",
 		"SELECT " + strings.Repeat("NOT ", 120) + "true": policy.ConstructNotAllowed,
 	} {
-		if d := p.Decide(text); d.Reason.Code != want {
+		if d := p.Decide(text, policy.Interface); d.Reason.Code != want {
 			t.Errorf("%.20s…: %+v", text, d.Reason)
 		}
 	}

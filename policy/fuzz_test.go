@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/metrics"
@@ -69,18 +70,22 @@ func FuzzDecide(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for i, p := range policies {
-			d := decideInBounds(t, p, text)
-			if d.Verdict != policy.Allow {
-				denied(t, text, d)
-				continue
-			}
-			approved(t, text, d.Approved)
-			if names[i] == "inject" {
-				admittedAgain(t, p, text, d.Approved.Rewritten())
+			for _, dialect := range dialects {
+				d := decideInBounds(t, p, text, dialect)
+				if d.Verdict != policy.Allow {
+					denied(t, text, d)
+					continue
+				}
+				approved(t, text, d.Approved)
+				if names[i] == "inject" {
+					admittedAgain(t, p, text, d.Approved.Rewritten(), dialect)
+				}
 			}
 		}
 	})
 }
+
+var dialects = [...]policy.Dialect{policy.Interface, policy.Postgres}
 
 // The bounds of one decision. The time is generous: fuzzing runs with counters in every
 // branch, and beside others. TestWorstCase holds the true ones.
@@ -89,10 +94,10 @@ const (
 	maxBytes = 64 << 20
 )
 
-func decideInBounds(t *testing.T, p *policy.Policy, text string) policy.Decision {
+func decideInBounds(t *testing.T, p *policy.Policy, text string, dialect policy.Dialect) policy.Decision {
 	t.Helper()
 	before, start := allocated(), time.Now()
-	d := p.Decide(text)
+	d := p.Decide(text, dialect)
 	if took, bytes := time.Since(start), allocated()-before; took > maxTime || bytes > maxBytes {
 		t.Fatalf("%q takes %s and %d bytes", text, took, bytes)
 	}
@@ -140,11 +145,11 @@ func approved(t *testing.T, text string, a *policy.Approved) {
 
 // admittedAgain decides a final text: where no scope condition is asked for it must pass,
 // if it is not too long or too large by now.
-func admittedAgain(t *testing.T, p *policy.Policy, text, final string) {
+func admittedAgain(t *testing.T, p *policy.Policy, text, final string, dialect policy.Dialect) {
 	t.Helper()
-	d := p.Decide(final)
+	d := p.Decide(final, dialect)
 	tooLarge := slices.ContainsFunc([]string{"bytes long", "too complex", "too large", "too deeply", "brackets", "too many", "operator signs"}, func(s string) bool { return strings.Contains(d.Reason.Message, s) })
-	if d.Verdict != policy.Allow && !tooLarge && !strings.Contains(final, "?") { // which reads as a placeholder
+	if d.Verdict != policy.Allow && !tooLarge && (dialect == policy.Postgres || !strings.Contains(final, "?")) { // which reads as a placeholder
 		t.Fatalf("%q became %q, which is refused: %+v", text, final, d.Reason)
 	}
 }
@@ -210,23 +215,46 @@ func (c *counts) table(v *pg.RangeVar, inserted bool) {
 // TestFuzzSeeds holds the seeds to it at once, and that they are not all refused.
 func TestFuzzSeeds(t *testing.T) {
 	p := compile(t, "inject", readSchema(t))
-	admitted, scoped := 0, 0
-	for _, text := range seeds(t) {
-		d := p.Decide(text)
-		if d.Verdict != policy.Allow {
-			denied(t, text, d)
-			continue
+	for _, dialect := range dialects {
+		admitted, scoped := 0, 0
+		for _, text := range seeds(t) {
+			if dialect == policy.Postgres {
+				text = numbered(text)
+			}
+			d := p.Decide(text, dialect)
+			if d.Verdict != policy.Allow {
+				denied(t, text, d)
+				continue
+			}
+			admitted++
+			server := binds(t, text, d.Approved)
+			if len(server) > 0 {
+				scoped++
+			}
+			approved(t, text, d.Approved)
+			admittedAgain(t, p, text, d.Approved.Rewritten(), dialect)
 		}
-		admitted++
-		server := binds(t, text, d.Approved)
-		if len(server) > 0 {
-			scoped++
+		t.Logf("%d texts admitted, %d of them with the server's id", admitted, scoped)
+		if scoped < 20 || scoped < 200 && !raceEnabled {
+			t.Errorf("only %d texts are restricted", scoped)
 		}
-		approved(t, text, d.Approved)
-		admittedAgain(t, p, text, d.Approved.Rewritten())
 	}
-	t.Logf("%d texts admitted, %d of them with the server's id", admitted, scoped)
-	if scoped < 20 || scoped < 200 && !raceEnabled {
-		t.Errorf("only %d texts are restricted", scoped)
+}
+
+// numbered writes the placeholders ? of a text as $n, wherever a ? stands.
+func numbered(text string) string {
+	var out strings.Builder
+	for i, n := 0, 0; i < len(text); i++ {
+		switch {
+		case strings.HasPrefix(text[i:], "??"):
+			out.WriteByte('?')
+			i++
+		case text[i] == '?':
+			n++
+			fmt.Fprintf(&out, " $%d ", n)
+		default:
+			out.WriteByte(text[i])
+		}
 	}
+	return out.String()
 }

@@ -104,7 +104,7 @@ func (w *worker) gate(st statement.Statement) (r request, code refusal, why stri
 	r = request{role: w.role, signed: w.signed, path: gatePath}
 	if p := w.policies[st.Mode]; p != nil {
 		text, args := st.Text(w.server)
-		decision := p.Decide(text)
+		decision := p.Decide(text, policy.Interface)
 		if decision.Verdict != policy.Allow {
 			return r, decision.Reason.Code, decision.Reason.Message
 		}

@@ -82,7 +82,7 @@ func (g *Gate) Admit(ctx context.Context, s Subject) (Place, error) {
 	return g.limiter.admit(ctx, s.Server.ID, c.limits)
 }
 
-// Check decides whether a text may run for the subject. The error is an *Error, which is
+// Check decides whether a text of the subject's dialect may run for it. The error is an *Error, which is
 // shared and must not be changed; a statement that could not be decided for whatever
 // reason is refused. The text is not kept: it may be a view of a buffer.
 func (g *Gate) Check(ctx context.Context, s Subject, text string) (*policy.Approved, error) {
@@ -113,7 +113,7 @@ func (g *Gate) decideFor(ctx context.Context, s Subject, text string) (*policy.A
 	case c.breach != nil:
 		return nil, c.breach
 	}
-	return g.decide(ctx, c, text)
+	return g.decide(ctx, c, s.Dialect, text)
 }
 
 // unproved keeps what the engine says about itself for the log: it is not the caller's.
@@ -126,8 +126,8 @@ func unproved(e *Error) *Error {
 }
 
 // decide looks the text up among the plans, or makes a decision and keeps it.
-func (g *Gate) decide(ctx context.Context, c *compiled, text string) (*policy.Approved, *Error) {
-	if approved, refusal := c.plans.look(text); approved != nil || refusal != nil {
+func (g *Gate) decide(ctx context.Context, c *compiled, d policy.Dialect, text string) (*policy.Approved, *Error) {
+	if approved, refusal := c.plans.look(d, text); approved != nil || refusal != nil {
 		g.recorder.PlanCache("hit")
 		return approved, refusal
 	}
@@ -136,23 +136,23 @@ func (g *Gate) decide(ctx context.Context, c *compiled, text string) (*policy.Ap
 		return nil, refusal
 	}
 	text = strings.Clone(text)
-	approved, refusal := g.judge(c, text)
+	approved, refusal := g.judge(c, d, text)
 	if refusal == nil || refusal.Code != policy.Internal && refusal.Code != policy.QueryTooLong {
-		c.plans.keep(text, approved, refusal)
+		c.plans.keep(d, text, approved, refusal)
 	}
 	return approved, refusal
 }
 
 // judge makes a decision, and gives its place back. This is the one place where a panic of
 // the engine ends: it denies, as does whatever does not plainly allow.
-func (g *Gate) judge(c *compiled, text string) (approved *policy.Approved, refusal *Error) {
+func (g *Gate) judge(c *compiled, dialect policy.Dialect, text string) (approved *policy.Approved, refusal *Error) {
 	defer func() {
 		<-g.parsing
 		if cause := recover(); cause != nil {
 			approved, refusal = nil, AsError(fmt.Errorf("deciding: %w", Recovered(cause)))
 		}
 	}()
-	d := c.policy.Decide(text)
+	d := c.policy.Decide(text, dialect)
 	if d.Verdict != policy.Allow || d.Approved == nil {
 		return nil, FromReason(d.Reason)
 	}

@@ -12,7 +12,7 @@ import (
 // leastPlans is the least bound, in bytes.
 const leastPlans = 1 << 20
 
-// plans are the decisions of a policy by the exact text, within bounds of their weight.
+// plans are the decisions of a policy by the dialect and exact text, within bounds of their weight.
 //
 // Whoever sends texts that nobody sends again takes no room from texts that are in use:
 // refusals have a bound of their own, and once there is no room for further plans a new one
@@ -22,9 +22,15 @@ const leastPlans = 1 << 20
 // A look-up allocates nothing and takes no lock that others hold: otter's table is sharded
 // into buckets of a cache line each, with a lock per bucket for writers alone.
 type plans struct {
-	known   *otter.Cache[string, *policy.Approved]
-	fresh   *otter.Cache[string, *policy.Approved] // whose text came once since known is full
-	refused *otter.Cache[string, *Error]
+	known   *otter.Cache[planKey, *policy.Approved]
+	fresh   *otter.Cache[planKey, *policy.Approved] // whose text came once since known is full
+	refused *otter.Cache[planKey, *Error]
+}
+
+// planKey is what a decision is about.
+type planKey struct {
+	dialect policy.Dialect
+	text    string
 }
 
 // newPlans makes plans of so many bytes; evicted is told of each that had to go.
@@ -44,12 +50,12 @@ func newPlans(bytes int, evicted func()) (p *plans, err error) {
 }
 
 // newWeighed makes a cache by text, bounded by the bytes of texts and values.
-func newWeighed[V any](bytes int, size func(V) int, evicted func()) (*otter.Cache[string, V], error) {
-	c, err := otter.New(&otter.Options[string, V]{
+func newWeighed[V any](bytes int, size func(V) int, evicted func()) (*otter.Cache[planKey, V], error) {
+	c, err := otter.New(&otter.Options[planKey, V]{
 		InitialCapacity: bytes / 4096,                                                           // of which most are; from the start it is counted how often each text is asked for
 		MaximumWeight:   uint64(bytes),                                                          //nolint:gosec // positive
-		Weigher:         func(text string, v V) uint32 { return uint32(weight(text, size(v))) }, //nolint:gosec // small
-		OnDeletion: func(e otter.DeletionEvent[string, V]) {
+		Weigher:         func(k planKey, v V) uint32 { return uint32(weight(k.text, size(v))) }, //nolint:gosec // small
+		OnDeletion: func(e otter.DeletionEvent[planKey, V]) {
 			if e.WasEvicted() {
 				evicted()
 			}
@@ -61,33 +67,35 @@ func newWeighed[V any](bytes int, size func(V) int, evicted func()) (*otter.Cach
 	return c, nil
 }
 
-// look gives what was decided about a text; nil and nil where nothing is known. Both are
+// look gives what was decided about a text of a dialect; nil and nil where nothing is known. Both are
 // shared by all who ask and must not be changed.
-func (p *plans) look(text string) (*policy.Approved, *Error) {
-	if approved, ok := p.known.GetIfPresent(text); ok {
+func (p *plans) look(d policy.Dialect, text string) (*policy.Approved, *Error) {
+	key := planKey{d, text}
+	if approved, ok := p.known.GetIfPresent(key); ok {
 		return approved, nil
 	}
-	if approved, ok := p.fresh.GetIfPresent(text); ok {
-		p.fresh.Invalidate(text)
-		p.known.Set(strings.Clone(text), approved)
+	if approved, ok := p.fresh.GetIfPresent(key); ok {
+		p.fresh.Invalidate(key)
+		p.known.Set(planKey{d, strings.Clone(text)}, approved)
 		return approved, nil
 	}
-	refusal, _ := p.refused.GetIfPresent(text)
+	refusal, _ := p.refused.GetIfPresent(key)
 	return nil, refusal
 }
 
 // keep remembers a decision, and the text: one of the others is nil.
-func (p *plans) keep(text string, approved *policy.Approved, refusal *Error) {
+func (p *plans) keep(d policy.Dialect, text string, approved *policy.Approved, refusal *Error) {
+	key := planKey{d, text}
 	if refusal != nil {
-		_, _ = p.refused.Set(text, refusal)
+		_, _ = p.refused.Set(key, refusal)
 		return
 	}
 	p.known.CleanUp() // what was set before has its weight then
 	if p.known.WeightedSize()+weight(text, approved.Size()) <= p.known.GetMaximum() {
-		p.known.Set(text, approved)
+		p.known.Set(key, approved)
 		return
 	}
-	p.fresh.Set(text, approved)
+	p.fresh.Set(key, approved)
 }
 
 // weight is what a text and a value of a size count for.

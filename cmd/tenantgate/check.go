@@ -151,7 +151,7 @@ func (k *checkCommand) schema() (s policy.Schema, err error) {
 
 // check decides the piece that begins at an offset of the script.
 func check(p *policy.Policy, path, script string, offset int, piece policy.Piece) checked {
-	d := p.Decide(piece.Text)
+	d := p.Decide(piece.Text, policy.Interface)
 	if d.Verdict != policy.Allow && d.Reason.Position > 0 {
 		offset += mistakeAt(piece.Text, d.Reason.Position)
 	}

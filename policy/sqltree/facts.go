@@ -141,7 +141,7 @@ type filter struct {
 // Demands is what Verify takes from the facts: which placeholders mean the server's id,
 // which parts of conditions must be guarded, and which queries be barriers.
 type Demands struct {
-	server   map[int32]bool
+	server   map[int32]*Table
 	guards   map[*pg.Node]*guard
 	barriers map[*pg.SelectStmt]bool
 }
@@ -157,15 +157,24 @@ func (f *Facts) Demands() Demands {
 	return d
 }
 
-// ScopeNumbers gives the placeholders that a scope condition makes the server's id.
-func (f *Facts) ScopeNumbers() map[int32]bool {
-	numbers := map[int32]bool{}
+// ScopeNumbers gives the placeholders that a scope condition makes the server's id, each
+// with a table whose scope column it is compared with.
+func (f *Facts) ScopeNumbers() map[int32]*Table {
+	numbers := map[int32]*Table{}
 	for _, l := range f.Levels {
 		for _, c := range l.Conditions {
-			numbers[c.Number] = true
+			numbers[c.Number] = c.Table
 		}
 	}
 	return numbers
+}
+
+// Ordinary makes the scope conditions what any other condition is: their placeholders are
+// the caller's own, and what restricts the statement is the rewrite alone.
+func (f *Facts) Ordinary() {
+	for _, l := range f.Levels {
+		l.Conditions = nil
+	}
 }
 
 // Shaped gives the tables on whose shape the statement relies: a * of theirs is spelled

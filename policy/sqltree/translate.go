@@ -10,7 +10,7 @@ import (
 // Style is the way in which a text writes its placeholders.
 type Style uint8
 
-// The styles. In all of them ?? is the operator ?.
+// The styles. In all of them ?? is the operator ?, unless the text is a native one.
 const (
 	NoPlaceholders Style = iota
 	QuestionMarks        // ?, numbered from left to right
@@ -49,7 +49,37 @@ func Translate(text string, g Guard) (*Translation, *Fault) {
 	if f != nil {
 		return nil, f
 	}
-	t := &translator{source: text, out: &Translation{Tokens: make([]Token, 0, len(tokens)), callerLen: len(text)}}
+	return translate(text, tokens, false)
+}
+
+// Native is Translate for a text as Postgres itself reads it: $n alone are placeholders, ?
+// and ?? are signs of operators, and semicolons may follow the statement.
+func Native(text string, g Guard) (*Translation, *Fault) {
+	tokens, f := scan(text, g, false)
+	if f != nil && f.Code == MultipleStatements && ended(text, f.Offset, g) {
+		text = text[:f.Offset]
+		tokens, f = scan(text, g, false)
+	}
+	if f != nil {
+		return nil, f
+	}
+	return translate(text, tokens, true)
+}
+
+// ended tells whether nothing but semicolons and comments stands behind an offset.
+func ended(text string, at int, g Guard) bool {
+	l := &lexer{text: text, guard: g.orDefaults(), pos: at}
+	for l.skip() {
+		if text[l.pos] != ';' {
+			return false
+		}
+		l.pos++
+	}
+	return l.fault == nil
+}
+
+func translate(text string, tokens []Token, native bool) (*Translation, *Fault) {
+	t := &translator{native: native, source: text, out: &Translation{Tokens: make([]Token, 0, len(tokens)), callerLen: len(text)}}
 	t.text.Grow(len(text) + len(text)/8)
 	for _, k := range tokens {
 		if f := t.add(k); f != nil {
@@ -64,7 +94,8 @@ func Translate(text string, g Guard) (*Translation, *Fault) {
 // translator writes one translation.
 type translator struct {
 	source string
-	done   int // offset in source up to which text holds it
+	native bool // ?? stays as it is
+	done   int  // offset in source up to which text holds it
 	text   strings.Builder
 	out    *Translation
 }
@@ -76,7 +107,7 @@ func (t *translator) add(k Token) *Fault {
 	switch sign := t.source[k.Start:k.End]; {
 	case k.Kind == Param:
 		return t.placeholder(k, sign)
-	case k.Kind == Operator && strings.Contains(sign, "??"):
+	case k.Kind == Operator && !t.native && strings.Contains(sign, "??"):
 		t.operator(k)
 	default:
 		t.copy(k.End)

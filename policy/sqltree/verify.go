@@ -125,7 +125,7 @@ func (v *verifier) node(a, b *pg.Node) error {
 // param checks that a placeholder carries on what it carried: the caller's own value,
 // or the server's id where it is that of a scope condition.
 func (v *verifier) param(a *pg.ParamRef, b *pg.Node) error {
-	if v.server[a.Number] {
+	if v.server[a.Number] != nil {
 		return v.isServer(b, nil)
 	}
 	p := b.GetParamRef()

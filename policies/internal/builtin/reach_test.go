@@ -68,7 +68,7 @@ type trial struct {
 func (r *trial) want(allow bool, texts ...string) {
 	r.t.Helper()
 	for _, text := range texts {
-		d := r.policy.Decide(text)
+		d := r.policy.Decide(text, policy.Interface)
 		if (d.Verdict == policy.Allow) != allow || d.Reason.Code == policy.SyntaxError || d.Reason.Code == policy.Internal {
 			r.t.Errorf("%s: %v %+v, want allow %v", text, d.Verdict, d.Reason, allow)
 		}
