@@ -36,8 +36,9 @@ func (s *Store) forget(c change) {
 		s.projects.drop(c.args[0])
 	case c.kind == "token" && isDigest(c.args):
 		s.tokens.drop(readDigest(c.args[0]))
-	case c.kind == "key" && isDigest(c.args):
+	case c.kind == "key" && len(c.args) == 2 && isDigest(c.args[:1]):
 		s.keys.drop(readDigest(c.args[0]))
+		s.logins.drop(c.args[1])
 	case c.kind == "wall":
 		s.signing.stale.Store(true)
 	default:
@@ -56,6 +57,7 @@ func (s *Store) dropAll() {
 	s.tokens.dropAll()
 	s.keys.dropAll()
 	s.servers.dropAll()
+	s.logins.dropAll()
 	s.projects.dropAll()
 }
 

@@ -13,7 +13,7 @@ type Config struct {
 	// are then seen by polling, and each empties the caches.
 	ControlURL string
 	MaxConns   int          // connections for look-ups; default 8. Two more watch for changes.
-	Cache      CacheConfig  // bounds of each of the four caches
+	Cache      CacheConfig  // bounds of each of the five caches, but that of verifiers has 16,384 entries at most
 	JWT        *JWTConfig   // nil: tokens of an identity provider are refused
 	Log        *slog.Logger // nil: nothing is logged
 	// Looked is told of every look-up of a well-formed credential whether memory answered

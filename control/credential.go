@@ -23,7 +23,8 @@ const (
 	base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// digest is the SHA-256 of a credential's text, all that is kept of it.
+// digest is the SHA-256 of a credential's text, all that is kept of it
+// but for what a server's key is checked against as a password (scram.go).
 type digest [sha256.Size]byte
 
 // digestOf hashes on the stack what is no longer than the longest id.

@@ -59,6 +59,11 @@ func (s *Store) Application(ctx context.Context, serverID, apiKey string) (proxy
 	if !ok {
 		return proxy.Server{}, unauthorized()
 	}
+	return s.holder(ctx, serverID, d)
+}
+
+// holder gives the server if the key of this digest is one of its keys now.
+func (s *Store) holder(ctx context.Context, serverID string, d digest) (proxy.Server, error) {
 	k, found, err := s.keys.get(ctx, d)
 	if err != nil {
 		return proxy.Server{}, err

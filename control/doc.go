@@ -5,8 +5,8 @@
 //
 // # Who is calling
 //
-// A Store answers proxy.Directory from memory where it can. Four caches (cache.go) hold
-// tokens, keys, servers and projects; each entry may be used while the store confirmed
+// A Store answers proxy.Directory from memory where it can. Five caches (cache.go) hold
+// tokens, keys, servers, projects and what passwords are checked against; each entry may be used while the store confirmed
 // within the last second that nothing was missed (freshness.go). Two owned goroutines do
 // that: one listens for notifications and drops exactly what changed (listen.go), one
 // reads the store's revision number several times a second (poll.go), and finds out when
@@ -16,7 +16,9 @@
 // # Secrets
 //
 // A token or key is 256 random bits in base62 with a checksum (credential.go). The store
-// knows its SHA-256 alone. What has not the shape of a credential never reaches the store.
+// knows its SHA-256 alone, and of a server's key what SCRAM-SHA-256 checks it against
+// (scram.go, login.go): with that one can't log in, nor find the key, though who also hears
+// a login can. What has not the shape of a credential never reaches the store.
 // A wrong key and an unknown server are the same to every line of this package: one
 // look-up by the hash of what was presented, and one answer.
 //

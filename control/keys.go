@@ -21,16 +21,19 @@ func (s *Store) RotateKey(ctx context.Context, serverID string, overlap time.Dur
 	}
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	text, d := mint(keyPrefix)
-	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return rotate(ctx, tx, serverID, d, overlap) })
+	key, err := s.mintKey(serverID)
+	if err != nil {
+		return "", err
+	}
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return rotate(ctx, tx, serverID, key.kept, overlap) })
 	if err != nil {
 		return "", s.writeFailed("rotating a key", err)
 	}
-	return text, nil
+	return key.text, nil
 }
 
 // rotate locks the server's row, so that two rotations at once come one after the other.
-func rotate(ctx context.Context, tx pgx.Tx, serverID string, d digest, overlap time.Duration) error {
+func rotate(ctx context.Context, tx pgx.Tx, serverID string, key proxy.VerifierKey, overlap time.Duration) error {
 	tag, err := tx.Exec(ctx, `SELECT 1 FROM tenantgate.servers WHERE id = $1 FOR NO KEY UPDATE`, serverID)
 	if err != nil {
 		return err
@@ -47,6 +50,7 @@ func rotate(ctx context.Context, tx pgx.Tx, serverID string, d digest, overlap t
 	if _, err = tx.Exec(ctx, `DELETE FROM tenantgate.server_keys WHERE server_id = $1 AND expires_at <= tenantgate.now_ms()`, serverID); err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO tenantgate.server_keys (hash, server_id) VALUES ($1, $2)`, d[:], serverID)
+	_, err = tx.Exec(ctx, `INSERT INTO tenantgate.server_keys (hash, server_id, stored_key, server_key) VALUES ($1, $2, $3, $4)`,
+		key.ID[:], serverID, key.Stored[:], key.Server[:])
 	return err
 }

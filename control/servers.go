@@ -38,14 +38,17 @@ func (s *Store) CreateServerWithID(ctx context.Context, projectID, id, name, des
 	}
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	text, d := mint(keyPrefix)
+	key, err := s.mintKey(id)
+	if err != nil {
+		return proxy.Server{}, "", err
+	}
 	server, err := scanServer(s.pool.QueryRow(ctx, `
 		WITH made AS MATERIALIZED (SELECT tenantgate.now_ms() AS at),
 			s AS (INSERT INTO tenantgate.servers (id, project_id, name, description, created_at, updated_at)
 				SELECT $1, $2, $3, $4, at, at FROM made RETURNING *),
-			k AS (INSERT INTO tenantgate.server_keys (hash, server_id) SELECT $5, s.id FROM s)
+			k AS (INSERT INTO tenantgate.server_keys (hash, server_id, stored_key, server_key) SELECT $5, s.id, $6, $7 FROM s)
 		`+fromServers+` FROM s JOIN tenantgate.projects p ON p.id = s.project_id`,
-		id, projectID, name, description, d[:]))
+		id, projectID, name, description, key.kept.ID[:], key.kept.Stored[:], key.kept.Server[:]))
 	switch {
 	case errors.Is(err, pgx.ErrNoRows), sqlState(err) == "23503":
 		return proxy.Server{}, "", noProject()
@@ -54,7 +57,7 @@ func (s *Store) CreateServerWithID(ctx context.Context, projectID, id, name, des
 	case err != nil:
 		return proxy.Server{}, "", s.writeFailed("creating a server", err)
 	}
-	return server, text, nil
+	return server, key.text, nil
 }
 
 // UpdateServer changes what is not nil and gives the server as it is then. With nothing to

@@ -23,7 +23,9 @@ type Store struct {
 	keys     *cache[digest, key]
 	servers  *cache[serverKey, proxy.Server]
 	projects *cache[string, project]
+	logins   *cache[string, []loginKey]
 	signing  signing
+	salts    saltSecret
 	jwt      *verifier // nil: not configured
 
 	endLife context.CancelFunc // ends every look-up under way
@@ -79,7 +81,11 @@ func (s *Store) makeCaches() (err error) {
 		s.servers, err = newCache(life, bounds, s.fresh, s.readServer)
 	}
 	if err == nil {
-		s.projects, err = newCache(life, bounds, s.fresh, s.readProject)
+		bounds.Size = min(bounds.Size, maxLogins)
+		s.logins, err = newCache(life, bounds, s.fresh, s.readLogins)
+	}
+	if err == nil {
+		s.projects, err = newCache(life, s.cfg.Cache, s.fresh, s.readProject)
 	}
 	if err == nil {
 		s.tokens.looked, s.keys.looked = s.cfg.Looked, s.cfg.Looked
@@ -87,7 +93,8 @@ func (s *Store) makeCaches() (err error) {
 	return err
 }
 
-// checkSchema fails early where the first request would, and reads the wall's key.
+// checkSchema fails early where the first request would, and reads the wall's key and what
+// salts are derived from. The latter never changes.
 func (s *Store) checkSchema(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout+loadTimeout)
 	defer cancel()
@@ -96,6 +103,11 @@ func (s *Store) checkSchema(ctx context.Context) error {
 	if err == nil {
 		s.signing.stale.Store(true)
 		err = s.readWallKey(ctx, s.pool)
+	}
+	if err == nil {
+		secret := s.salts[:]
+		err = s.pool.QueryRow(ctx, `SELECT secret FROM tenantgate.login_salt`).Scan(&secret)
+		copy(s.salts[:], secret)
 	}
 	switch sqlState(err) {
 	case "42P01", "3F000", "42501": // no such table or schema, or not for this role
@@ -152,6 +164,7 @@ func (s *Store) closeCaches() {
 	s.tokens.close()
 	s.keys.close()
 	s.servers.close()
+	s.logins.close()
 	s.projects.close()
 }
 

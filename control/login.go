@@ -1,0 +1,89 @@
+package control
+
+import (
+	"context"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+const (
+	// maxLogins bounds the cache of verifiers, which only new connections ask: strangers
+	// take as much room in it as servers do.
+	maxLogins = 16_384
+	// maxLoginKeys bounds the keys of one server that its password may be, and with it the
+	// work for one guess. There are more only during the overlap of as many rotations; those
+	// that end first are left out.
+	maxLoginKeys = 8
+)
+
+// loginKey is what is kept in memory of a key that may come as a password.
+type loginKey struct {
+	proxy.VerifierKey
+	expires time.Time // zero: valid until rotated
+}
+
+// Verifier gives what a password for the server is checked against: its salt, and those of
+// its keys that are valid now and were made with a verifier. For an id that is no server's,
+// or can't be one's, it does the same and finds no key; that answer is kept as long as any.
+func (s *Store) Verifier(ctx context.Context, serverID string) (proxy.Verifier, error) {
+	keys, _, err := s.logins.get(ctx, lookedFor(serverID))
+	if err != nil {
+		return proxy.Verifier{}, err
+	}
+	v := proxy.Verifier{Salt: s.salts.salt(serverID), Iterations: loginIterations}
+	for _, k := range keys {
+		if !expired(k.expires) {
+			v.Keys = append(v.Keys, k.VerifierKey)
+		}
+	}
+	return v, nil
+}
+
+// lookedFor is what the store is asked for: the id, or in place of one that can't be a
+// server's a text of bounded length that can't be either, but which Postgres takes.
+func lookedFor(serverID string) string {
+	if validID(serverID) {
+		return strings.Clone(serverID) // the cache keeps it
+	}
+	d := digestOf(serverID)
+	return "/" + hex.EncodeToString(d[:])
+}
+
+// readLogins is the look-up of the cache of verifiers. It finds always: no keys are an
+// answer like another.
+func (s *Store) readLogins(ctx context.Context, serverID string) ([]loginKey, bool, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT hash, stored_key, server_key, expires_at FROM tenantgate.server_keys
+		WHERE server_id = $1 AND stored_key IS NOT NULL ORDER BY expires_at DESC NULLS FIRST, hash LIMIT $2`, serverID, maxLoginKeys)
+	if err != nil {
+		return nil, false, readError("looking up a verifier", err)
+	}
+	keys, err := pgx.CollectRows(rows, scanLogin)
+	if err != nil {
+		return nil, false, readError("looking up a verifier", err)
+	}
+	return keys, true, nil
+}
+
+func scanLogin(row pgx.CollectableRow) (k loginKey, err error) {
+	var id, stored, server []byte
+	var expires *time.Time
+	err = row.Scan(&id, &stored, &server, &expires)
+	copy(k.ID[:], id)
+	copy(k.Stored[:], stored)
+	copy(k.Server[:], server)
+	k.expires = millisOrZero(expires)
+	return k, err
+}
+
+// Holder gives the server as it is now, active or not, to who has proved to hold this key;
+// Unauthorized when it is not, or no longer, a key of this server. It answers from the same
+// memory as Application, whose look-up it is.
+func (s *Store) Holder(ctx context.Context, serverID string, id proxy.KeyID) (proxy.Server, error) {
+	return s.holder(ctx, serverID, digest(id))
+}
