@@ -112,6 +112,18 @@ func (d fakeDirectory) Developer(context.Context, string) (Caller, error) {
 func (d fakeDirectory) Application(context.Context, string, string) (Server, error) {
 	return Server{}, Refuse(Unauthorized, "no")
 }
+func (d fakeDirectory) Verifier(_ context.Context, serverID string) (Verifier, error) {
+	if serverID != d.server.ID {
+		return Verifier{Salt: []byte("salt")}, nil
+	}
+	return Verifier{Salt: []byte("salt"), Keys: []VerifierKey{{ID: KeyID{1}}}}, nil
+}
+func (d fakeDirectory) Holder(_ context.Context, serverID string, key KeyID) (Server, error) {
+	if serverID != d.server.ID || key != (KeyID{1}) {
+		return Server{}, Refuse(Unauthorized, "no")
+	}
+	return d.server, nil
+}
 func (d fakeDirectory) Server(_ context.Context, projectID, serverID string) (Server, error) {
 	if projectID != d.server.ProjectID || serverID != d.server.ID {
 		return Server{}, Unreached()

@@ -54,6 +54,16 @@ func (g *Gate) Application(ctx context.Context, serverID, apiKey string) (Server
 	return g.directory.Application(ctx, serverID, apiKey)
 }
 
+// Verifier gives what a password for the server is checked against.
+func (g *Gate) Verifier(ctx context.Context, serverID string) (Verifier, error) {
+	return g.directory.Verifier(ctx, serverID)
+}
+
+// Holder gives the server as it is now to who has proved to hold one of its keys.
+func (g *Gate) Holder(ctx context.Context, serverID string, key KeyID) (Server, error) {
+	return g.directory.Holder(ctx, serverID, key)
+}
+
 // Project tells whether the caller reaches an existing project. One that is out of
 // reach looks exactly like one that does not exist.
 func (g *Gate) Project(ctx context.Context, caller Caller, projectID string) error {
@@ -80,6 +90,16 @@ func (g *Gate) Admit(ctx context.Context, s Subject) (Place, error) {
 		return Place{}, refusal
 	}
 	return g.limiter.admit(ctx, s.Server.ID, c.limits)
+}
+
+// Pace takes one request out of the server's budget as Admit does, for who has a place
+// already. It never waits.
+func (g *Gate) Pace(s Subject) error {
+	c, refusal := g.policies.of(s)
+	if refusal != nil {
+		return refusal
+	}
+	return g.limiter.pace(s.Server.ID, c.limits)
 }
 
 // Check decides whether a text of the subject's dialect may run for it. The error is an *Error, which is

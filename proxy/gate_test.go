@@ -122,6 +122,24 @@ func TestReach(t *testing.T) {
 	}
 }
 
+// TestHolders shows that the gate asks the directory for what a password is checked against,
+// and for the server of who has proved to know it.
+func TestHolders(t *testing.T) {
+	b := newBench(t, policy.Limits{})
+	v, err := b.Verifier(t.Context(), "s")
+	if err != nil || len(v.Keys) != 1 {
+		t.Fatalf("%+v %v", v, err)
+	}
+	if server, err := b.Holder(t.Context(), "s", v.Keys[0].ID); err != nil || server.ID != "s" {
+		t.Errorf("%+v %v", server, err)
+	}
+	for _, err := range []error{second(b.Holder(t.Context(), "s", KeyID{})), second(b.Holder(t.Context(), "t", v.Keys[0].ID))} {
+		if codeOf(err) != Unauthorized {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 func second(_ Server, err error) error { return err }
 
 // TestCodes shows that every code of the policy has a meaning.

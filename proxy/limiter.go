@@ -45,8 +45,7 @@ func (l *limiter) admit(ctx context.Context, server string, p policy.Limits) (Pl
 	limits := l.effective(p)
 	b, rate, w, wait := l.enter(server, limits, time.Now())
 	if wait > 0 {
-		return Place{Rate: rate}, &Error{Code: RateLimited, RetryAfter: wait, Retryable: true,
-			Message: "this server sends more requests than its limit; slow down and try again"}
+		return Place{Rate: rate}, tooFast(wait)
 	}
 	place := Place{Rate: rate, limiter: l, budget: b}
 	if w == nil {
@@ -70,23 +69,45 @@ func (l *limiter) admit(ctx context.Context, server string, p policy.Limits) (Pl
 		Message: "this server has as many statements running as it may; wait for one to end and try again"}
 }
 
-// enter finds or makes the budget and takes a request out of it; wait is how long until
-// there is one, 0 when it was taken. Then w is nil where there is a place, too.
+// pace takes a request out of the server's budget, and no place.
+func (l *limiter) pace(server string, p policy.Limits) error {
+	limits, now := l.effective(p), time.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, wait := l.of(server, now).take(limits, now); wait > 0 {
+		return tooFast(wait)
+	}
+	return nil
+}
+
+func tooFast(wait time.Duration) *Error {
+	return &Error{Code: RateLimited, RetryAfter: wait, Retryable: true,
+		Message: "this server sends more requests than its limit; slow down and try again"}
+}
+
+// enter takes a request out of the server's budget; wait is how long until there is one, 0
+// when it was taken. Then w is nil where there is a place, too.
 func (l *limiter) enter(server string, limits policy.Limits, now time.Time) (b *budget, rate Rate, w *waiter, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.admitted++; l.admitted%sweepEvery == 0 {
-		l.sweep(now)
-	}
-	b = l.budgets[server]
-	if b == nil {
-		b = &budget{}
-		l.budgets[server] = b
-	}
+	b = l.of(server, now)
 	if rate, wait = b.take(limits, now); wait > 0 {
 		return b, rate, nil, wait
 	}
 	return b, rate, b.enter(limits.MaxConcurrent), 0
+}
+
+// of finds or makes a budget. The lock is held.
+func (l *limiter) of(server string, now time.Time) *budget {
+	if l.admitted++; l.admitted%sweepEvery == 0 {
+		l.sweep(now)
+	}
+	b := l.budgets[server]
+	if b == nil {
+		b = &budget{}
+		l.budgets[server] = b
+	}
+	return b
 }
 
 func (l *limiter) leave(b *budget) {

@@ -30,6 +30,34 @@ func TestRateIsLimited(t *testing.T) {
 	}
 }
 
+// TestPaceTakesNoPlace has one place taken all the time: the budget alone decides, and it is
+// the one that Admit takes from.
+func TestPaceTakesNoPlace(t *testing.T) {
+	b := newBench(t, policy.Limits{})
+	s := Subject{Server: Server{ID: "s"}}
+	place, err := b.Admit(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Pace(s); err != nil {
+		t.Errorf("the second of two: %v", err)
+	}
+	err = b.Pace(s)
+	if e := AsError(err); err == nil || e.Code != RateLimited || e.RetryAfter <= 0 || e.RetryAfter > 500*time.Millisecond {
+		t.Errorf("the third: %v", err)
+	}
+	place.Release()
+	if _, err := b.Admit(t.Context(), s); codeOf(err) != RateLimited {
+		t.Errorf("admitted from an empty budget: %v", err)
+	}
+	if b.limiter.budgets["s"].running != 0 {
+		t.Error("a place is taken")
+	}
+	if err := b.Pace(Subject{Server: Server{ID: "s", Policy: "gone"}}); codeOf(err) != UpstreamUnavailable {
+		t.Errorf("a policy that is not loaded: %v", err)
+	}
+}
+
 // TestOneBudget shows that a server has one budget, whatever policies its callers have:
 // changing from one to another wins no request.
 func TestOneBudget(t *testing.T) {
@@ -240,6 +268,9 @@ func TestAdmittingAllocatesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		place.Release()
+		if err := l.pace("s", limits); err != nil {
+			t.Fatal(err)
+		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

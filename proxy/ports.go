@@ -15,6 +15,13 @@ type Directory interface {
 	// Application gives the server whose API key this is. An unknown server and a
 	// wrong key are Unauthorized alike: same message, same number of look-ups.
 	Application(ctx context.Context, serverID, apiKey string) (Server, error)
+	// Verifier gives what a password for the server is checked against. An unknown server has
+	// a salt like any other's, which stays the same, and no key: same number of look-ups.
+	Verifier(ctx context.Context, serverID string) (Verifier, error)
+	// Holder gives the server, active or not, to who has proved to hold one of its keys;
+	// Unauthorized when it is not the server's key any more. It is asked before every
+	// statement.
+	Holder(ctx context.Context, serverID string, key KeyID) (Server, error)
 	// Server gives a server of a project; NotFound when there is none.
 	Server(ctx context.Context, projectID, serverID string) (Server, error)
 	// Project tells whether the project exists; NotFound when it does not.
