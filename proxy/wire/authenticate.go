@@ -1,0 +1,164 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/frame"
+)
+
+// What an AuthenticationRequest asks for, or tells.
+const (
+	authenticationOK    = 0
+	authenticationSASL  = 10
+	authenticationGoOn  = 11
+	authenticationFinal = 12
+)
+
+// mostSASL is how long a message of SCRAM's is at most, in bytes. Real ones have 200.
+const mostSASL = 1 << 10
+
+var errTooManyFailures = &fatal{state: "53400", code: proxy.RateLimited, message: "too many failed attempts from this address",
+	hint: "Wait some seconds, and correct the password where it is wrong."}
+
+// authenticate has the client prove that it holds a key of the server that it named. Until
+// it has, everything is as it would be for any other name (RFC 5802 section 5).
+func (c *client) authenticate(ctx context.Context) error {
+	if !c.server.failures.may(c.network) {
+		return errTooManyFailures
+	}
+	ctx, cancel := context.WithDeadline(ctx, c.reading.until)
+	defer cancel()
+	verifier, err := c.server.cfg.Gate.Verifier(ctx, c.serverID)
+	if err != nil {
+		return fatalOf(err)
+	}
+	if len(verifier.Salt) == 0 || verifier.Iterations <= 0 {
+		return errInternal.because(errors.New("a verifier has no salt or no iterations"))
+	}
+	s := &scram{verifier: verifier, madeUp: c.server.madeUp, binding: c.binding(), mac: c.server.mac}
+	if err := c.challenge(s); err != nil {
+		return err
+	}
+	answer, err := c.proof(ctx, s)
+	if err != nil {
+		return err
+	}
+	c.request(authenticationFinal, answer)
+	c.request(authenticationOK, nil)
+	return nil // what the session has to say first goes with them
+}
+
+// challenge asks for a proof.
+func (c *client) challenge(s *scram) error {
+	offer := scramPlain + "\x00\x00"
+	if s.binding != nil {
+		offer = scramPlus + "\x00" + offer
+	}
+	c.request(authenticationSASL, []byte(offer))
+	message, err := c.response()
+	if err != nil {
+		return err
+	}
+	first, plus, err := initial(message, s.binding != nil)
+	if err != nil {
+		return err
+	}
+	answer, err := s.first(first, plus)
+	if err != nil {
+		return err
+	}
+	c.request(authenticationGoOn, answer)
+	return nil
+}
+
+// initial reads a SASLInitialResponse: the mechanism, and its first message.
+func initial(message []byte, offered bool) (first []byte, plus bool, err error) {
+	in := frame.NewScan(message)
+	mechanism := in.Text()
+	first = in.Value()
+	plus = string(mechanism) == scramPlus
+	switch {
+	case !in.Whole() || first == nil:
+		return nil, false, errScram
+	case plus && !offered, !plus && string(mechanism) != scramPlain:
+		return nil, false, &fatal{state: "08P01", code: "invalid_request", message: "client selected an invalid SASL authentication mechanism"}
+	}
+	return first, plus, nil
+}
+
+// proof takes the client's proof, finds the key and asks whether it is still one. The wait
+// for it may be long, so who has failed meanwhile has failed for it, too.
+func (c *client) proof(ctx context.Context, s *scram) (answer []byte, err error) {
+	message, err := c.response()
+	if err != nil {
+		return nil, err
+	}
+	if !c.server.failures.may(c.network) {
+		return nil, errTooManyFailures
+	}
+	key, answer, proved, err := s.final(message)
+	if err != nil {
+		return nil, c.failed(err)
+	}
+	if !proved {
+		return nil, c.failed(c.wrongPassword())
+	}
+	if err := c.hold(ctx, key); err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+// hold asks for the server that the client has proved to be.
+func (c *client) hold(ctx context.Context, key proxy.KeyID) error {
+	holder, err := c.server.cfg.Gate.Holder(ctx, c.serverID, key)
+	if err != nil {
+		e := fatalOf(err)
+		if e.code == proxy.Unauthorized { // the key was taken away this moment
+			return c.failed(c.wrongPassword())
+		}
+		return e
+	}
+	if !holder.Active {
+		return fatalOf(proxy.Refuse(proxy.ServerInactive, "the server is inactive"))
+	}
+	c.key = key
+	return nil
+}
+
+// failed counts a proof that was none.
+func (c *client) failed(err error) error {
+	c.server.failures.failed(c.network)
+	return err
+}
+
+func (c *client) wrongPassword() error {
+	return &fatal{state: "28P01", code: proxy.Unauthorized,
+		message: `password authentication failed for user "` + printable(c.serverID) + `"`}
+}
+
+// request writes an AuthenticationRequest.
+func (c *client) request(kind int, data []byte) {
+	at := c.out.Open(frame.AuthenticationRequest)
+	c.out.Int32(kind)
+	c.out.Raw(data)
+	c.out.Shut(at)
+}
+
+// response sends what was written and takes the client's answer to it.
+func (c *client) response() ([]byte, error) {
+	if err := c.out.Flush(); err != nil {
+		return nil, err
+	}
+	kind, body, err := c.take(mostSASL)
+	switch {
+	case err != nil:
+		return nil, err
+	case kind != frame.Password:
+		return nil, &fatal{state: "08P01", code: "invalid_request", message: "expected SASL response"}
+	}
+	return bytes.Clone(body), nil
+}

@@ -1,0 +1,156 @@
+package wire
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/tenantgate/tenantgate/proxy/frame"
+)
+
+// The sizes of what is lent to clients that are being served, in bytes.
+const (
+	longBuffer  = 16 << 10 // to read into, where smallBuffer is not enough
+	writeBuffer = 4 << 10  // to write into, at first
+	mostKept    = 32 << 10 // a buffer for writing that grew beyond is not kept
+)
+
+// buffers are lent to clients while they are served, so that an idle one has none. The
+// collector takes those that were not used between two of its runs. What is longer than
+// longBuffer is not kept, and counts against the budget of all clients.
+type buffers struct {
+	reading sync.Pool // of *[longBuffer]byte
+	writing sync.Pool // of *[]byte
+	budget  int64     // bytes
+	long    atomic.Int64
+}
+
+func (b *buffers) forReading() []byte {
+	if lent, ok := b.reading.Get().(*[longBuffer]byte); ok {
+		return lent[:]
+	}
+	return new([longBuffer]byte)[:]
+}
+
+func (b *buffers) forWriting() *[]byte {
+	if lent, ok := b.writing.Get().(*[]byte); ok {
+		return lent
+	}
+	fresh := make([]byte, 0, writeBuffer)
+	return &fresh
+}
+
+// reserve takes n bytes off the budget, or all but that.
+func (b *buffers) reserve(n int) bool {
+	if b.long.Add(int64(n)) > b.budget {
+		b.long.Add(int64(-n))
+		return false
+	}
+	return true
+}
+
+// grow gives the client a longer buffer to read into: twice as long as what has come of a
+// message that will have n bytes, so that nobody gets memory for announcing it.
+func (c *client) grow(n int) error {
+	b := &c.server.buffers
+	size := longBuffer
+	if len(c.in.Buf) >= longBuffer {
+		size = min(2*len(c.in.Buf), n)
+		if !b.reserve(size) {
+			return errNoMemory
+		}
+	}
+	var longer []byte
+	if size == longBuffer {
+		longer = b.forReading()
+	} else {
+		longer = make([]byte, size)
+	}
+	end := copy(longer, c.in.Buf[c.in.At:c.in.End])
+	c.giveBackReading()
+	c.in.Buf, c.in.At, c.in.End = longer, 0, end
+	if size > longBuffer {
+		c.grown = size
+	}
+	return nil
+}
+
+// giveBackReading gives the buffer back that the client reads into.
+func (c *client) giveBackReading() {
+	b := &c.server.buffers
+	if len(c.in.Buf) == longBuffer {
+		b.reading.Put((*[longBuffer]byte)(c.in.Buf))
+	}
+	b.long.Add(int64(-c.grown))
+	c.grown = 0
+	c.in.Buf, c.in.At, c.in.End = c.small[:], 0, 0
+}
+
+// shrink moves what is unread to a buffer of the usual length, which it fits.
+func (c *client) shrink() {
+	usual := c.server.buffers.forReading()
+	end := copy(usual, c.in.Buf[c.in.At:c.in.End])
+	c.giveBackReading()
+	c.in.Buf, c.in.End = usual, end
+}
+
+// rest gives back what an idle client does not need. Nothing must be unread.
+func (c *client) rest() {
+	if len(c.in.Buf) != smallBuffer {
+		c.giveBackReading()
+	}
+	if c.lent == nil || len(c.out.Buf) > 0 {
+		return
+	}
+	if cap(c.out.Buf) <= mostKept {
+		*c.lent = c.out.Buf[:0]
+		c.server.buffers.writing.Put(c.lent)
+	}
+	c.lent, c.out.Buf = nil, nil
+}
+
+// rise lends what a client needs that is being served.
+func (c *client) rise() {
+	if c.lent == nil && c.out.Buf == nil {
+		c.lent = c.server.buffers.forWriting()
+		c.out.Buf = *c.lent
+	}
+}
+
+// have makes sure that n bytes are there unread.
+func (c *client) have(n int) error {
+	for c.in.Unread() < n {
+		if len(c.in.Buf) < n && c.in.Unread() == len(c.in.Buf) {
+			if err := c.grow(n); err != nil {
+				return err
+			}
+		}
+		if err := c.in.Need(min(n, len(c.in.Buf))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take gives the next message, which may have as many bytes; its content is valid until the
+// next call.
+func (c *client) take(most int) (kind byte, body []byte, err error) {
+	kind, length, err := c.in.Head()
+	switch {
+	case err == frame.ErrMalformed: //nolint:errorlint // it is never wrapped
+		return 0, nil, errMessageBroken
+	case err != nil:
+		return 0, nil, err
+	case length > most:
+		return 0, nil, errMessageLong
+	}
+	if err := c.have(headBytes + length); err != nil {
+		return 0, nil, err
+	}
+	c.in.At += headBytes
+	body = c.in.Buf[c.in.At : c.in.At+length : c.in.At+length]
+	c.in.At += length
+	return kind, body, nil
+}
+
+// headBytes is the length of a message's type and length.
+const headBytes = 5

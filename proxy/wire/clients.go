@@ -1,0 +1,129 @@
+package wire
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/binary"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// clients are those that are connected, within their limits.
+type clients struct {
+	limit, perNetwork int // 0: no limit per network
+
+	mu       sync.Mutex
+	open     map[int32]*client // by process id
+	networks map[netip.Prefix]int
+}
+
+func newClients(limit, perNetwork int) *clients {
+	return &clients{limit: limit, perNetwork: perNetwork, open: map[int32]*client{}, networks: map[netip.Prefix]int{}}
+}
+
+// add takes a place for a client, and gives it the numbers that it is cancelled by. Without
+// a place it says why not.
+func (o *clients) add(c *client) *fatal {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case len(o.open) >= o.limit:
+		return errTooMany
+	case o.perNetwork > 0 && c.network.IsValid() && o.networks[c.network] >= o.perNetwork:
+		return errTooManyThere
+	}
+	for c.process == 0 || o.open[c.process] != nil {
+		c.process = random() & 0x7fffffff
+	}
+	c.secret = random()
+	o.open[c.process] = c
+	o.networks[c.network]++
+	return nil
+}
+
+// remove gives the place back, of a client that has one.
+func (o *clients) remove(c *client) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.open, c.process)
+	if o.networks[c.network]--; o.networks[c.network] <= 0 {
+		delete(o.networks, c.network)
+	}
+}
+
+// find gives the client that was told these numbers, nil when there is none.
+func (o *clients) find(process, secret int32) *client {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var real int32
+	c := o.open[process]
+	if c != nil {
+		real = c.secret
+	}
+	if same := subtle.ConstantTimeEq(real, secret); same == 1 && c != nil {
+		return c
+	}
+	return nil
+}
+
+// wake has those that wait for their client's next word look up where they are to be ended,
+// and tells how many are left in all.
+func (o *clients) wake(ended func(phase) bool) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, c := range o.open {
+		if ended(phase(c.phase.Load())) {
+			_ = c.socket.SetReadDeadline(time.Unix(1, 0))
+		}
+	}
+	return len(o.open)
+}
+
+// cut ends the connections of all.
+func (o *clients) cut() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, c := range o.open {
+		_ = c.socket.Close()
+	}
+}
+
+func (o *clients) count() map[string]int {
+	counts := make(map[string]int, len(phases))
+	for _, name := range phases {
+		counts[name] = 0
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, c := range o.open {
+		counts[phases[c.phase.Load()]]++
+	}
+	return counts
+}
+
+// networkOf is whom a client counts for: an IPv4 address, or an IPv6 /64, which is what one
+// subscriber has. It is zero where there is no IP address.
+func networkOf(transport net.Conn) netip.Prefix {
+	tcp, ok := transport.RemoteAddr().(*net.TCPAddr)
+	if !ok {
+		return netip.Prefix{}
+	}
+	addr, bits := tcp.AddrPort().Addr().Unmap().WithZone(""), 32
+	if addr.Is6() {
+		bits = 64
+	}
+	network, err := addr.Prefix(bits)
+	if err != nil {
+		return netip.Prefix{}
+	}
+	return network
+}
+
+// random gives a number that nobody can guess.
+func random() int32 {
+	var b [4]byte
+	_, _ = rand.Read(b[:])                      // it never fails
+	return int32(binary.BigEndian.Uint32(b[:])) //nolint:gosec // any 32 bits will do
+}

@@ -1,0 +1,180 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"syscall"
+	"time"
+
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// accept takes clients until ctx is done or ln fails.
+func (s *Server) accept(ctx context.Context, ln net.Listener) error {
+	pause := time.Duration(0)
+	for {
+		conn, err := ln.Accept()
+		switch {
+		case err == nil:
+			pause = 0
+			s.take(conn)
+		case ctx.Err() != nil:
+			return nil //nolint:nilerr // the listener was closed because ctx is done
+		case !isPassing(err):
+			return fmt.Errorf("accepting Postgres clients: %w", err)
+		default:
+			// Out of file descriptors or memory: clients that end make room.
+			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+			s.cfg.Logger.Warn("accepting a Postgres client failed", "error", err, "pause", pause)
+			time.Sleep(pause)
+		}
+	}
+}
+
+// isPassing tells whether accepting may work again later.
+func isPassing(err error) bool {
+	for _, errno := range []syscall.Errno{
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EINTR,
+	} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxRefusals is how many clients are turned away with an answer at a time; those beyond
+// are just closed.
+const maxRefusals = 32
+
+// take starts the goroutine of a client.
+func (s *Server) take(conn net.Conn) {
+	c := s.newClient(conn)
+	full := s.clients.add(c)
+	if full == nil {
+		s.serving.Go(func() { s.greet(c) })
+		return
+	}
+	select {
+	case s.refusals <- struct{}{}:
+		s.serving.Go(func() {
+			defer func() { <-s.refusals }()
+			s.turnAway(c, full)
+		})
+	default:
+		_ = conn.Close()
+	}
+}
+
+// newClient makes a client of a connection. All its start-up has one deadline.
+func (s *Server) newClient(conn net.Conn) *client {
+	keepAlive(conn)
+	c := &client{server: s, network: networkOf(conn), since: time.Now()}
+	c.socket = transport{Conn: conn, left: mostUnknown}
+	c.conn = &c.socket
+	c.in.From, c.in.Buf, c.out.To = c, c.small[:], c
+	c.reading.until = c.since.Add(s.cfg.LoginTimeout)
+	return c
+}
+
+// greet brings a client through its start-up, on a goroutine that ends with it: the stack
+// that a handshake needs is not kept for the session.
+func (s *Server) greet(c *client) {
+	if err := c.socket.SetDeadline(c.reading.until); err != nil {
+		s.end(c, err)
+		return
+	}
+	err := guarded(func() error { return c.startUp(s.base) })
+	s.cfg.Recorder.Connection(outcome(err))
+	if err != nil {
+		s.end(c, err)
+		return
+	}
+	s.serving.Go(func() { s.end(c, guarded(func() error { return newSession(c).run(s.base) })) })
+}
+
+// guarded makes an error of a panic: it costs the client that it happened to.
+func guarded(do func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = proxy.Recovered(cause)
+		}
+	}()
+	return do()
+}
+
+// end tells the client why, where there is something to tell, and forgets it.
+func (s *Server) end(c *client, err error) {
+	var told *fatal
+	if errors.As(err, &told) {
+		c.tell(told)
+	}
+	_ = c.conn.Close()
+	s.clients.remove(c)
+	c.rest() // after an error, what is in the buffers does not matter
+	s.logEnd(c, err)
+}
+
+// logEnd writes the one line that each client gets: where it never got as far as to name a
+// server, for who looks for it.
+func (s *Server) logEnd(c *client, err error) {
+	level := slog.LevelInfo
+	var panicked *proxy.Panicked
+	switch {
+	case errors.As(err, &panicked):
+		level = slog.LevelError
+		s.cfg.Logger.Error("serving a Postgres client panicked", "error", panicked, "stack", panicked.Stack)
+	case c.serverID == "":
+		level = slog.LevelDebug
+	}
+	attributes := []slog.Attr{
+		slog.String("server", printable(c.serverID)), slog.String("remote", c.socket.RemoteAddr().String()),
+		slog.Duration("duration", time.Since(c.since).Round(time.Millisecond)), slog.String("outcome", outcome(err)),
+	}
+	if err != nil {
+		attributes = append(attributes, slog.String("error", err.Error()))
+	}
+	s.cfg.Logger.LogAttrs(context.Background(), level, "Postgres client ended", attributes...)
+}
+
+// outcome is how a start-up or a session ended, in few words.
+func outcome(err error) string {
+	var told *fatal
+	var panicked *proxy.Panicked
+	switch {
+	case err == nil:
+		return "ok"
+	case errors.Is(err, errCancel):
+		return "cancel"
+	case errors.As(err, &panicked):
+		return string(errInternal.code)
+	case errors.As(err, &told) && told.code != "":
+		return string(told.code)
+	}
+	return "protocol"
+}
+
+// turnAway tells a client beyond the limits so, in answer to whatever it asks for. Who has
+// come to cancel a statement is served.
+func (s *Server) turnAway(c *client, why *fatal) {
+	defer func() { _ = c.conn.Close() }()
+	c.reading.until = time.Now().Add(lingerTime)
+	if c.socket.SetDeadline(c.reading.until) != nil {
+		return
+	}
+	err := guarded(func() error {
+		packet, err := c.packet()
+		if err == nil && packet.code == cancelRequest {
+			return c.cancel(packet.body)
+		}
+		return why
+	})
+	s.cfg.Recorder.Connection(outcome(err))
+	s.cfg.Logger.Debug("Postgres client turned away", "outcome", outcome(err))
+	if errors.Is(err, why) {
+		c.tell(why)
+	}
+}

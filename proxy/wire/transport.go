@@ -1,0 +1,182 @@
+package wire
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"time"
+)
+
+// What may be read from a client before it has authenticated, in bytes.
+const (
+	mostUnknown = 12 << 10 // a start-up message has 10,000 at most, the rest is SCRAM
+	mostTLS     = 16 << 10 // more, for a handshake
+)
+
+var errTooMuch = errors.New("the client sent more than start-up takes")
+
+// transport is what a client's connection is made of.
+type transport struct {
+	net.Conn
+	ahead       []byte           // was read before TLS was begun, and belongs to it
+	left        int              // bytes that may still be read; negative: as many as come
+	certificate *tls.Certificate // that was shown to the client
+}
+
+// Read reads no more than start-up may take.
+func (t *transport) Read(p []byte) (int, error) {
+	if len(t.ahead) > 0 {
+		n := copy(p, t.ahead)
+		t.ahead = t.ahead[n:]
+		return n, nil
+	}
+	if t.left < 0 {
+		return t.Conn.Read(p)
+	}
+	if t.left == 0 {
+		return 0, errTooMuch
+	}
+	n, err := t.Conn.Read(p[:min(len(p), t.left)])
+	t.left -= n
+	return n, err
+}
+
+// keepAlive has the kernel find a machine that is gone while nothing is sent, in a minute.
+func keepAlive(c net.Conn) {
+	tcp, ok := c.(*net.TCPConn)
+	if !ok {
+		return
+	}
+	_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{
+		Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3,
+	}) // a transport without it is served, too
+}
+
+// patience is a deadline of a connection. It is moved once a good part of it has gone: to
+// move it costs more than to read the clock.
+type patience struct {
+	span  time.Duration
+	until time.Time
+}
+
+// renew gives the deadline for who has span from now on, and whether it is another one.
+func (p *patience) renew(span time.Duration) (time.Time, bool) {
+	now := time.Now()
+	if span == p.span && p.until.Sub(now) > span-span/16 {
+		return p.until, false
+	}
+	p.span, p.until = span, now.Add(span)
+	return p.until, true
+}
+
+// Read reads from the client, as long as what it is doing allows; it is for c.in. The error
+// of a time that is over is a *fatal.
+func (c *client) Read(p []byte) (int, error) {
+	for {
+		if err := c.beforeRead(); err != nil {
+			return 0, err
+		}
+		n, err := c.conn.Read(p)
+		if n > 0 || err == nil {
+			return n, nil
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return 0, err
+		}
+		if time.Now().After(c.reading.until) {
+			return 0, c.overdue()
+		}
+		c.reading = patience{span: c.reading.span, until: c.reading.until} // it was woken
+		if err := c.conn.SetReadDeadline(c.reading.until); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// beforeRead sets the deadline, and then looks whether the service ends: who has it end does
+// so the other way round.
+func (c *client) beforeRead() error {
+	in := phase(c.phase.Load())
+	if in.timed() {
+		if until, other := c.reading.renew(c.span(in)); other {
+			if err := c.conn.SetReadDeadline(until); err != nil {
+				return err
+			}
+		}
+	}
+	if c.server.ends(in) {
+		return errShutdown
+	}
+	return nil
+}
+
+// span is how long a client may be silent.
+func (c *client) span(in phase) time.Duration {
+	switch in {
+	case idle:
+		return c.server.cfg.IdleTimeout
+	case transaction:
+		return c.server.cfg.TransactionIdleTimeout
+	default:
+		return c.server.cfg.ReadTimeout
+	}
+}
+
+// overdue tells a client that was silent for too long.
+func (c *client) overdue() error {
+	switch phase(c.phase.Load()) {
+	case starting:
+		return errLoginTooLong
+	case idle:
+		return errIdleTooLong
+	case transaction:
+		return errOpenTooLong
+	default:
+		return errReadTooLong
+	}
+}
+
+// piece is how much is written at a time, each within the WriteTimeout, in bytes.
+const piece = 64 << 10
+
+// Write sends to the client; it is for c.out.
+func (c *client) Write(p []byte) (done int, err error) {
+	for done < len(p) {
+		if phase(c.phase.Load()).timed() {
+			if until, other := c.writing.renew(c.server.cfg.WriteTimeout); other {
+				if err := c.conn.SetWriteDeadline(until); err != nil {
+					return done, err
+				}
+			}
+		}
+		n, err := c.conn.Write(p[done:min(done+piece, len(p))])
+		done += n
+		if err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+// What is read from a client after its last answer: while it is still sending, a plain close
+// would be answered with a reset, which can overtake what it was told.
+const (
+	lingerTime  = time.Second
+	lingerBytes = 1 << 20
+)
+
+// tell tells the client why its connection ends, and gives it a moment to read that.
+func (c *client) tell(f *fatal) {
+	c.phase.Store(uint32(ending))
+	_ = c.conn.SetDeadline(time.Now().Add(lingerTime))
+	f.write(&c.out)
+	if c.out.Flush() != nil {
+		return
+	}
+	half, ok := c.conn.(interface{ CloseWrite() error })
+	if ok && half.CloseWrite() == nil {
+		_, _ = io.CopyN(io.Discard, c.socket.Conn, lingerBytes)
+	}
+}
