@@ -50,6 +50,12 @@ func (a *Approved) NumArgs() int { return a.plan.count }
 // arg; one whose every place takes the server's id is carried by none. See ArgType.
 func (a *Approved) ArgOf(i int) int { return a.plan.slots[i] }
 
+// Limits are those of the policy that approved it.
+func (a *Approved) Limits() Limits { return a.limits }
+
+// CallerPosition is Bound's.
+func (a *Approved) CallerPosition(pos int) int { return a.positions.back(pos) }
+
 // Size is about how many bytes it keeps in memory, and hardly ever too few: a placeholder
 // costs its places in both texts.
 func (a *Approved) Size() int { return 2048 + 2*len(a.sql) + 192*len(a.plan.slots) }
@@ -71,6 +77,9 @@ type Param struct {
 
 // Valid tells whether the value came from Approved.Bind.
 func (b Bound) Valid() bool { return b.approved != nil }
+
+// Approved is what was bound; nil for the zero value.
+func (b Bound) Approved() *Approved { return b.approved }
 
 // Server is the id of the server that the statement was bound for.
 func (b Bound) Server() string { return b.server }
@@ -120,4 +129,10 @@ func (b Bound) Overridden() int { return b.overridden }
 
 // CallerPosition turns a 1-based character position in SQL() into one in the
 // caller's text; 0 where the character was not the caller's.
-func (b Bound) CallerPosition(pos int) int { return b.approved.positions.back(pos) }
+func (b Bound) CallerPosition(pos int) int { return b.approved.CallerPosition(pos) }
+
+// Command is what it asks for beside rows; the zero value for a statement on rows.
+func (a *Approved) Command() Command { return Command{} }
+
+// Command is Approved.Command.
+func (b Bound) Command() Command { return b.approved.Command() }

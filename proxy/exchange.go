@@ -19,8 +19,10 @@ type Exchange struct {
 	// ends it. The link must have none open.
 	Begin *policy.Approved
 	// Settings are what the client has set otherwise than a connection has it. They are made
-	// when a transaction is opened, and end with it.
+	// when a transaction is opened, and end with it; with Resettle in one that is open, too.
+	// An exchange of settings without a step tells whether Postgres takes them.
 	Settings []Setting
+	Resettle bool
 	// Timeout bounds each statement, if it is shorter than the policy's; 0: the policy's.
 	Timeout time.Duration
 }
@@ -33,10 +35,10 @@ type Setting struct{ Name, Value string }
 // for byte, but for errors and what is about parameters, which are the caller's own.
 type Step struct {
 	Verb     StepVerb
-	Prepared *Prepared    // of Prepare and Describe
+	Prepared *Prepared    // of Prepare, Describe, Bind and DescribePortal; approved as Bound is
 	Bound    policy.Bound // of Bind and Simple
 	Portal   string       // of Bind, DescribePortal, Execute and ClosePortal; "" is the unnamed one
-	Formats  []int16      // of Bind: those of the result's columns, as in Postgres' message
+	Formats  []int16      // of Bind and its DescribePortal: those of the result's columns, as in Postgres' message
 	Most     int32        // of Execute: rows at most; 0: all
 	Text     []byte       // of Say
 }
@@ -61,6 +63,7 @@ const (
 type Prepared struct {
 	Approved *policy.Approved
 	Types    []uint32 // OIDs that the client gave its parameters, from $1; 0 and missing ones are Postgres' to find
+	Said     any      // what upstream knows of it; nil at first
 }
 
 // State is that of a client's transaction, as ReadyForQuery tells it.

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -46,6 +47,7 @@ func serverError(body []byte) error {
 type described struct {
 	params  []uint32 // their types' OIDs
 	columns []column
+	raw     []byte // the content of its RowDescription, all columns in text format; nil: it answers no rows
 }
 
 type column struct {
@@ -67,6 +69,7 @@ func (d *described) readColumns(body []byte) error {
 	if err := m.Decode(body); err != nil {
 		return fmt.Errorf("reading the names of columns: %w", frame.ErrMalformed)
 	}
+	d.raw = bytes.Clone(body)
 	d.columns = make([]column, 0, len(m.Fields))
 	for _, f := range m.Fields {
 		d.columns = append(d.columns, column{string(f.Name), f.DataTypeOID})

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/tenantgate/tenantgate/policy"
@@ -33,7 +34,7 @@ func (st *statement) bind(w *wire, p *plan) *proxy.Error {
 		from := w.out.OpenValue()
 		var err error
 		if w.out.Buf, err = appendValue(w.out.Buf, param.Value, p.params[i]); err != nil {
-			return invalidArgument(param, err.Error())
+			return st.invalidArgument(param, err.Error())
 		}
 		w.out.ShutValue(from)
 	}
@@ -51,11 +52,22 @@ func (st *statement) argBytes() (n int) {
 
 // invalidArgument names the caller's argument. The server's own id is none: that it does
 // not fit its column is the operator's matter, not the caller's.
-func invalidArgument(p policy.Param, what string) *proxy.Error {
+func (st *statement) invalidArgument(p policy.Param, what string) *proxy.Error {
 	if p.Index < 0 {
 		return defect("the server's id does not fit the type of its column: " + what)
 	}
-	return proxy.Refuse(policy.InvalidArgument, fmt.Sprintf("args[%d]: %s", p.Index, what))
+	return proxy.Refuse(policy.InvalidArgument, st.named(p)+": "+what)
+}
+
+// named is what the caller knows a parameter as.
+func (st *statement) named(p policy.Param) string {
+	switch {
+	case p.Index < 0:
+		return "a parameter"
+	case st.native:
+		return "$" + strconv.Itoa(p.Index+1)
+	}
+	return "args[" + strconv.Itoa(p.Index) + "]"
 }
 
 // misfit says why an argument does not fit a parameter. It never holds the argument.

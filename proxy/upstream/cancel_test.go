@@ -110,7 +110,7 @@ func TestUnconfirmedCancellation(t *testing.T) {
 func TestCancelledBetweenRoundTrips(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r := &run{ctx: ctx, st: sel("SELECT 1")} // without a session: to send anything would panic
+	r := &run{talk: talk{ctx: ctx}, st: sel("SELECT 1")} // without a session: to send anything would panic
 	if err := r.send(&plan{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}

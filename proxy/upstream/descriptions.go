@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bytes"
 	"reflect"
 	"slices"
 	"sync"
@@ -78,7 +79,7 @@ func (d *descriptions) forget() {
 
 // size is about how many bytes a description and its text keep in memory.
 func (d described) size(sql string) int {
-	n := 128 + len(sql) + 4*cap(d.params) + 24*cap(d.columns)
+	n := 160 + len(sql) + 4*cap(d.params) + 24*cap(d.columns) + cap(d.raw)
 	for _, c := range d.columns {
 		n += 16 + len(c.name)
 	}
@@ -87,7 +88,7 @@ func (d described) size(sql string) int {
 
 // equal tells whether two descriptions say the same.
 func (d described) equal(other described) bool {
-	return slices.Equal(d.params, other.params) && slices.Equal(d.columns, other.columns)
+	return slices.Equal(d.params, other.params) && bytes.Equal(d.raw, other.raw)
 }
 
 // announce writes the preparation of a text that was described before; nil where it was not,

@@ -48,7 +48,7 @@ func TestWrongDescription(t *testing.T) {
 	put := func(params, typed uint32) {
 		b.pool.replace()
 		b.pool.descriptions.drop(add.sql)
-		b.pool.descriptions.put(add.sql, described{[]uint32{params}, []column{{"a", typed}}}, b.pool.descriptions.epoch.Load())
+		b.pool.descriptions.put(add.sql, described{params: []uint32{params}, columns: []column{{"a", typed}}}, b.pool.descriptions.epoch.Load())
 	}
 	put(pgtype.BoolOID, pgtype.Int4OID)
 	b.must(add)

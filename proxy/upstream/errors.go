@@ -28,6 +28,9 @@ const (
 // retryAfter is what a caller is told to wait when the database is not there for it.
 const retryAfter = time.Second
 
+// errStale is in the chain of a refusal because a statement's result is not as it was.
+var errStale = errors.New("the statement's result has another form than before")
+
 // failure is a run that did not end well.
 type failure struct {
 	err       error

@@ -33,9 +33,11 @@ func (w *wire) deallocate(name string) { w.about(frame.Close, frame.Statement, n
 
 // bind begins to bind a prepared statement to the unnamed portal. So many values follow in
 // text format, then run.
-func (w *wire) bind(name string, values int) (at int) {
+func (w *wire) bind(name string, values int) (at int) { return w.bindPortal("", name, values) }
+
+func (w *wire) bindPortal(portal, name string, values int) (at int) {
 	at = w.out.Open(frame.Bind)
-	w.out.Text("")
+	w.out.Text(portal)
 	w.out.Text(name)
 	w.out.Int16(0)
 	w.out.Int16(values)
@@ -44,10 +46,12 @@ func (w *wire) bind(name string, values int) (at int) {
 
 // execute ends what bind began and has the portal run to its end; the rows are to come in
 // text format.
-func (w *wire) execute(at int) {
+func (w *wire) execute(at int) { w.run(at, "") }
+
+func (w *wire) run(at int, portal string) {
 	w.out.Int16(0)
 	w.out.Shut(at)
-	w.executePortal("", 0)
+	w.executePortal(portal, 0)
 }
 
 // executePortal has a portal run for so many rows; 0 is all.

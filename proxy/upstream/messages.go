@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -113,8 +112,8 @@ var (
 
 // argument is what a caller knows the n-th parameter as.
 func (st *statement) argument(n int) string {
-	if n < 1 || n > len(st.params) || st.params[n-1].Index < 0 {
+	if n < 1 || n > len(st.params) {
 		return "a parameter"
 	}
-	return "args[" + strconv.Itoa(st.params[n-1].Index) + "]"
+	return st.named(st.params[n-1])
 }

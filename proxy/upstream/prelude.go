@@ -112,8 +112,8 @@ WHERE columns = (SELECT pg_catalog.string_agg(pg_catalog.octet_length(a.attname:
   FROM pg_catalog.pg_attribute AS a WHERE a.attrelid = s.o AND a.attnum > 0 AND NOT a.attisdropped)`
 
 // bindShapes writes the check of the tables' shapes and has it run.
-func bindShapes(w *wire, name string, shapes []policy.Shape) {
-	at := w.bind(name, 3)
+func bindShapes(w *wire, name, portal string, shapes []policy.Shape) {
+	at := w.bindPortal(portal, name, 3)
 	from := w.out.OpenValue()
 	w.out.Buf = strconv.AppendInt(w.out.Buf, int64(len(shapes)), 10)
 	w.out.ShutValue(from)
@@ -133,7 +133,7 @@ func bindShapes(w *wire, name string, shapes []policy.Shape) {
 	}
 	w.out.Buf = append(w.out.Buf, '}')
 	w.out.ShutValue(from)
-	w.execute(at)
+	w.run(at, portal)
 }
 
 // separate writes the comma before each but the first element of an array.
@@ -151,12 +151,18 @@ func appendElement(dst []byte, columns []string) []byte {
 			dst = append(dst, ',')
 		}
 		dst = append(strconv.AppendInt(dst, int64(len(name)), 10), ':')
-		for _, c := range []byte(name) {
-			if c == '"' || c == '\\' {
-				dst = append(dst, '\\')
-			}
-			dst = append(dst, c)
-		}
+		dst = appendEscaped(dst, name)
 	}
 	return append(dst, '"')
+}
+
+// appendEscaped writes what stands between the quotation marks of an array's element.
+func appendEscaped(dst []byte, text string) []byte {
+	for _, c := range []byte(text) {
+		if c == '"' || c == '\\' {
+			dst = append(dst, '\\')
+		}
+		dst = append(dst, c)
+	}
+	return dst
 }

@@ -6,19 +6,20 @@ import (
 	"strconv"
 )
 
-// plan is a statement as a connection knows it: how to bind its parameters and how to
-// encode its rows.
+// plan is a statement as a connection knows it, and for results in JSON how to bind its
+// parameters and how to encode its rows.
 type plan struct {
-	sql     string
+	sql     string // with the types of parameters where such were given; see wanted
 	name    string // "": the unnamed statement
+	said    described
 	params  []valueType
 	columns []valueType
-	head    []byte // the JSON up to the first row
+	head    []byte // the JSON up to the first row; nil: the three are still to be found
 }
 
 // newPlan gives nil where a type is not known: it may have been forgotten a moment ago.
 func newPlan(sql, name string, d described, t *types) *plan {
-	p := &plan{sql: sql, name: name, head: appendHead(nil, d.columns)}
+	p := &plan{sql: sql, name: name, said: d, head: appendHead(nil, d.columns)}
 	for _, oid := range d.params {
 		known, ok := t.get(oid)
 		if !ok {

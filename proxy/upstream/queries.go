@@ -20,14 +20,25 @@ func isQuery(text string) bool {
 	if strings.HasPrefix(text, "(") { // that of a SELECT, or no statement
 		return true
 	}
+	return beginsWith(text, queries)
+}
+
+func beginsWith(text string, words []string) bool {
 	end := strings.IndexFunc(text, func(r rune) bool {
 		return (r|0x20 < 'a' || r|0x20 > 'z') && (r < '0' || r > '9') && r != '_' && r != '$' && r < 0x80
 	})
 	if end < 0 {
 		end = len(text)
 	}
-	return slices.ContainsFunc(queries, func(q string) bool { return len(q) == end && strings.EqualFold(q, text[:end]) })
+	return slices.ContainsFunc(words, func(q string) bool { return len(q) == end && strings.EqualFold(q, text[:end]) })
 }
+
+// commands are the words that the commands begin with which reach the database. Their text is
+// the engine's own.
+var commands = []string{"begin", "commit", "rollback", "savepoint", "release", "declare", "fetch", "move", "close", "copy"}
+
+// isCommand tells whether a text begins as such a command does.
+func isCommand(text string) bool { return beginsWith(text, commands) }
 
 // afterSpace leaves out what Postgres takes for white space; comments nest. It gives ""
 // where one does not end.

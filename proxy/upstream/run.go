@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -24,13 +23,13 @@ const (
 	running   phase = iota // binding, planning and executing: rows may have been read
 	analysing              // Postgres reads the text and the catalog, and no row
 	checking               // the shapes of the tables
+	settling               // the client's settings
 )
 
 // run is one attempt at one statement on one connection.
 type run struct {
-	ctx   context.Context //nolint:containedctx // a run lives no longer than its call
+	talk
 	st    *statement
-	s     *session
 	types *types
 	enc   encoder
 
@@ -40,11 +39,7 @@ type run struct {
 	unknown bool // the connection had not prepared the text
 	opened  bool // the prelude's answer was read
 	synced  bool // the Sync was sent: the server commits what succeeds
-	broken  bool // the connection can't be used any more
 	ended   bool // the connection is ready or closed
-	late    bool // the run's own deadline woke it
-	called  bool // the statement was called off
-	deaf    bool // and the server did not confirm that
 	reached reach
 	at      phase // of the answer being read
 
@@ -101,7 +96,7 @@ func (r *run) exchange(dst []byte) (Result, error) {
 // rows are read.
 func (r *run) prepare() (*plan, error) {
 	r.s.statements.renew(r.descriptions.epoch.Load())
-	p := r.s.statements.get(r.st.sql)
+	p := r.encoded(r.s.statements.get(r.st.sql))
 	r.s.statements.deallocate(&r.s.wire)
 	r.s.writePrelude(r.st)
 	if r.unknown = p == nil; r.unknown {
@@ -111,6 +106,20 @@ func (r *run) prepare() (*plan, error) {
 		return r.describe()
 	}
 	return p, nil
+}
+
+// encoded gives a plan with what JSON needs of it; nil where a type is not known any more.
+func (r *run) encoded(p *plan) *plan {
+	if p == nil || p.head != nil {
+		return p
+	}
+	full := newPlan(p.sql, p.name, p.said, r.types)
+	if full == nil {
+		r.s.statements.drop(p.sql)
+		return nil
+	}
+	*p = *full
+	return p
 }
 
 // send sends the statement and what follows it.

@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -70,8 +71,10 @@ func (s *session) pooled() bool { return s.statements == nil }
 
 // writePrelude writes the prelude. Where there is no key it names no server, so that none
 // that was left on the connection stays.
-func (s *session) writePrelude(st *statement) {
-	name, server := preludeName, st.server
+func (s *session) writePrelude(st *statement) { s.writeLimits(st.limits.StatementTimeout, st.server) }
+
+func (s *session) writeLimits(limit time.Duration, server string) {
+	name := preludeName
 	key, signs := s.wall.key(server)
 	if !signs {
 		server = ""
@@ -80,7 +83,7 @@ func (s *session) writePrelude(st *statement) {
 		name = ""
 		s.wire.parse(name, s.prelude.sql)
 	}
-	s.prelude.bind(&s.wire, name, st.limits.StatementTimeout, server, key)
+	s.prelude.bind(&s.wire, name, limit, server, key)
 }
 
 // writeShapes writes the check of the tables' shapes, if the statement relies on some.
@@ -93,7 +96,7 @@ func (s *session) writeShapes(st *statement) {
 		name = ""
 		s.wire.parse(name, shapesSQL)
 	}
-	bindShapes(&s.wire, name, st.shapes)
+	bindShapes(&s.wire, name, "", st.shapes)
 }
 
 // usable tells whether the next statement may have the connection, as pgxpool asks it, too.

@@ -67,7 +67,7 @@ func (f *failure) explainServer(st *statement, pg *pgconn.PgError) *proxy.Error 
 // all others.
 func (f *failure) explainState(st *statement, pg *pgconn.PgError) *proxy.Error {
 	if i := boundParameter(pg); i > 0 && i <= len(st.params) {
-		e := invalidArgument(st.params[i-1], st.message(pg, f.at))
+		e := st.invalidArgument(st.params[i-1], st.message(pg, f.at))
 		e.SQLState = pg.Code
 		return e
 	}

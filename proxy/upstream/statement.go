@@ -18,6 +18,7 @@ type statement struct {
 	returns  bool
 	limits   policy.Limits
 	shapes   []policy.Shape
+	native   bool          // its parameters are $n to the caller
 	position func(int) int // a character of sql → one of the caller's text, or 0
 }
 
@@ -36,6 +37,16 @@ func (st *statement) take(b policy.Bound) {
 	}
 	for i := range b.NumParams() {
 		st.params = append(st.params, b.Param(i))
+	}
+}
+
+// takeApproved takes apart what was approved and is not bound.
+func (st *statement) takeApproved(a *policy.Approved) {
+	*st = statement{
+		sql: a.Rewritten(), kind: a.Kind(), writes: a.Writes(), returns: a.Returns(), limits: a.Limits(), position: a.CallerPosition,
+	}
+	for i := range a.NumParams() {
+		st.params = append(st.params, policy.Param{Index: a.ArgOf(i)})
 	}
 }
 

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,9 +12,20 @@ import (
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
-// next gives the next message; an error of the server's is an error. A run that is woken
-// calls the statement off and goes on to hear how it ended.
-func (r *run) next() (kind byte, body []byte, err error) {
+// talk is what is said on one connection for one caller. While it waits it can be woken, by
+// its deadline or the end of its context, and calls off what runs.
+type talk struct {
+	ctx    context.Context //nolint:containedctx // a talk lives no longer than its call
+	s      *session
+	broken bool // the connection can't be used any more
+	late   bool // its own deadline woke it
+	called bool // the statement was called off
+	deaf   bool // and the server did not confirm that
+}
+
+// next gives the next message; an error of the server's is an error. Who is woken calls the
+// statement off and goes on to hear how it ended.
+func (r *talk) next() (kind byte, body []byte, err error) {
 	for {
 		kind, body, err = r.s.wire.next()
 		switch {
@@ -39,13 +51,13 @@ func fatal(err error) bool {
 
 // woken calls the statement off, once; it tells whether there is still an end to wait for.
 // Behind a pooler there is none: a cancellation there costs the connection.
-func (r *run) woken() bool {
+func (r *talk) woken() bool {
 	r.late = r.late || !r.called && r.ctx.Err() == nil
 	return !r.s.pooled() && r.callOff()
 }
 
 // stop ends a statement whose rows are not wanted any more.
-func (r *run) stop() {
+func (r *talk) stop() {
 	if r.s.pooled() {
 		r.broken = true
 		return
@@ -54,7 +66,7 @@ func (r *run) stop() {
 }
 
 // callOff has the server cancel the statement, if that was not asked of it before.
-func (r *run) callOff() bool {
+func (r *talk) callOff() bool {
 	if r.called {
 		return false
 	}
@@ -64,7 +76,7 @@ func (r *run) callOff() bool {
 }
 
 // skip reads up to a message of a type.
-func (r *run) skip(until byte) error {
+func (r *talk) skip(until byte) error {
 	for {
 		kind, _, err := r.next()
 		if err != nil || kind == until {

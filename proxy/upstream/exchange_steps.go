@@ -1,0 +1,338 @@
+package upstream
+
+import (
+	"strconv"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/frame"
+)
+
+// step writes what one step asks of Postgres, and notes what the client gets for it.
+func (e *exchange) step(s *proxy.Step) error {
+	switch s.Verb {
+	case proxy.Say:
+		e.expect(answer{kind: said, step: s})
+		return nil
+	case proxy.Prepare:
+		return e.prepare(s)
+	case proxy.Describe:
+		return e.describe(s)
+	case proxy.DescribePortal:
+		return e.describePortal(s)
+	case proxy.Bind:
+		return e.bind(s)
+	case proxy.Execute:
+		return e.execute(s)
+	case proxy.ClosePortal:
+		return e.closePortal(s)
+	case proxy.Simple, proxy.Quiet:
+		return e.simple(s)
+	}
+	return defect("a step of verb " + strconv.Itoa(int(s.Verb)))
+}
+
+// need makes sure that the transaction is open and can take a statement.
+func (e *exchange) need(verb policy.Verb) error {
+	l := e.link
+	ends := verb == policy.Commit || verb == policy.Rollback || verb == policy.RollbackTo
+	if l.failed && !ends {
+		return aborted()
+	}
+	if l.explicit && l.failed && !l.held {
+		return lostTransaction()
+	}
+	if l.opened {
+		return nil
+	}
+	return e.open()
+}
+
+// aborted is what Postgres says of statements in a transaction that has failed.
+func aborted() *proxy.Error {
+	return &proxy.Error{Code: policy.QueryFailed, SQLState: "25P02", Message: "current transaction is aborted, commands ignored until end of transaction block"}
+}
+
+// lostTransaction tells of one whose connection is gone.
+func lostTransaction() *proxy.Error {
+	return &proxy.Error{Code: proxy.UpstreamUnavailable, Message: "the transaction ended with its connection to the database; begin a new one"}
+}
+
+// prepare answers at once where it is known what Postgres says of the statement; else
+// Postgres is asked, so that the client learns now what is wrong with it.
+func (e *exchange) prepare(s *proxy.Step) error {
+	if commandOf(s) != policy.NoCommand {
+		e.expect(answer{kind: toldParsed})
+		return nil
+	}
+	w := wantedOf(s.Prepared)
+	if d, known := e.link.pool.descriptions.get(w.key); known {
+		w.told = &d
+		e.expect(answer{kind: toldParsed})
+		return nil
+	}
+	if err := e.need(policy.NoCommand); err != nil {
+		return err
+	}
+	e.ensure(w, s)
+	e.expect(answer{kind: toldParsed})
+	return nil
+}
+
+// commandOf is what a step's prepared statement does beside statements on rows.
+func commandOf(s *proxy.Step) policy.Verb { return s.Prepared.Approved.Command().Verb }
+
+// ensure gives the name under which the connection has a statement prepared, and has it
+// prepared where it has not.
+func (e *exchange) ensure(w *wanted, s *proxy.Step) (name string) {
+	if p := e.s.statements.get(w.key); p != nil {
+		return p.name
+	}
+	for _, p := range e.making {
+		if p.sql == w.key && p.name != "" {
+			return p.name
+		}
+	}
+	p := &plan{sql: w.key, name: e.s.statements.name()}
+	e.making = append(e.making, p)
+	e.s.wire.parse(p.name, w.sql, w.types...)
+	e.s.wire.describe(p.name)
+	e.pending = true
+	e.expect(answer{kind: parsed, step: s, wanted: w, plan: p, epoch: e.link.pool.descriptions.epoch.Load()})
+	e.link.pool.cfg.Recorder.StatementParsed()
+	return p.name
+}
+
+// describe tells of a statement what is known when its turn has come.
+func (e *exchange) describe(s *proxy.Step) error {
+	switch commandOf(s) {
+	case policy.NoCommand:
+	case policy.Fetch:
+		if err := e.need(policy.Fetch); err != nil {
+			return err
+		}
+		e.s.wire.parse("", s.Prepared.Approved.Rewritten())
+		e.s.wire.describe("")
+		e.pending = true
+		e.expect(answer{kind: fetched, step: s})
+		return nil
+	default:
+		e.expect(answer{kind: toldNothing, step: s})
+		return nil
+	}
+	w := wantedOf(s.Prepared)
+	if w.told == nil {
+		if d, known := e.link.pool.descriptions.get(w.key); known {
+			w.told = &d
+		}
+	}
+	if w.told == nil && !e.isMaking(w) {
+		if err := e.need(policy.NoCommand); err != nil {
+			return err
+		}
+		e.ensure(w, s)
+	}
+	e.expect(answer{kind: toldStatement, step: s, wanted: w})
+	return nil
+}
+
+func (e *exchange) isMaking(w *wanted) bool {
+	for _, p := range e.making {
+		if p.sql == w.key {
+			return true
+		}
+	}
+	return false
+}
+
+// bind binds a statement to a portal.
+func (e *exchange) bind(s *proxy.Step) error {
+	if err := e.begun(s); err != nil {
+		return err
+	}
+	e.writeBind(s, s.Portal, s.Formats)
+	e.expect(answer{kind: bound, step: s})
+	e.checkShapes(s)
+	return nil
+}
+
+// begun makes the transaction ready for a step's bound statement.
+func (e *exchange) begun(s *proxy.Step) error {
+	if !s.Bound.Valid() || s.Bound.Server() != e.link.server {
+		return defect("a step without approval reached upstream")
+	}
+	verb := verbOf(s)
+	if verb == policy.NoCommand && !isQuery(s.Bound.SQL()) || verb != policy.NoCommand && !isCommand(s.Bound.SQL()) {
+		return defect("what is no query reached upstream")
+	}
+	if e.pending && boundBytes(s.Bound) > maxBehind {
+		if err := e.catchUp(); err != nil {
+			return err
+		}
+	}
+	return e.need(verb)
+}
+
+// boundBytes is about how long the values are.
+func boundBytes(b policy.Bound) (n int) {
+	for i := range b.NumParams() {
+		n += len(b.Param(i).Value.Text)
+	}
+	return n
+}
+
+// writeBind has the statement prepared and writes the Bind.
+func (e *exchange) writeBind(s *proxy.Step, portal string, formats []int16) {
+	w := &e.s.wire
+	name := ""
+	switch verb := verbOf(s); {
+	case verb == policy.NoCommand:
+		name = e.ensure(e.wantedFor(s), s)
+	case e.link.failed && verb == policy.Commit:
+		w.parse("", "ROLLBACK") // of a failed transaction, COMMIT is just that
+		e.expect(answer{kind: ownParsed, step: s})
+	default:
+		w.parse("", s.Bound.SQL())
+		e.expect(answer{kind: ownParsed, step: s})
+	}
+	at := w.out.Open(frame.Bind)
+	w.out.Text(portal)
+	w.out.Text(name)
+	writeValues(&w.out, s.Bound)
+	w.out.Int16(len(formats))
+	for _, f := range formats {
+		w.out.Int16(int(f))
+	}
+	w.out.Shut(at)
+	e.pending = true
+}
+
+// wantedFor is the statement that a step runs; a Simple one has nothing prepared.
+func (e *exchange) wantedFor(s *proxy.Step) *wanted {
+	if s.Prepared != nil {
+		return wantedOf(s.Prepared)
+	}
+	return &wanted{sql: s.Bound.SQL(), key: s.Bound.SQL()}
+}
+
+// writeValues writes the values of a Bind, as the client gave them.
+func writeValues(out *frame.Writer, b policy.Bound) {
+	n, binary := b.NumParams(), false
+	for i := range n {
+		binary = binary || b.Param(i).Value.Kind == policy.Binary
+	}
+	if !binary {
+		out.Int16(0)
+	} else {
+		out.Int16(n)
+		for i := range n {
+			format := 0
+			if b.Param(i).Value.Kind == policy.Binary {
+				format = 1
+			}
+			out.Int16(format)
+		}
+	}
+	out.Int16(n)
+	for i := range n {
+		v := b.Param(i).Value
+		if v.Kind == policy.Null {
+			out.Null()
+			continue
+		}
+		at := out.OpenValue()
+		out.Buf = append(out.Buf, v.Text...)
+		out.ShutValue(at)
+	}
+}
+
+// shapesPortal is the portal of the check of shapes; no client's has its name.
+const shapesPortal = "tenantgate shapes"
+
+// checkShapes has the tables' shapes checked of which a statement relies on some. Bind has
+// locked them, and nothing was read yet.
+func (e *exchange) checkShapes(s *proxy.Step) {
+	shapes := s.Bound.Shapes()
+	if len(shapes) == 0 {
+		return
+	}
+	name := shapesName
+	if e.s.pooled() {
+		name = ""
+		e.s.wire.parse(name, shapesSQL)
+	}
+	bindShapes(&e.s.wire, name, shapesPortal, shapes)
+	e.s.wire.about(frame.Close, frame.Portal, shapesPortal)
+	e.expect(answer{kind: ownRun, step: s, at: checking})
+	e.expect(answer{kind: ownClosed, step: s})
+}
+
+func (e *exchange) execute(s *proxy.Step) error {
+	if err := e.need(verbOf(s)); err != nil {
+		return err
+	}
+	e.s.wire.executePortal(s.Portal, s.Most)
+	e.pending = true
+	e.ran(s, rows)
+	return nil
+}
+
+// ran notes that a step's statement runs, and what that does to the transaction.
+func (e *exchange) ran(s *proxy.Step, kind answerKind) {
+	e.expect(answer{kind: kind, step: s})
+	limits := s.Bound.Limits()
+	e.review = e.review || s.Bound.Writes() && s.Bound.Returns() && (limits.MaxRows >= 0 || limits.MaxResultBytes >= 0)
+	if verb := verbOf(s); verb == policy.Commit || verb == policy.Rollback {
+		e.link.opened = false // what follows is another transaction
+	}
+}
+
+func (e *exchange) describePortal(s *proxy.Step) error {
+	if s.Prepared == nil || commandOf(s) != policy.NoCommand || e.link.failed {
+		if err := e.need(policy.NoCommand); err != nil {
+			return err
+		}
+		e.s.wire.about(frame.Describe, frame.Portal, s.Portal)
+		e.pending = true
+		e.expect(answer{kind: portalTold, step: s})
+		return nil
+	}
+	e.expect(answer{kind: toldPortal, step: s, wanted: wantedOf(s.Prepared)})
+	return nil
+}
+
+func (e *exchange) closePortal(s *proxy.Step) error {
+	if !e.link.opened || e.link.failed {
+		e.expect(answer{kind: toldClosed, step: s})
+		return nil
+	}
+	e.s.wire.about(frame.Close, frame.Portal, s.Portal)
+	e.pending = true
+	e.expect(answer{kind: closed, step: s})
+	return nil
+}
+
+// simple runs a statement from its preparation to its end.
+func (e *exchange) simple(s *proxy.Step) error {
+	if err := e.begun(s); err != nil {
+		return err
+	}
+	e.writeBind(s, "", nil)
+	e.expect(answer{kind: ownBound, step: s})
+	e.checkShapes(s)
+	switch verb := verbOf(s); {
+	case s.Verb == proxy.Quiet:
+	case verb == policy.Fetch:
+		e.s.wire.about(frame.Describe, frame.Portal, "")
+		e.expect(answer{kind: portalTold, step: s})
+	case verb == policy.NoCommand && s.Bound.Returns():
+		e.expect(answer{kind: toldSimple, step: s, wanted: e.wantedFor(s)})
+	}
+	e.s.wire.executePortal("", 0)
+	kind := rows
+	if s.Verb == proxy.Quiet {
+		kind = ownRows
+	}
+	e.ran(s, kind)
+	return nil
+}

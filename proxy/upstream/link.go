@@ -1,0 +1,181 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/frame"
+)
+
+// Link is one client's way to the database: a connection while a transaction is open, else
+// nothing but these fields. It is for one goroutine.
+type Link struct {
+	pool     *Pool
+	server   string
+	lease    lease
+	held     bool // the connection is ours
+	opened   bool // the prelude of this transaction was written
+	explicit bool // it was opened by a BEGIN
+	failed   bool // and can only be rolled back
+	unsynced bool // something was sent since the last Sync
+	exchange exchange
+}
+
+// Link gives a client's way to the database for a server. It costs nothing until it is used;
+// Close must be called then.
+func (p *Pool) Link(server string) *Link { return &Link{pool: p, server: server} }
+
+// Run does what the exchange says and writes the client's messages to out; see wire.Link.
+// What is written to out may be taken back again while it was not sent.
+func (l *Link) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer) (proxy.State, error) {
+	fresh, mark, sent := !l.held && !l.explicit, len(out.Buf), out.Sent
+	f := l.attempt(ctx, x, out)
+	if f != nil && fresh && out.Sent == sent && f.again() && ctx.Err() == nil {
+		l.pool.react(ctx, &f.failure)
+		l.end()
+		out.Buf = out.Buf[:mark]
+		f = l.attempt(ctx, x, out)
+	}
+	if f == nil {
+		return l.state(), nil
+	}
+	if f.client != nil {
+		return l.state(), f.client
+	}
+	l.pool.react(ctx, &f.failure)
+	return l.state(), f.explain(ctx, f.st)
+}
+
+// linkFailure is an exchange that did not end well.
+type linkFailure struct {
+	failure
+	st     *statement // the one that failed
+	client error      // what became of the client's connection, if that is what failed
+	ended  bool       // a transaction was ended before: to do it all again would be once too often
+}
+
+// again tells whether the exchange may be tried once more: nothing of it remains.
+func (f *linkFailure) again() bool {
+	return f.client == nil && !f.ended && (f.repeatable() || errors.Is(f.err, errStale))
+}
+
+// state is that of the transaction, as the client is to see it.
+func (l *Link) state() proxy.State {
+	switch {
+	case l.explicit && l.failed:
+		return proxy.Failed
+	case l.explicit || l.held:
+		return proxy.Open
+	}
+	return proxy.Idle
+}
+
+// attempt does an exchange once.
+func (l *Link) attempt(ctx context.Context, x *proxy.Exchange, out *frame.Writer) *linkFailure {
+	e := &l.exchange
+	e.begin(ctx, l, x, out)
+	defer func() {
+		if e.link != nil { // a panic: answers are still to come
+			l.giveUp()
+			l.end()
+		}
+		e.forget()
+	}()
+	err := e.run()
+	var f *linkFailure
+	if err != nil {
+		f = e.failure(err)
+		l.failed = l.explicit
+		if !l.explicit && l.held {
+			l.Rollback()
+		}
+	}
+	e.link = nil
+	return f
+}
+
+// acquire takes a connection for a transaction.
+func (l *Link) acquire(ctx context.Context) error {
+	given, err := l.pool.acquire(ctx, l.server)
+	if err == nil {
+		l.lease, l.held = given, true
+	}
+	return err
+}
+
+// release gives the connection back.
+func (l *Link) release() {
+	if !l.held {
+		return
+	}
+	was := l.lease
+	l.lease, l.held, l.opened, l.unsynced = lease{}, false, false, false
+	l.pool.release(was, l.server)
+}
+
+// end forgets the transaction.
+func (l *Link) end() {
+	l.release()
+	l.explicit, l.failed = false, false
+}
+
+// giveUp closes the connection: what is on it can't be told apart any more.
+func (l *Link) giveUp() {
+	if l.held && !l.lease.session.left {
+		l.lease.session.giveUp()
+	}
+}
+
+// Rollback ends what is open, as if nothing of it had been.
+func (l *Link) Rollback() {
+	if l.held && !l.lease.session.left && l.lease.session.rollback() != nil {
+		l.giveUp()
+	}
+	l.end()
+}
+
+// Close rolls back what is open. The link can be used again all the same.
+func (l *Link) Close() { l.Rollback() }
+
+// rollback ends the transaction of a connection that is between two exchanges.
+func (s *session) rollback() error {
+	w := &s.wire
+	s.alarm.bound(cancelPatience)
+	defer s.alarm.off()
+	w.begin()
+	w.parse("", "ROLLBACK")
+	w.execute(w.bind("", 0))
+	w.sync()
+	if err := w.flush(); err != nil {
+		return err
+	}
+	t := talk{ctx: context.Background(), s: s, called: true}
+	if t.untilReady() != proxy.Idle || !w.idle() {
+		return errors.New("the transaction was not rolled back")
+	}
+	return nil
+}
+
+// untilReady reads up to the end of an exchange, whatever comes before, and gives the state;
+// 0 where the connection broke.
+func (r *talk) untilReady() proxy.State {
+	for {
+		kind, body, err := r.next()
+		switch {
+		case r.broken:
+			return 0
+		case err == nil && kind == frame.ReadyForQuery && len(body) == 1:
+			return proxy.State(body[0])
+		}
+	}
+}
+
+// verbOf is what a step's statement does beside statements on rows.
+func verbOf(s *proxy.Step) policy.Verb {
+	if !s.Bound.Valid() {
+		return policy.NoCommand
+	}
+	return s.Bound.Command().Verb
+}

@@ -1,0 +1,124 @@
+package upstream
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/frame"
+)
+
+// wanted is a statement as a client of the Postgres protocol has prepared it: the final text
+// with the types that the client gave its parameters, in the order of the final ones. It
+// stays with the client's proxy.Prepared.
+type wanted struct {
+	sql   string
+	key   string     // text and types: what the connections and the descriptions know it by
+	types []uint32   // nil: Postgres finds all of them
+	told  *described // what the client was told; nil: nothing yet
+}
+
+// wantedOf gives what is kept with p, made anew where p was approved as another text since.
+func wantedOf(p *proxy.Prepared) *wanted {
+	w, _ := p.Said.(*wanted)
+	if w != nil && w.sql == p.Approved.Rewritten() {
+		return w
+	}
+	next := newWanted(p.Approved, p.Types)
+	if w != nil {
+		next.told = w.told
+	}
+	p.Said = next
+	return next
+}
+
+func newWanted(a *policy.Approved, given []uint32) *wanted {
+	w := &wanted{sql: a.Rewritten(), key: a.Rewritten()}
+	for i := range a.NumParams() {
+		at := a.ArgOf(i)
+		if at < 0 || at >= len(given) || given[at] == 0 {
+			continue
+		}
+		if w.types == nil {
+			w.types = make([]uint32, a.NumParams())
+		}
+		w.types[i] = given[at]
+	}
+	if w.types != nil {
+		var key strings.Builder
+		key.WriteString(w.sql)
+		for _, oid := range w.types {
+			key.WriteByte(0) // no text holds one
+			_, _ = key.Write(binary.BigEndian.AppendUint32(nil, oid))
+		}
+		w.key = key.String()
+	}
+	return w
+}
+
+// unspecified is the type of a parameter that nothing determines; see pg_type.dat.
+const unspecified = 25 // text
+
+// tellParams writes the types of the caller's parameters: of each that became a parameter of
+// the final text the one that Postgres found, else the one that was given.
+func tellParams(out *frame.Writer, a *policy.Approved, given []uint32, said described) {
+	at := out.Open(frame.ParameterDescription)
+	n := a.NumArgs()
+	out.Int16(n)
+	first := len(out.Buf)
+	for i := range n {
+		oid := uint32(unspecified)
+		if i < len(given) && given[i] != 0 {
+			oid = given[i]
+		}
+		out.Int32(int(oid))
+	}
+	for i, oid := range said.params {
+		if arg := a.ArgOf(i); arg >= 0 && arg < n {
+			binary.BigEndian.PutUint32(out.Buf[first+4*arg:], oid)
+		}
+	}
+	out.Shut(at)
+}
+
+// tellColumns writes the columns of a result in formats: none is text for all, one is for
+// all of them.
+func tellColumns(out *frame.Writer, said described, formats []int16) error {
+	if said.raw == nil {
+		out.Empty(frame.NoData)
+		return nil
+	}
+	at := out.Open(frame.RowDescription)
+	from := len(out.Buf)
+	out.Raw(said.raw)
+	if err := setFormats(out.Buf[from:], formats); err != nil {
+		return err
+	}
+	out.Shut(at)
+	return nil
+}
+
+// setFormats writes the format codes into the content of a RowDescription.
+func setFormats(row []byte, formats []int16) error {
+	if len(formats) == 0 {
+		return nil
+	}
+	at := 2
+	for i := range int(binary.BigEndian.Uint16(row)) {
+		at += bytes.IndexByte(row[at:], 0) + 1 + 18 // its name, and what is of fixed length
+		format := formats[0]
+		if len(formats) > 1 {
+			if i >= len(formats) {
+				return frame.ErrMalformed
+			}
+			format = formats[i]
+		}
+		if at > len(row) {
+			return frame.ErrMalformed
+		}
+		binary.BigEndian.PutUint16(row[at-2:], uint16(format)) //nolint:gosec // 0 or 1
+	}
+	return nil
+}
