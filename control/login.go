@@ -87,3 +87,22 @@ func scanLogin(row pgx.CollectableRow) (k loginKey, err error) {
 func (s *Store) Holder(ctx context.Context, serverID string, id proxy.KeyID) (proxy.Server, error) {
 	return s.holder(ctx, serverID, digest(id))
 }
+
+// WithoutLogin gives the ids of a project's servers none of whose keys can log in over
+// Postgres' protocol: all were made before that was possible. RotateKey makes one that can.
+func (s *Store) WithoutLogin(ctx context.Context, projectID string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	rows, err := s.pool.Query(ctx, `
+		SELECT s.id FROM tenantgate.servers s WHERE s.project_id = $1 AND NOT EXISTS (
+			SELECT FROM tenantgate.server_keys k WHERE k.server_id = s.id AND k.stored_key IS NOT NULL
+				AND (k.expires_at IS NULL OR k.expires_at > tenantgate.now_ms()))`, projectID)
+	if err != nil {
+		return nil, readError("listing servers without a login", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, readError("listing servers without a login", err)
+	}
+	return ids, nil
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"io/fs"
+	"slices"
 	"testing"
 	"time"
 
@@ -38,11 +39,17 @@ func TestKeysFromBeforeTheListener(t *testing.T) {
 	if n := len(verifierOf(t, s, "s").Keys); n != 0 {
 		t.Errorf("%d keys log in", n)
 	}
+	if ids := must[[]string](t)(s.WithoutLogin(t.Context(), "p")); !slices.Equal(ids, []string{"s"}) {
+		t.Errorf("%q are without a login", ids)
+	}
 	settle(t, s)
 	second := must[string](t)(s.RotateKey(t.Context(), "s", time.Hour))
 	within(t, time.Second, "the new key", func() bool { _, ok := verifies(t, verifierOf(t, s, "s"), second); return ok })
 	_, err = s.Application(t.Context(), "s", key)
 	wantCode(t, err, "")
+	if ids := must[[]string](t)(s.WithoutLogin(t.Context(), "p")); len(ids) != 0 {
+		t.Errorf("%q are without a login", ids)
+	}
 	_, err = s.Holder(t.Context(), "s", proxy.KeyID(d))
 	wantCode(t, err, "")
 }

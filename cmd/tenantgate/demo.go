@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/tenantgate/tenantgate/control"
@@ -23,23 +24,54 @@ func (d *devCommand) demo(ctx context.Context, controlURL, adminURL string) (cre
 		return c, err
 	}
 	c.AdminDatabaseURL = adminURL // its port may have changed
-	if c.ProjectID != "" {
-		return c, nil
-	}
 	store, err := control.Open(ctx, control.Config{ControlURL: controlURL})
 	if err != nil {
 		return c, fmt.Errorf("opening the control store: %w", err)
 	}
 	defer store.Close()
+	if c.ProjectID != "" {
+		err := c.renew(ctx, store, path)
+		return c, err
+	}
 	if err := c.make(ctx, store); err != nil {
 		return c, err
 	}
 	if err := plantRows(ctx, adminURL, c.ServerID); err != nil {
 		return c, err
 	}
-	kept := c
+	return c, c.keep(path)
+}
+
+// keep writes what the next start is to know.
+func (c *credentials) keep(path string) error {
+	kept := *c
 	kept.AdminDatabaseURL = "" // of this start; it holds a password
-	return c, writeJSON(path, kept)
+	return writeJSON(path, kept)
+}
+
+// formerKey is how long a demo's key of an earlier version stays valid.
+const formerKey = 365 * 24 * time.Hour
+
+// renew makes the server of an earlier version's demo a key that can log in over Postgres'
+// protocol. What uses the former one goes on.
+func (c *credentials) renew(ctx context.Context, store *control.Store, path string) error {
+	v, err := store.Verifier(ctx, c.ServerID)
+	if err != nil {
+		return fmt.Errorf("looking at the server's key: %w", err)
+	}
+	if len(v.Keys) > 0 {
+		return nil
+	}
+	key, err := store.RotateKey(ctx, c.ServerID, formerKey)
+	var told *proxy.Error
+	if errors.As(err, &told) && told.Code == proxy.NotFound { // somebody removed it
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("renewing the server's key: %w", err)
+	}
+	c.APIKey = key
+	return c.keep(path)
 }
 
 func readCredentials(path string) (c credentials, err error) {

@@ -154,6 +154,7 @@ func makeRoles(ctx context.Context, cluster *embedded.Cluster, passwords map[str
 type credentials struct {
 	BaseURL          string `json:"baseUrl,omitempty"`
 	OpsURL           string `json:"opsUrl,omitempty"`
+	PgURL            string `json:"pgUrl,omitempty"` // as a server, where Postgres' protocol is listened for
 	ProjectID        string `json:"projectId"`
 	AccessToken      string `json:"accessToken"`
 	ServerID         string `json:"serverId"`

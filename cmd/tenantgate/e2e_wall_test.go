@@ -155,7 +155,7 @@ func TestMigrateParts(t *testing.T) {
 	}{
 		{[]string{"--control-only", "--no-tables"}, 1, "give one"}, {[]string{"--control-only", "--owner-database-url", url}, 1, "give one"},
 		{[]string{"--control-only", "--moved"}, 1, "give one"},
-		{[]string{"--control-only"}, 0, "made the control store (tables projects, revision, server_keys, servers, token_projects, tokens, wall_database, wall_keys): schema tenantgate in database parts on 127.0.0.1:"},
+		{[]string{"--control-only"}, 0, "made the control store (tables login_salt, projects, revision, server_keys, servers, token_projects, tokens, wall_database, wall_keys): schema tenantgate in database parts on 127.0.0.1:"},
 		{[]string{"--control-only", "--json"}, 0, `"wall": false`}, {[]string{"--control-only"}, 0, "the control store: up to date: schema tenantgate in"},
 		{[]string{"--no-tables"}, 0, "made row-level security's view and keys (view server, tables database, keys): schema tenantgate_wall in database parts on 127.0.0.1:"},
 		{[]string{"--no-tables", "--json"}, 0, `"bundled": false`},

@@ -61,6 +61,7 @@ type serverJSON struct {
 	Description string  `json:"description"`
 	IsActive    bool    `json:"isActive"`
 	Policy      string  `json:"policy"`
+	PgLogin     *bool   `json:"pgLogin,omitempty"` // of a list: one of its keys can be a password of Postgres' protocol
 	CreatedAt   *string `json:"createdAt"`
 	UpdatedAt   *string `json:"updatedAt"`
 }
@@ -85,20 +86,49 @@ func (l *serverList) Run(ctx context.Context, c *console) error {
 			}
 		}
 		list := []serverJSON{}
-		out := table{columns: []string{"ID", "PROJECT", "NAME", "ACTIVE", "POLICY", "CREATED"}}
+		out := table{columns: []string{"ID", "PROJECT", "NAME", "ACTIVE", "POLICY", "CREATED", "PG LOGIN"}}
 		for _, id := range projects {
-			servers, _, err := s.ListServers(ctx, id, 0, "")
+			servers, err := serversOf(ctx, s, id)
 			if err != nil {
 				return missing(err, "project", id)
 			}
-			for _, server := range servers {
-				j := serverView(server)
+			for _, j := range servers {
 				list = append(list, j)
-				out.rows = append(out.rows, []any{j.ID, j.ProjectID, j.Name, j.IsActive, orDash(&j.Policy), orDash(j.CreatedAt)})
+				out.rows = append(out.rows, []any{j.ID, j.ProjectID, j.Name, j.IsActive, orDash(&j.Policy), orDash(j.CreatedAt), j.login()})
 			}
 		}
 		return l.print(c, list, out)
 	})
+}
+
+// serversOf gives the servers of a project, with whether one can log in as them.
+func serversOf(ctx context.Context, s *control.Store, projectID string) (list []serverJSON, err error) {
+	servers, _, err := s.ListServers(ctx, projectID, 0, "")
+	if err != nil {
+		return nil, err
+	}
+	without, err := s.WithoutLogin(ctx, projectID)
+	if err != nil {
+		return nil, err
+	}
+	old := map[string]bool{}
+	for _, id := range without {
+		old[id] = true
+	}
+	for _, server := range servers {
+		j, can := serverView(server), !old[server.ID]
+		j.PgLogin = &can
+		list = append(list, j)
+	}
+	return list, nil
+}
+
+// login says what to do where the keys are from before they could log in.
+func (j serverJSON) login() string {
+	if j.PgLogin != nil && *j.PgLogin {
+		return "yes"
+	}
+	return "after rotate-key"
 }
 
 // Run makes a server.

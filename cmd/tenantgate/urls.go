@@ -16,6 +16,13 @@ func astray(text string) bool {
 	return err == nil && u.Scheme != "" && (u.Fragment != "" || strings.Contains(u.Path+u.RawQuery, "@"))
 }
 
+// pgURL is what a Postgres client connects to as a server, at a listener's host and port.
+// Everything but letters, digits and -._~ is escaped, so that it is one word of a shell's too.
+func pgURL(addr, serverID, key string) string {
+	id := url.QueryEscape(serverID)
+	return "postgres://" + id + ":" + url.QueryEscape(key) + "@" + addr + "/" + id
+}
+
 // checkURLs refuses database URLs that can't be read, or that were read otherwise than
 // meant: what follows a @ in a password becomes the host, which errors name.
 func checkURLs(command *kong.Context) error {
