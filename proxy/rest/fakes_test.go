@@ -3,6 +3,7 @@ package rest_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,6 +81,15 @@ func (s *store) Developer(ctx context.Context, token string) (proxy.Caller, erro
 		return proxy.Caller{}, proxy.Refuse(proxy.Unauthorized, "this access token is not valid")
 	}
 	return caller, nil
+}
+
+// Verifier and Holder are for the other front end.
+func (*store) Verifier(context.Context, string) (proxy.Verifier, error) {
+	return proxy.Verifier{}, errors.ErrUnsupported
+}
+
+func (*store) Holder(context.Context, string, proxy.KeyID) (proxy.Server, error) {
+	return proxy.Server{}, errors.ErrUnsupported
 }
 
 func (s *store) Application(ctx context.Context, id, key string) (proxy.Server, error) {
