@@ -23,10 +23,12 @@ type Build struct {
 type Known struct {
 	Endpoints    []string // of requests: short names, never paths
 	Codes        []string // the interface's error codes and client_closed; requests_total adds "ok" by itself
-	Frontends    []string // "rest"
-	Kinds        []string // statement kinds: select, insert, update, delete
+	Frontends    []string // "rest", "wire"
+	Kinds        []string // statement kinds: select, insert, update, delete, command
 	Outcomes     []string // how an approved statement ended: ok, the error code it ended with, or client_closed
 	Stages       []string // auth, policy, pool_wait, upstream, encode
+	Connections  []string // how the start-up of a Postgres client ended
+	ClientStates []string // of Postgres clients
 	ErrorClasses []string // why a statement or a connection failed, e.g. connect, timeout
 }
 
@@ -38,6 +40,7 @@ type Metrics struct {
 	caches   caches
 	upstream upstream
 	policies *policies
+	clients  clients
 }
 
 // New builds and registers all metrics, and the Go runtime's and the process's beside
@@ -58,6 +61,7 @@ func New(build Build, known Known) *Metrics {
 		caches:   newCaches(f),
 		upstream: newUpstream(f, known),
 		policies: newPolicies(f),
+		clients:  newClients(f, known),
 	}
 }
 

@@ -17,6 +17,9 @@ func (d *devCommand) announce(c *console, sv *service, home string, demo credent
 	}
 	demo.BaseURL = scheme + "://" + reachable(sv.httpListener.Addr()) + d.BasePath
 	demo.OpsURL = "http://" + reachable(sv.opsListener.Addr())
+	if sv.pgListener != nil {
+		demo.PgURL = pgURL(reachable(sv.pgListener.Addr()), demo.ServerID, demo.APIKey)
+	}
 	if d.CredentialsFile != "" {
 		if err := writeJSON(d.CredentialsFile, demo); err != nil {
 			return fmt.Errorf("writing the credentials file: %w", err)
@@ -43,14 +46,22 @@ Look an end user up by e-mail, as this server's application:
   curl -s '%[2]s/api/auth/user/by-email?email=ada@example.com' \
     -H 'X-Server-ID: %[6]s' -H 'X-API-Key: %[7]s'
 
-Manage projects, servers and tokens, while this runs (tenantgate --help):
+%[11]sManage projects, servers and tokens, while this runs (tenantgate --help):
 
   %[8]s project list --data-dir %[9]s
 
 Ctrl-C stops both. To start afresh, remove %[10]s after that.
 `, home, demo.BaseURL, demo.OpsURL, demo.ProjectID, demo.AccessToken, demo.ServerID, demo.APIKey,
-		os.Args[0], quoted(d.DataDir), d.traces(home))
+		os.Args[0], quoted(d.DataDir), d.traces(home), psqlHint(demo.PgURL))
 	return err
+}
+
+// psqlHint tells how to be the server with psql; nothing where no Postgres client can.
+func psqlHint(url string) string {
+	if url == "" {
+		return ""
+	}
+	return "Or be this server with psql, or any driver:\n\n  psql " + url + " -c 'SELECT id, name, email FROM end_users ORDER BY name'\n\n"
 }
 
 // reachable is a listener's address as a client on this machine may use it.

@@ -32,7 +32,7 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"nope"}, 2, "unexpected argument"}, {[]string{"serve"}, 2, "missing flags"}, {[]string{"token", "list"}, 1, "which control store?"},
 		{[]string{"token", "list", "--data-dir", t.TempDir()}, 1, "tenantgate dev makes one"},
 		{[]string{"dev", "--config", config}, 2, "httpAdr"}, {[]string{"dev", "--config", "/none"}, 2, "no such file"},
-		{[]string{"dev", "--http-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0", "--data-dir", t.TempDir(), "--policy", "/none"}, 1, "reading the policy"},
+		{[]string{"dev", "--http-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0", "--pg-addr", "127.0.0.1:0", "--data-dir", t.TempDir(), "--policy", "/none"}, 1, "reading the policy"},
 		{[]string{"dev", "--drain-timeout", "0s"}, 2, "--drain-timeout must be more than 0s"}, {[]string{"dev", "--pool-wait", "0s"}, 2, "--pool-wait must be more than 0s"},
 		{[]string{"dev", "--pool-wait=-1s"}, 2, "--pool-wait must"}, {[]string{"dev", "--max-conns", "0"}, 2, "--max-conns must be at least 1"},
 		{[]string{"dev", "--max-body-bytes", "0"}, 2, "--max-body-bytes must be at least 1"}, {[]string{"dev", "--pool-max", "0"}, 2, "--pool-max must be at least 1"},

@@ -87,7 +87,7 @@ func TestTakenPort(t *testing.T) {
 	defer func() { _ = taken.Close() }()
 	dir := filepath.Join(t.TempDir(), "data")
 	for _, flags := range [][]string{
-		{"--http-addr", taken.Addr().String(), "--ops-addr=127.0.0.1:0"}, {"--ops-addr", taken.Addr().String(), "--http-addr=127.0.0.1:0"},
+		{"--http-addr", taken.Addr().String(), "--ops-addr=127.0.0.1:0", "--pg-addr=127.0.0.1:0"}, {"--ops-addr", taken.Addr().String(), "--http-addr=127.0.0.1:0"},
 	} {
 		code, _, errs := command(t, append([]string{"dev", "--data-dir", dir}, flags...)...)
 		if code != 1 || !strings.Contains(errs, "opening "+flags[0]) || !strings.Contains(errs, `make run ARGS="--http-addr`) {

@@ -65,7 +65,7 @@ func TestServeWarns(t *testing.T) {
 	}
 	exited := make(chan int, 1)
 	go func() {
-		exited <- run(ctx, []string{"serve", "--database-url", in.AdminDatabaseURL, "--control-database-url", in.AdminDatabaseURL, "--policy", "readonly", "--http-addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0"}, console{log, log})
+		exited <- run(ctx, []string{"serve", "--database-url", in.AdminDatabaseURL, "--control-database-url", in.AdminDatabaseURL, "--policy", "readonly", "--http-addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0", "--pg-addr=127.0.0.1:0"}, console{log, log})
 	}()
 	waitFor(t, func() bool { return strings.Contains(said(), `"msg":"serving"`) })
 	cancel()
@@ -92,7 +92,7 @@ func TestStoppedWhileStarting(t *testing.T) {
 	defer func() { _ = log.Close() }()
 	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
 	defer cancel()
-	code := run(ctx, []string{"dev", "--data-dir", filepath.Join(dir, "data"), "--http-addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0"}, console{log, log})
+	code := run(ctx, []string{"dev", "--data-dir", filepath.Join(dir, "data"), "--http-addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0", "--pg-addr=127.0.0.1:0"}, console{log, log})
 	said, err := os.ReadFile(log.Name())
 	if err != nil || code != 0 || strings.Contains(string(said), "initdb") || !strings.Contains(string(said), "stopped before the service was ready") {
 		t.Errorf("exit %d: %v %s", code, err, said)

@@ -62,7 +62,7 @@ func TestServe(t *testing.T) {
 			}
 		})
 	}
-	code, _, errs := command(t, "serve", "--control-database-url", control, "--database-url", as(t, control, "production_statement", "wrong"), "--http-addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0")
+	code, _, errs := command(t, "serve", "--control-database-url", control, "--database-url", as(t, control, "production_statement", "wrong"), "--http-addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0", "--pg-addr=127.0.0.1:0")
 	if code != 1 || !strings.Contains(errs, "--database-url") || strings.Contains(errs, "wrong") {
 		t.Errorf("with a wrong password: exit %d: %s", code, errs)
 	}
@@ -90,7 +90,7 @@ func serving(t *testing.T, flags ...string) string {
 	ctx, cancel := context.WithCancel(context.Background())
 	exited := make(chan int, 1)
 	go func() {
-		exited <- run(ctx, append([]string{"serve", "--http-addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0"}, flags...), console{&bytes.Buffer{}, log})
+		exited <- run(ctx, append([]string{"serve", "--http-addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0", "--pg-addr=127.0.0.1:0"}, flags...), console{&bytes.Buffer{}, log})
 	}()
 	t.Cleanup(func() {
 		cancel()

@@ -117,7 +117,7 @@ func TestKilled(t *testing.T) {
 	defer func() { _ = os.RemoveAll(dir) }()
 	file := filepath.Join(dir, "credentials.json")
 	var said bytes.Buffer
-	program := exec.Command(binary, "dev", "--data-dir", filepath.Join(dir, "data"), "--credentials-file", file, "--http-addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0")
+	program := exec.Command(binary, "dev", "--data-dir", filepath.Join(dir, "data"), "--credentials-file", file, "--http-addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0", "--pg-addr=127.0.0.1:0")
 	program.Stdout, program.Stderr = &said, &said
 	if err := program.Start(); err != nil {
 		t.Fatal(err)

@@ -117,7 +117,7 @@ func launchIn(dir string, flags ...string) (*instance, error) {
 	in := &instance{dir: dir, stdout: &bytes.Buffer{}}
 	exited := make(chan int, 1)
 	args := append([]string{"dev", "--data-dir", filepath.Join(dir, "data"), "--credentials-file", file,
-		"--http-addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0"}, flags...)
+		"--http-addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0", "--pg-addr=127.0.0.1:0"}, flags...)
 	go func() { exited <- run(ctx, args, console{in.stdout, stderr}) }()
 	in.stop = sync.OnceValue(func() int {
 		cancel()

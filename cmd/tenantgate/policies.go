@@ -11,6 +11,7 @@ import (
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/rest"
 	"github.com/tenantgate/tenantgate/proxy/upstream"
+	"github.com/tenantgate/tenantgate/proxy/wire"
 )
 
 // planBytes bounds the texts and plans that each policy keeps.
@@ -89,9 +90,9 @@ func newMetrics() *metrics.Metrics {
 		codes = append(codes, string(code))
 	}
 	return metrics.New(metrics.Build{Version: version}, metrics.Known{
-		Endpoints: rest.Endpoints(), Codes: codes, Frontends: []string{"rest"},
-		Kinds:    []string{string(policy.Select), string(policy.Insert), string(policy.Update), string(policy.Delete)},
+		Endpoints: rest.Endpoints(), Codes: codes, Frontends: []string{"rest", wire.Frontend},
+		Kinds:    []string{string(policy.Select), string(policy.Insert), string(policy.Update), string(policy.Delete), "command"},
 		Outcomes: append(codes, "ok"), Stages: []string{"auth", "policy", "pool_wait", "upstream", "encode"},
-		ErrorClasses: upstream.ErrorClasses(),
+		ErrorClasses: upstream.ErrorClasses(), Connections: append(codes, "ok", "cancel", "protocol"), ClientStates: wire.States(),
 	})
 }

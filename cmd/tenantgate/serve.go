@@ -15,6 +15,7 @@ import (
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/rest"
 	"github.com/tenantgate/tenantgate/proxy/upstream"
+	"github.com/tenantgate/tenantgate/proxy/wire"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -53,7 +54,7 @@ func (sv *service) serve(ctx context.Context, db databases, ready func() error) 
 	if err := sv.connect(ctx, db); err != nil {
 		return sv.unlessStopped(ctx, fmt.Errorf("starting: %w", err))
 	}
-	sv.log.Info("serving", "http", sv.httpListener.Addr().String(), "ops", sv.opsListener.Addr().String(), "version", version)
+	sv.log.Info("serving", "pg", sv.pgAddr(), "http", sv.httpListener.Addr().String(), "ops", sv.opsListener.Addr().String(), "version", version)
 	err := sv.run(ctx, ready)
 	sv.log.Info("stopped")
 	return err
@@ -69,11 +70,15 @@ type service struct {
 	certificate  *tls.Config
 	httpListener net.Listener
 	opsListener  net.Listener
+	pgListener   net.Listener // nil: none
+	pgTLS        *tls.Config
 	store        *control.Store
 	lookup       *control.Lookup
 	pool         *upstream.Pool
 	policies     *proxy.Policies
+	gate         *proxy.Gate
 	rest         *rest.Server
+	wire         *wire.Server // nil: none
 	ops          *metrics.Ops
 }
 
@@ -102,7 +107,10 @@ func (sv *service) read() (err error) {
 	if sv.files, err = policyFiles(sv.settings.Policy); err != nil {
 		return err
 	}
-	sv.certificate, err = sv.settings.tlsConfig()
+	if sv.certificate, err = sv.settings.tlsConfig(); err != nil {
+		return err
+	}
+	sv.pgTLS, err = sv.settings.pgTLSConfig(sv.certificate)
 	return err
 }
 
@@ -120,7 +128,7 @@ func (sv *service) unlessStopped(ctx context.Context, err error) error {
 func (sv *service) connect(ctx context.Context, db databases) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	for _, step := range []func(context.Context, databases) error{sv.openStore, sv.openPool, sv.loadPolicies, sv.openRest, sv.warnOfRole} {
+	for _, step := range []func(context.Context, databases) error{sv.openStore, sv.openPool, sv.loadPolicies, sv.openRest, sv.openWire, sv.warnOfRole} {
 		if err := step(ctx, db); err != nil {
 			return err
 		}
@@ -135,6 +143,11 @@ func (sv *service) listen(ctx context.Context) (err error) {
 	}
 	if sv.opsListener, err = lc.Listen(ctx, "tcp", sv.settings.OpsAddr); err != nil {
 		return fmt.Errorf("opening --ops-addr: %w", err)
+	}
+	if addr := sv.settings.pgAddr(); addr != "" {
+		if sv.pgListener, err = lc.Listen(ctx, "tcp", addr); err != nil {
+			return fmt.Errorf("opening --pg-addr: %w", err)
+		}
 	}
 	return nil
 }
@@ -179,7 +192,7 @@ func (sv *service) openPool(ctx context.Context, db databases) (err error) {
 func (sv *service) loadPolicies(ctx context.Context, _ databases) (err error) {
 	files := sv.files
 	sv.policies, err = proxy.LoadPolicies(ctx, proxy.PoliciesConfig{
-		Files: files, Default: files[0].Name, Sets: sets(), Catalog: sv.pool, Recorder: sv.metrics, Log: sv.log, PlanBytes: planBytes,
+		Files: files, Default: files[0].Name, Frontends: sv.frontends(), Sets: sets(), Catalog: sv.pool, Recorder: sv.metrics, Log: sv.log, PlanBytes: planBytes,
 		RLSRequired: sv.settings.RLS == rlsRequired,
 	})
 	if err != nil {
@@ -193,12 +206,12 @@ func (sv *service) loadPolicies(ctx context.Context, _ databases) (err error) {
 
 func (sv *service) openRest(_ context.Context, _ databases) (err error) {
 	s := sv.settings
-	gate := proxy.NewGate(proxy.GateConfig{
+	sv.gate = proxy.NewGate(proxy.GateConfig{
 		Directory: sv.store, Policies: sv.policies, Recorder: sv.metrics,
 		Override: policy.Limits{RequestsPerSecond: limit(s.RequestsPerSecond), MaxConcurrent: limit(s.MaxConcurrent)},
 	})
 	sv.rest, err = rest.New(rest.Config{
-		Gate: gate, Servers: sv.store, EndUsers: sv.lookup, Query: query(sv.pool), Recorder: sv.metrics, Logger: sv.log,
+		Gate: sv.gate, Servers: sv.store, EndUsers: sv.lookup, Query: query(sv.pool), Recorder: sv.metrics, Logger: sv.log,
 		BasePath: s.BasePath, TLS: sv.certificate, CORSOrigins: s.CORSOrigins,
 		MaxBodyBytes: s.MaxBodyBytes, MaxConns: s.MaxConns, MaxConnsPerIP: s.MaxConnsPerIP, DrainTimeout: s.DrainTimeout,
 	})
@@ -245,20 +258,30 @@ func (sv *service) run(ctx context.Context, ready func() error) error {
 func (sv *service) front(ctx context.Context, ready func() error) error {
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
-	served := make(chan error, 1)
-	go func() { served <- sv.rest.Serve(serving, sv.httpListener) }()
-	err := ready()
-	if err == nil {
-		select {
-		case err := <-served:
-			return err
-		case <-ctx.Done():
-		}
+	var fronts errgroup.Group
+	for _, serve := range sv.fronts() {
+		fronts.Go(func() error {
+			defer stop() // one that fails ends the others
+			return serve(serving)
+		})
 	}
+	err := ready()
+	if err != nil {
+		stop()
+	}
+	<-serving.Done()
 	sv.log.Info("stopping")
 	sv.ops.Drain()
-	stop()
-	return errors.Join(err, <-served)
+	return errors.Join(err, fronts.Wait())
+}
+
+// fronts are the front ends, each of which serves until its context ends.
+func (sv *service) fronts() []func(context.Context) error {
+	all := []func(context.Context) error{func(ctx context.Context) error { return sv.rest.Serve(ctx, sv.httpListener) }}
+	if sv.wire != nil {
+		all = append(all, func(ctx context.Context) error { return sv.wire.Serve(ctx, sv.pgListener) })
+	}
+	return all
 }
 
 // disconnect lets go of what connect made, last first.
@@ -276,7 +299,7 @@ func (sv *service) disconnect() {
 
 // close closes what is still open of what open made.
 func (sv *service) close() {
-	for _, ln := range []net.Listener{sv.httpListener, sv.opsListener} {
+	for _, ln := range []net.Listener{sv.httpListener, sv.opsListener, sv.pgListener} {
 		if ln != nil {
 			_ = ln.Close()
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -18,6 +17,13 @@ import (
 type settings struct {
 	Config            configFile    `name:"config" placeholder:"FILE" help:"YAML file with any of these settings in camel case (httpAddr), and the sections endUsers and jwt." yaml:"-"`
 	HTTPAddr          string        `name:"http-addr" default:"127.0.0.1:8080" help:"Address of the REST interface." yaml:"httpAddr"`
+	PGAddr            string        `name:"pg-addr" default:"auto" placeholder:"ADDR" help:"Address for Postgres clients (psql and every driver); off is none. auto is none for serve, and 127.0.0.1:6432 for dev." yaml:"pgAddr"`
+	PGTLS             string        `name:"pg-tls" enum:"auto,require,allow,disable" default:"auto" help:"TLS of Postgres clients. require: none without; allow: those who ask for it; disable: none has it. auto is require on every address but a loopback one, and there what the certificate allows." yaml:"pgTls"`
+	PGTLSCert         string        `name:"pg-tls-cert" placeholder:"FILE" help:"Certificate chain (PEM) for Postgres clients, if it is another than --tls-cert." yaml:"pgTlsCert"`
+	PGTLSKey          string        `name:"pg-tls-key" placeholder:"FILE" help:"Its private key (PEM)." yaml:"pgTlsKey"`
+	PGPolicy          string        `name:"pg-policy" default:"auto" placeholder:"NAME" help:"Policy for Postgres clients, by its name, where neither server nor project has one of its own. auto is inject where it is loaded, else the default policy." yaml:"pgPolicy"`
+	PGMaxClients      int           `name:"pg-max-clients" default:"10000" help:"Postgres clients at most; an idle one costs some kilobytes, and no database connection." yaml:"pgMaxClients"`
+	PGIdleTransaction time.Duration `name:"pg-idle-transaction" default:"60s" help:"Time that a Postgres client may leave its transaction open without a statement; it holds a database connection." yaml:"pgIdleTransaction"`
 	OpsAddr           string        `name:"ops-addr" default:"127.0.0.1:9090" help:"Address of /metrics, /healthz and /readyz; keep it internal." yaml:"opsAddr"`
 	BasePath          string        `name:"base-path" help:"Path in front of every endpoint, such as /x." yaml:"basePath"`
 	Policy            []string      `name:"policy" placeholder:"FILE" help:"Policy file; may be repeated, the first is the default policy. Without one the shipped policies apply (default, inject, readonly)." yaml:"policy"`
@@ -145,14 +151,18 @@ func limit(flag *int) int {
 	return *flag
 }
 
-func (s *settings) tlsConfig() (*tls.Config, error) {
-	if s.TLSCert == "" && s.TLSKey == "" {
+func (s *settings) tlsConfig() (*tls.Config, error) { return readTLS("tls", s.TLSCert, s.TLSKey) }
+
+// readTLS makes a server's configuration of the files that --prefix-cert and --prefix-key name;
+// nil where they name none.
+func readTLS(prefix, cert, key string) (*tls.Config, error) {
+	if cert == "" && key == "" {
 		return nil, nil
 	}
-	if s.TLSCert == "" || s.TLSKey == "" {
-		return nil, errors.New("--tls-cert and --tls-key go together")
+	if cert == "" || key == "" {
+		return nil, fmt.Errorf("--%s-cert and --%[1]s-key go together", prefix)
 	}
-	pair, err := tls.LoadX509KeyPair(s.TLSCert, s.TLSKey)
+	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
 		return nil, fmt.Errorf("reading the TLS certificate: %w", err)
 	}

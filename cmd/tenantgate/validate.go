@@ -13,7 +13,7 @@ func (s *settings) Validate() error {
 	for _, span := range []struct {
 		flag  string
 		value time.Duration
-	}{{"pool-wait", s.PoolWait}, {"drain-timeout", s.DrainTimeout}} {
+	}{{"pool-wait", s.PoolWait}, {"drain-timeout", s.DrainTimeout}, {"pg-idle-transaction", s.PGIdleTransaction}} {
 		if span.value <= 0 {
 			all = append(all, fmt.Errorf("--%s must be more than 0s", span.flag))
 		}
@@ -23,7 +23,7 @@ func (s *settings) Validate() error {
 		value, least int
 	}{
 		{"max-conns", s.MaxConns, 1}, {"max-conns-per-ip", s.MaxConnsPerIP, 0}, {"max-body-bytes", s.MaxBodyBytes, 1},
-		{"pool-max", int(s.PoolMax), 1}, {"prepared-statements", s.Prepared, 1},
+		{"pool-max", int(s.PoolMax), 1}, {"prepared-statements", s.Prepared, 1}, {"pg-max-clients", s.PGMaxClients, 1},
 	} {
 		if number.value < number.least {
 			all = append(all, fmt.Errorf("--%s must be at least %d", number.flag, number.least))

@@ -53,6 +53,8 @@ func hooks(pc *pgxpool.Config, cfg Config, places *places) {
 	pc.BeforeClose = takeLeave
 	pc.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
 		socketOf(c.PgConn()).ticket.connected.Store(true)
+		version := c.PgConn().ParameterStatus("server_version")
+		places.version.Store(&version)
 		// The pool connects in the background, without the acquirer's deadline.
 		ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 		defer cancel()

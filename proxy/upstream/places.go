@@ -21,6 +21,7 @@ type places struct {
 	n        int32         // places at each address
 	life     context.Context
 	end      context.CancelFunc
+	version  atomic.Pointer[string] // of the database that was connected to last
 
 	mu    sync.Mutex
 	taken map[string]chan struct{} // by address, of which a database has few: an element for each place in use

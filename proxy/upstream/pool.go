@@ -157,6 +157,15 @@ func (p *Pool) replace() {
 	p.shelf.clear(time.Now())
 }
 
+// ServerVersion is the database's, as in "17.2": that of the newest connection. "" before the
+// first.
+func (p *Pool) ServerVersion() string {
+	if v := p.places.version.Load(); v != nil {
+		return *v
+	}
+	return ""
+}
+
 // Query runs b and appends to dst its result as the members "columns" and "rows" of a
 // JSON object, without braces. On an error dst's content is as it was, and nothing that
 // the statement did remains, unless the message says that this is not known. The error is

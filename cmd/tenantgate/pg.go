@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"slices"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy/wire"
+)
+
+const (
+	auto      = "auto"
+	devPGAddr = "127.0.0.1:6432"
+)
+
+// pgAddr is where Postgres clients are listened for; "" for nowhere.
+func (s *settings) pgAddr() string {
+	if s.PGAddr == auto || s.PGAddr == "off" {
+		return ""
+	}
+	return s.PGAddr
+}
+
+// pgTLSConfig gives what Postgres clients get for TLS: a certificate of their own, or that of
+// the REST interface.
+func (s *settings) pgTLSConfig(rest *tls.Config) (*tls.Config, error) {
+	own, err := readTLS("pg-tls", s.PGTLSCert, s.PGTLSKey)
+	switch {
+	case err != nil:
+		return nil, err
+	case own == nil:
+		own = rest
+	}
+	if s.pgAddr() != "" && own == nil && s.pgTLSMode(nil) == wire.TLSRequire {
+		return nil, fmt.Errorf("--pg-addr %s is reached over the network, so Postgres clients must use TLS: give --pg-tls-cert and --pg-tls-key, or --pg-tls=disable where something in front of it encrypts", s.PGAddr)
+	}
+	return own, nil
+}
+
+// pgTLSMode is --pg-tls, with auto settled for an address.
+func (s *settings) pgTLSMode(config *tls.Config) wire.TLSMode {
+	switch {
+	case s.PGTLS == "require":
+		return wire.TLSRequire
+	case s.PGTLS == "allow":
+		return wire.TLSAllow
+	case s.PGTLS == "disable":
+		return wire.TLSDisable
+	case !loopback(s.pgAddr()):
+		return wire.TLSRequire
+	case config == nil:
+		return wire.TLSDisable
+	}
+	return wire.TLSAllow
+}
+
+// loopback tells whether an address is reached from this machine alone. A name is looked up
+// by nobody here: localhost is one, any other may be anything.
+func loopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// frontends are the policies of front ends that have one of their own.
+func (sv *service) frontends() map[string]string {
+	if sv.pgListener == nil {
+		return nil
+	}
+	name := sv.settings.PGPolicy
+	if name == auto {
+		name = sv.files[0].Name
+		if slices.ContainsFunc(sv.files, func(f *policy.File) bool { return f.Name == "inject" }) {
+			name = "inject"
+		}
+	}
+	return map[string]string{wire.Frontend: name}
+}
+
+// pgAddr is where Postgres clients are listened for, for people.
+func (sv *service) pgAddr() string {
+	if sv.pgListener == nil {
+		return "off"
+	}
+	return sv.pgListener.Addr().String()
+}
+
+// openWire makes the front end for Postgres' protocol, where one is asked for.
+func (sv *service) openWire(_ context.Context, _ databases) (err error) {
+	s := sv.settings
+	if sv.pgListener == nil {
+		return nil
+	}
+	sv.wire, err = wire.New(wire.Config{
+		Gate: sv.gate, Open: func(server string) wire.Link { return sv.pool.Link(server) }, Recorder: sv.metrics, Logger: sv.log,
+		TLS: sv.pgTLS, TLSMode: s.pgTLSMode(sv.pgTLS), ServerVersion: sv.pool.ServerVersion,
+		MaxClients: s.PGMaxClients, MaxClientsPerIP: s.MaxConnsPerIP, TransactionIdleTimeout: s.PGIdleTransaction, DrainTimeout: s.DrainTimeout,
+	})
+	if err != nil {
+		return fmt.Errorf("making the interface for Postgres clients (--pg-addr): %w", err)
+	}
+	sv.metrics.WatchClients(sv.wire.Clients)
+	return nil
+}
