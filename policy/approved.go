@@ -130,9 +130,3 @@ func (b Bound) Overridden() int { return b.overridden }
 // CallerPosition turns a 1-based character position in SQL() into one in the
 // caller's text; 0 where the character was not the caller's.
 func (b Bound) CallerPosition(pos int) int { return b.approved.CallerPosition(pos) }
-
-// Command is what it asks for beside rows; the zero value for a statement on rows.
-func (a *Approved) Command() Command { return Command{} }
-
-// Command is Approved.Command.
-func (b Bound) Command() Command { return b.approved.Command() }
