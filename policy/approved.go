@@ -1,5 +1,7 @@
 package policy
 
+import "github.com/tenantgate/tenantgate/policy/sqltree"
+
 // Approved is a statement that passed every check: its final text and how the
 // caller's arguments map to its parameters. Only Decide makes one; it is immutable,
 // holds nothing of any server, and may be shared and cached. The zero value binds
@@ -13,6 +15,9 @@ type Approved struct {
 	shapes    []Shape
 	plan      argPlan
 	positions positionMap
+	command   Command
+	params    []sqltree.FinalParam
+	inline    bool // what the parameters carry is put into the text: it can take none
 }
 
 // Shape is what a plan relies on about a table: that its columns, dropped ones left out,
@@ -38,8 +43,20 @@ func (a *Approved) Rewritten() string { return a.sql }
 // any other server. Shared; not to be changed.
 func (a *Approved) OnlyFor() []string { return a.plan.inserted }
 
-// NumParams is the number of parameters of the final text.
-func (a *Approved) NumParams() int { return len(a.plan.slots) }
+// Command is what a statement asks for that is none on rows: NoCommand for one on rows, and
+// always in the dialect of the interface. What is about the session alone (Set, Reset, Show,
+// Discard, Deallocate and SetSession) has no final text and can't be bound: the front end sees
+// to it. A CopyIn's final text is the INSERT of one row; args are the row's values.
+func (a *Approved) Command() Command { return a.command }
+
+// NumParams is the number of parameters of the final text; 0 where Bind puts what they carry
+// into the text, as in COPY.
+func (a *Approved) NumParams() int {
+	if a.inline {
+		return 0
+	}
+	return len(a.plan.slots)
+}
 
 // NumArgs is the number of args that it takes of the caller: in the Postgres dialect the
 // highest n of its $n, whether or not each n below is used.
@@ -54,7 +71,7 @@ func (a *Approved) ArgOf(i int) int { return a.plan.slots[i] }
 func (a *Approved) Limits() Limits { return a.limits }
 
 // CallerPosition is Bound's.
-func (a *Approved) CallerPosition(pos int) int { return a.positions.back(pos) }
+func (a *Approved) CallerPosition(pos int) int { return a.positions.back(a.sql, pos) }
 
 // Size is about how many bytes it keeps in memory, and hardly ever too few: a placeholder
 // costs its places in both texts.
@@ -67,6 +84,7 @@ type Bound struct {
 	server     string
 	args       []Arg // the caller's own
 	overridden int
+	inlined    string // the text, where the id stands in it; else ""
 }
 
 // Param is the value of one parameter of the final text.
@@ -85,10 +103,18 @@ func (b Bound) Approved() *Approved { return b.approved }
 func (b Bound) Server() string { return b.server }
 
 // SQL is the text to send, with parameters $1 to $n; n is NumParams().
-func (b Bound) SQL() string { return b.approved.sql }
+func (b Bound) SQL() string {
+	if b.approved.inline {
+		return b.inlined
+	}
+	return b.approved.sql
+}
+
+// Command is Approved.Command.
+func (b Bound) Command() Command { return b.approved.command }
 
 // NumParams is the number of parameters.
-func (b Bound) NumParams() int { return len(b.approved.plan.slots) }
+func (b Bound) NumParams() int { return b.approved.NumParams() }
 
 // Param is the value of a parameter, counted from 0.
 func (b Bound) Param(i int) Param {
@@ -129,4 +155,9 @@ func (b Bound) Overridden() int { return b.overridden }
 
 // CallerPosition turns a 1-based character position in SQL() into one in the
 // caller's text; 0 where the character was not the caller's.
-func (b Bound) CallerPosition(pos int) int { return b.approved.CallerPosition(pos) }
+func (b Bound) CallerPosition(pos int) int {
+	if b.approved.inline {
+		return b.approved.positions.backInlined(b.inlined, b.approved.sql, sqltree.Literal(b.server), pos)
+	}
+	return b.approved.positions.back(b.approved.sql, pos)
+}

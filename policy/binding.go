@@ -137,7 +137,14 @@ func (a *Approved) Bind(server string, args []Arg) (Bound, *Reason) {
 	if reason != nil {
 		return Bound{}, reason
 	}
-	return Bound{approved: a, server: server, args: args, overridden: overridden}, nil
+	b := Bound{approved: a, server: server, args: args, overridden: overridden}
+	if a.inline {
+		var fault *sqltree.Fault
+		if b.inlined, fault = sqltree.Inline(a.sql, a.params, server); fault != nil {
+			return Bound{}, &Reason{Code: fault.Code, SQLState: fault.SQLState, Message: fault.Message}
+		}
+	}
+	return b, nil
 }
 
 // checkCount compares the number of args with that of the placeholders. UPDATE and

@@ -1,5 +1,7 @@
 package policy
 
+import "github.com/tenantgate/tenantgate/policy/sqltree"
+
 // Dialect says how a text writes its parameters, and what it may be beside a statement on
 // rows. The zero value is the stricter one.
 type Dialect uint8
@@ -14,74 +16,45 @@ const (
 	Postgres
 )
 
-// Verb is what a command does. The zero value says that a statement is none.
-type Verb uint8
+// Command is what a statement of the Postgres dialect asks for that is not one on rows.
+type Command = sqltree.Command
+
+// What a Command is made of.
+type (
+	Verb       = sqltree.Verb
+	Modes      = sqltree.Modes
+	CopyStyle  = sqltree.CopyStyle
+	CopyFormat = sqltree.CopyFormat
+)
 
 // The verbs. Those up to RollbackTo are about the transaction, up to Deallocate about the
 // session, up to CloseCursor about cursors, and the last two copy rows.
 const (
-	NoCommand Verb = iota
-	Begin
-	Commit
-	Rollback
-	Savepoint
-	Release
-	RollbackTo
-
-	SetTransaction // the modes of the transaction that is open
-	SetSession     // the modes of transactions to come: SET SESSION CHARACTERISTICS
-	Set
-	Reset // to the value of the session's start; Name "" for RESET ALL
-	Show  // Name "all" for SHOW ALL
-	Discard
-	Deallocate // Name "" for ALL
-
-	Declare
-	Fetch
-	Move
-	CloseCursor // Name "" for ALL
-
-	CopyOut
-	CopyIn
+	NoCommand      = sqltree.NoCommand
+	Begin          = sqltree.Begin
+	Commit         = sqltree.Commit
+	Rollback       = sqltree.Rollback
+	Savepoint      = sqltree.Savepoint
+	Release        = sqltree.Release
+	RollbackTo     = sqltree.RollbackTo
+	SetTransaction = sqltree.SetTransaction
+	SetSession     = sqltree.SetSession
+	Set            = sqltree.Set
+	Reset          = sqltree.Reset
+	Show           = sqltree.Show
+	Discard        = sqltree.Discard
+	Deallocate     = sqltree.Deallocate
+	Declare        = sqltree.Declare
+	Fetch          = sqltree.Fetch
+	Move           = sqltree.Move
+	CloseCursor    = sqltree.CloseCursor
+	CopyOut        = sqltree.CopyOut
+	CopyIn         = sqltree.CopyIn
 )
 
-// Command is what a statement of the Postgres dialect asks for that is not one on rows, in
-// the words of the grammar: names are folded as Postgres folds them.
-type Command struct {
-	Verb  Verb
-	Name  string    // of the savepoint, setting (lower case), cursor or prepared statement
-	Value string    // of Set, as the text that the setting is given; "" with Default
-	Local bool      // Set and Reset until the end of the transaction
-	Reset bool      // Set … TO DEFAULT
-	Chain bool      // Commit and Rollback … AND CHAIN
-	Modes Modes     // of Begin, SetTransaction and SetSession
-	Copy  CopyStyle // of CopyOut and CopyIn
-}
-
-// Modes are those of a transaction; what is "" or nil was not given.
-type Modes struct {
-	Isolation  string // lower case, as "repeatable read"
-	ReadOnly   *bool
-	Deferrable *bool
-}
-
-// CopyStyle is how COPY writes rows, or reads them.
-type CopyStyle struct {
-	Format    CopyFormat
-	Delimiter byte   // of text and CSV
-	Null      string // likewise
-	Header    bool   // likewise; of CopyIn: the first line is left out
-	Quote     byte   // of CSV
-	Escape    byte   // of CSV
-	Columns   int    // of the rows, as the client has them
-}
-
-// CopyFormat is a format of COPY.
-type CopyFormat uint8
-
-// The formats.
+// The formats of COPY.
 const (
-	CopyText CopyFormat = iota
-	CopyCSV
-	CopyBinary
+	CopyText   = sqltree.CopyText
+	CopyCSV    = sqltree.CopyCSV
+	CopyBinary = sqltree.CopyBinary
 )

@@ -42,6 +42,20 @@ func (p *Policy) approve(text string, tr *sqltree.Translation, d Dialect) (*Appr
 	if fault != nil {
 		return nil, fault
 	}
+	if d == Postgres {
+		command, fault := sqltree.ReadCommand(stmt, tr, p.catalog, p.file.Scope.Mode == Inject)
+		switch {
+		case fault != nil:
+			return nil, fault
+		case command != nil:
+			return p.command(text, tr, command)
+		}
+	}
+	return p.statement(text, tr, stmt, d)
+}
+
+// statement decides a statement on rows.
+func (p *Policy) statement(text string, tr *sqltree.Translation, stmt sqltree.Statement, d Dialect) (*Approved, *sqltree.Fault) {
 	facts, fault := sqltree.Analyze(stmt, p.catalog)
 	if fault != nil {
 		return nil, fault
@@ -70,6 +84,7 @@ func (p *Policy) approve(text string, tr *sqltree.Translation, d Dialect) (*Appr
 			Message: fmt.Sprintf("the statement takes %d parameters; at most %d are allowed", plan.count, plan.maxArgs)}
 	}
 	a := p.approved(facts, final, plan)
+	a.params = final.Params
 	a.positions = newPositionMap(text, tr, final)
 	return a, nil
 }

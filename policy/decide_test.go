@@ -44,6 +44,9 @@ func decide(t *testing.T, d *datadriven.TestData, schema policy.Schema) string {
 	if decision.Verdict != policy.Allow {
 		return refusal(decision.Reason)
 	}
+	if a := decision.Approved; !d.HasArg("args") && a.Command().Verb != policy.NoCommand {
+		return told(a)
+	}
 	if !d.HasArg("args") {
 		return "allow " + string(decision.Approved.Kind()) + "\n"
 	}

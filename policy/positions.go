@@ -12,6 +12,8 @@ type positionMap struct {
 	caller      string
 	translation *sqltree.Translation
 	final       *sqltree.Rewritten
+	lead        int // bytes of the final text before the rewritten one
+	base        int // bytes of the caller's text before the translated one
 }
 
 // newPositionMap keeps of the translation only what the way back needs.
@@ -23,19 +25,47 @@ func newPositionMap(caller string, tr *sqltree.Translation, final *sqltree.Rewri
 
 // back turns a 1-based character of the final text into one of the caller's; 0 where
 // that character is not the caller's.
-func (m positionMap) back(pos int) int {
+func (m positionMap) back(text string, pos int) int {
 	if m.final == nil || pos < 1 {
 		return 0
 	}
-	at, ok := m.final.Offset(byteOffset(m.final.Text, pos))
+	return m.at(byteOffset(text, pos) - m.lead)
+}
+
+// backInlined is back for a text in which each parameter of another one became id.
+func (m positionMap) backInlined(inlined, text, id string, pos int) int {
+	marks, fault := sqltree.Marks(text)
+	if m.final == nil || pos < 1 || fault != nil {
+		return 0
+	}
+	at := byteOffset(inlined, pos)
+	for _, k := range marks {
+		end := k.Start + len(id)
+		switch {
+		case at < k.Start:
+			return m.at(at - m.lead)
+		case at < end:
+			return 0
+		}
+		at += k.End - end
+	}
+	return m.at(at - m.lead)
+}
+
+// at is back for a byte of the rewritten text.
+func (m positionMap) at(offset int) int {
+	if m.final == nil || offset < 0 || offset > len(m.final.Text) {
+		return 0
+	}
+	at, ok := m.final.Offset(offset)
 	if !ok {
 		return 0
 	}
 	at, ok = m.translation.CallerOffset(at)
-	if !ok || at > len(m.caller) {
+	if !ok || m.base+at > len(m.caller) {
 		return 0
 	}
-	return utf8.RuneCountInString(m.caller[:at]) + 1
+	return utf8.RuneCountInString(m.caller[:m.base+at]) + 1
 }
 
 // byteOffset gives where the pos-th character starts.

@@ -23,6 +23,7 @@ type Column struct {
 	NotNull   bool
 	Collation string // "" where it is that of its type
 	Virtual   bool   // it is generated when it is read
+	Generated bool   // it is generated, then or when it is written
 	NoRead    bool
 	NoWrite   bool
 }
@@ -56,6 +57,7 @@ type Catalog struct {
 	types     map[string]string
 	leakproof map[OperatorName]bool
 	kinds     map[protoreflect.Name]*kind
+	commands  map[protoreflect.Name]*kind // beside a query in them
 	limit     Complexity
 }
 
@@ -69,6 +71,7 @@ func NewCatalog(tables []*Table, functions, types map[string]string, leakproof [
 		leakproof: map[OperatorName]bool{}, limit: limit,
 	}
 	c.kinds, _ = newKinds() // none, and so nothing is admitted, where the table does not fit the parser
+	c.commands, _ = readKinds(commanded)
 	for _, o := range leakproof {
 		c.leakproof[o] = true
 	}

@@ -108,12 +108,15 @@ type field struct {
 }
 
 // newKinds reads the allow-list against the descriptors of the parser's messages.
-func newKinds() (map[protoreflect.Name]*kind, error) {
+func newKinds() (map[protoreflect.Name]*kind, error) { return readKinds(understood) }
+
+// readKinds reads a table of that form.
+func readKinds(table string) (map[protoreflect.Name]*kind, error) {
 	messages := (&pg.ParseResult{}).ProtoReflect().Descriptor().ParentFile().Messages()
 	checks := checks()
 	kinds := map[protoreflect.Name]*kind{}
 	var name protoreflect.Name
-	for line := range strings.Lines(understood) {
+	for line := range strings.Lines(table) {
 		words := strings.Fields(line)
 		if len(words) > 0 && !strings.HasPrefix(line, " ") {
 			name, words = protoreflect.Name(words[0]), words[1:]

@@ -25,6 +25,9 @@ const maxMessage = 200
 // The rewrite adds brackets around what may stand in a hundred of the caller's.
 func parseGuard() Guard { return Guard{MaxBytes: 64 << 10, MaxDepth: 200} }
 
+// Statement is the tree of one statement.
+type Statement = *pg.RawStmt
+
 // Parse gives the tree of the one statement that a text holds, with Postgres' own
 // grammar (release 17). Placeholders are $n. Offsets in the tree and in the faults are
 // in bytes of text. Whatever text it is given, Parse neither crashes nor takes long.

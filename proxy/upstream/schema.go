@@ -33,7 +33,7 @@ const schemaSQL = `SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_obj
       'base_schema', bn.nspname, 'base', b.typname,
       'collation', CASE WHEN a.attcollation <> coalesce(b.typcollation, t.typcollation) THEN (SELECT pg_catalog.format('%I.%I', cn.nspname, co.collname)
         FROM pg_catalog.pg_collation AS co JOIN pg_catalog.pg_namespace AS cn ON cn.oid = co.collnamespace WHERE co.oid = a.attcollation) ELSE '' END,
-      'virtual', a.attgenerated = 'v',
+      'virtual', a.attgenerated = 'v', 'generated', a.attgenerated <> '',
       'unreadable', NOT pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT'),
       'loose', EXISTS (SELECT FROM pg_catalog.pg_collation AS co WHERE co.oid = a.attcollation AND NOT co.collisdeterministic)) ORDER BY a.attnum), '[]')
     FROM pg_catalog.pg_attribute AS a

@@ -1,0 +1,104 @@
+package policy
+
+import (
+	"github.com/tenantgate/tenantgate/policy/sqltree"
+)
+
+// command decides what is no statement on rows: its own text says all that there is to it, but
+// for a query in it, or one that stands for it, which goes through every step like any other.
+func (p *Policy) command(text string, tr *sqltree.Translation, d *sqltree.Directive) (*Approved, *sqltree.Fault) {
+	switch {
+	case d.Made != "":
+		return p.madeCommand(d)
+	case d.End > 0:
+		return p.queryCommand(text, tr, d)
+	case d.Text != "":
+		if fault := d.Proved(d.Text, "", p.catalog); fault != nil {
+			return nil, fault
+		}
+	}
+	return &Approved{sql: d.Text, command: d.Command, returning: d.Verb == Fetch, limits: p.limits, plan: argPlan{dialect: Postgres, maxArgs: p.limits.MaxArgs}}, nil
+}
+
+// queryCommand decides the query that stands in DECLARE and COPY (…) TO.
+func (p *Policy) queryCommand(text string, tr *sqltree.Translation, d *sqltree.Directive) (*Approved, *sqltree.Fault) {
+	inner := tr.Text[d.Start:d.End]
+	query, fault := sqltree.Native(inner, sqltree.Guard{MaxBytes: p.file.Statement.MaxBytes})
+	if fault != nil {
+		return nil, moved(fault, d.Start)
+	}
+	stmt, fault := sqltree.Parse(query.Text)
+	switch {
+	case fault != nil:
+		return nil, moved(fault, d.Start)
+	case !d.Holds(stmt):
+		return nil, &sqltree.Fault{Code: Internal, Message: "the query of the command was not found", Offset: -1}
+	}
+	if d.Verb == CopyOut && len(query.Placeholders) > 0 {
+		return nil, &sqltree.Fault{Code: QueryFailed, SQLState: "42P02", Offset: d.Start + query.Placeholders[0].Start,
+			Message: "there is no parameter $1", Hint: "COPY takes no parameters"}
+	}
+	a, fault := p.statement(inner, query, stmt, Postgres)
+	if fault != nil {
+		return nil, moved(fault, d.Start)
+	}
+	a.positions.caller, a.positions.base = text, d.Start
+	return p.framed(a, d)
+}
+
+// moved gives a fault of a part of a text as one of the whole.
+func moved(f *sqltree.Fault, by int) *sqltree.Fault {
+	if f.Offset < 0 {
+		return f
+	}
+	m := *f
+	m.Offset += by
+	return &m
+}
+
+// madeCommand decides the statement that stands for COPY of a table.
+func (p *Policy) madeCommand(d *sqltree.Directive) (*Approved, *sqltree.Fault) {
+	tr, fault := sqltree.Native(d.Made, sqltree.Guard{MaxBytes: 4 * maxStatementBytes})
+	if fault == nil {
+		var a *Approved
+		if a, fault = p.made(tr, d); fault == nil {
+			return a, nil
+		}
+	}
+	f := *fault
+	f.Offset = d.At
+	return nil, &f
+}
+
+func (p *Policy) made(tr *sqltree.Translation, d *sqltree.Directive) (*Approved, *sqltree.Fault) {
+	stmt, fault := sqltree.Parse(tr.Text)
+	if fault != nil {
+		return nil, fault
+	}
+	a, fault := p.statement(d.Made, tr, stmt, Postgres)
+	if fault != nil {
+		return nil, fault
+	}
+	a.positions = positionMap{}
+	if d.Shape != nil {
+		a.shapes = append(a.shapes, shapeOf(d.Shape))
+	}
+	if d.Verb == CopyOut {
+		return p.framed(a, d)
+	}
+	a.command = d.Command
+	return a, nil
+}
+
+// framed puts the command's words around the final text of its query.
+func (p *Policy) framed(a *Approved, d *sqltree.Directive) (*Approved, *sqltree.Fault) {
+	head, tail := d.Around()
+	query := a.sql
+	a.sql, a.command, a.positions.lead = head+query+tail, d.Command, len(head)
+	if d.Verb == CopyOut {
+		a.inline = true
+	} else {
+		a.returning = false
+	}
+	return a, d.Proved(a.sql, query, p.catalog)
+}

@@ -1,0 +1,115 @@
+package sqltree
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// copy reads COPY. That of a table is a query or an INSERT on it, made here, so that the
+// table, its columns and what is restricted are judged as everywhere.
+func (r *directions) copy(s *pg.CopyStmt) {
+	r.command(CopyOut, "")
+	if s.IsFrom {
+		r.command(CopyIn, "")
+	}
+	r.copyOptions(s)
+	if s.Query != nil {
+		r.copyQuery(s)
+		return
+	}
+	listed, ok := stringsOf(s.Attlist)
+	if !ok || s.Relation == nil {
+		r.fail(unplaced())
+		return
+	}
+	r.out.At = int(s.Relation.Location)
+	for i, name := range listed {
+		if slices.Contains(listed[:i], name) {
+			r.fail(&Fault{Code: QueryFailed, SQLState: "42701", Message: `column "` + name + `" specified more than once`, Offset: r.out.At})
+		}
+	}
+	if s.IsFrom {
+		r.copyInto(s.Relation, listed)
+		return
+	}
+	r.copyTable(s.Relation, listed)
+}
+
+// copyQuery finds the query between the brackets of COPY (…) TO. One that writes is refused,
+// as only a query's result is known to be all that it gives.
+func (r *directions) copyQuery(s *pg.CopyStmt) {
+	if s.Query.GetSelectStmt() == nil {
+		r.fail(unsupported("COPY takes a SELECT here", "run the statement by itself, with RETURNING"))
+		return
+	}
+	t := tokens{r.tr, 1}
+	if !t.is("(") {
+		r.fail(unplaced())
+		return
+	}
+	start := tokens{r.tr, 2}
+	t.group()
+	end := tokens{r.tr, t.i - 1}
+	r.stretch(start.start(), end.start())
+}
+
+// copyTable makes the query that COPY table TO is.
+func (r *directions) copyTable(v *pg.RangeVar, listed []string) {
+	columns := "*"
+	t := r.catalog.table(v.Schemaname, v.Relname)
+	if len(listed) == 0 && t != nil && slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Generated }) {
+		r.out.Shape = t
+		for _, c := range t.Columns {
+			if !c.Generated && !c.NoRead {
+				listed = append(listed, c.Name)
+			}
+		}
+	}
+	if len(listed) > 0 {
+		columns = strings.Join(quoteAll(listed), ", ")
+	}
+	r.out.Made = "SELECT " + columns + " FROM " + tableName(v)
+}
+
+// copyInto makes the INSERT of a row that COPY table FROM repeats. Like COPY it writes what it
+// is given to identity columns too. Where the caller knows nothing of the scope column it is
+// not among the columns that are meant by none.
+func (r *directions) copyInto(v *pg.RangeVar, listed []string) {
+	t := r.catalog.table(v.Schemaname, v.Relname)
+	if t == nil {
+		r.fail(&Fault{Code: TableNotAllowed, Message: "table " + v.Relname + " is not available", Hint: "use the tables that the policy lists", Offset: r.out.At})
+		return
+	}
+	if len(listed) == 0 {
+		r.out.Shape = t
+		for _, c := range t.Columns {
+			if !c.Generated && !(r.inject && c.Name == t.Scope) {
+				listed = append(listed, c.Name)
+			}
+		}
+	}
+	if len(listed) == 0 {
+		r.fail(unsupported("COPY FROM needs a column to fill", ""))
+		return
+	}
+	values := make([]string, len(listed))
+	for i := range values {
+		values[i] = fmt.Sprintf("$%d", i+1)
+	}
+	r.out.Copy.Columns = len(listed)
+	if r.inject && t.Scope != "" && !slices.Contains(listed, t.Scope) {
+		listed, values = append([]string{t.Scope}, listed...), append([]string{"DEFAULT"}, values...)
+	}
+	r.out.Made = "INSERT INTO " + tableName(v) + " (" + strings.Join(quoteAll(listed), ", ") + ") OVERRIDING SYSTEM VALUE VALUES (" + strings.Join(values, ", ") + ")"
+}
+
+// tableName spells a table as the caller named it.
+func tableName(v *pg.RangeVar) string {
+	if v.Schemaname == "" {
+		return quote(v.Relname)
+	}
+	return quote(v.Schemaname) + "." + quote(v.Relname)
+}
