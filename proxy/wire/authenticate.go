@@ -123,7 +123,7 @@ func (c *client) hold(ctx context.Context, key proxy.KeyID) error {
 		return e
 	}
 	if !holder.Active {
-		return fatalOf(proxy.Refuse(proxy.ServerInactive, "the server is inactive"))
+		return fatalOf(proxy.Refuse(proxy.ServerInactive, "this server is not active"))
 	}
 	c.key = key
 	return nil

@@ -50,7 +50,7 @@ var errCancelled = errors.New("canceling statement due to user request")
 func fatalOf(err error) *fatal {
 	e := proxy.AsError(err)
 	meaning, known := proxy.Codes[e.Code]
-	if !known {
+	if !known || e.Code == errInternal.code {
 		return errInternal.because(err)
 	}
 	state := e.SQLState
