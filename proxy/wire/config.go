@@ -75,7 +75,7 @@ func (c Config) withDefaults() (Config, error) {
 	} {
 		setDefault(value, preset)
 	}
-	c.MaxLongBytes = max(c.MaxLongBytes, c.MaxMessageBytes+longBuffer)
+	c.MaxLongBytes = max(c.MaxLongBytes, 2*c.MaxMessageBytes) // while a buffer grows there are two
 	if c.IdleTimeout < 0 {
 		c.IdleTimeout = 100 * 365 * 24 * time.Hour
 	}

@@ -1,0 +1,92 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// Messages of all lengths come whole, alone and together, and an idle client holds nothing.
+func TestMessagesOfAllLengths(t *testing.T) {
+	c, r := bare(t, nil)
+	sizes := []int{0, 1, 506, 507, 508, 511, 512, 513, 4096, 16379, 16380, 16384, 16385, 70_000, 1 << 20, 3, 5 << 20, 0}
+	content := func(i, n int) []byte { return bytes.Repeat([]byte{byte('a' + i)}, n) }
+	for round := range 2 {
+		go func() {
+			for i, n := range sizes {
+				_, _ = r.Write(messageOf(byte('A'+i), string(content(i, n))))
+				if round == 0 {
+					time.Sleep(2 * time.Millisecond)
+				}
+			}
+		}()
+		for i, n := range sizes {
+			kind, body, err := c.next(proxy.Idle)
+			if err != nil || kind != byte('A'+i) || !bytes.Equal(body, content(i, n)) {
+				t.Fatalf("message %d of %d bytes: %q, %d bytes, %v", i, n, kind, len(body), err)
+			}
+		}
+	}
+	go func() { _, _, _ = c.next(proxy.Idle) }()
+	for end := time.Now().Add(time.Second); phase(c.phase.Load()) != idle && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(5 * time.Millisecond)
+	_ = r.Close()
+	if held := c.server.buffers.long.Load(); held != 0 {
+		t.Errorf("%d bytes are held", held)
+	}
+}
+
+// Long messages share a budget. What a message announces is not reserved: what has come is.
+func TestLongMessagesShareABudget(t *testing.T) {
+	c, r := bare(t, func(c *Config) { c.MaxMessageBytes, c.MaxLongBytes = 1<<20, 1<<20 })
+	b := &c.server.buffers
+	r.say([]byte{'Q', 0, 0x0f, 0, 0})
+	r.say(make([]byte, 20<<10))
+	done := make(chan error, 1)
+	go func() { _, _, err := c.next(proxy.Idle); done <- err }()
+	time.Sleep(100 * time.Millisecond)
+	if held := b.long.Load(); held != 32<<10 {
+		t.Errorf("%d bytes are held for 20 KiB of 960", held)
+	}
+	if !b.reserve(3 << 19) {
+		t.Fatal("there is no budget")
+	}
+	r.say(make([]byte, 0xf0000-4-20<<10))
+	select {
+	case err := <-done:
+		if !errors.Is(err, errNoMemory) {
+			t.Error(err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("it waits")
+	}
+	c.giveBackReading()
+	if held := b.long.Load(); held != 3<<19 {
+		t.Errorf("%d bytes are held", held)
+	}
+}
+
+// A client that sends on and on does not keep the buffer of a long message.
+func TestLongBufferIsLeft(t *testing.T) {
+	c, r := bare(t, nil)
+	go func() {
+		all := messageOf('Q', string(make([]byte, 100_000)))
+		for range 3000 {
+			all = append(all, messageOf('S', "")...)
+		}
+		_, _ = r.Write(all)
+	}()
+	for range 2900 {
+		if _, _, err := c.next(proxy.Idle); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if held := c.server.buffers.long.Load(); held != 0 || len(c.in.Buf) > longBuffer {
+		t.Errorf("%d bytes are held", held)
+	}
+}

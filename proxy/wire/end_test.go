@@ -1,0 +1,224 @@
+package wire
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// ready logs in and reads up to ReadyForQuery.
+func (r *raw) ready(user, password string) *raw {
+	r.t.Helper()
+	if heard := r.login(user, password); len(heard) != 3 || !strings.HasPrefix(heard[2], "R 0000000c") {
+		r.t.Fatal(heard)
+	}
+	for {
+		kind, _, err := r.hear()
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if kind == 'Z' {
+			return r
+		}
+	}
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	complete := func(change func(*Config)) Config {
+		c := Config{Gate: newDoorkeeper(), Open: func(string) Link { return noLink{} }, Logger: slog.New(slog.DiscardHandler), TLSMode: TLSDisable}
+		change(&c)
+		return c
+	}
+	for want, change := range map[string]func(*Config){
+		"gate, open and logger":                 func(c *Config) { c.Gate = nil },
+		"TLS is required of clients":            func(c *Config) { c.TLSMode = TLSRequire },
+		"there is no TLS mode 3":                func(c *Config) { c.TLSMode = 3 },
+		"TLS is on but there is no certificate": func(c *Config) { c.TLSMode, c.TLS = TLSRequire, &tls.Config{} },
+		"a TLS configuration per client is not supported:": func(c *Config) {
+			withTLS(someCertificate(t))(c)
+			c.TLS.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return nil, nil }
+		},
+	} {
+		if _, err := New(complete(change)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+	for _, mode := range []TLSMode{TLSAllow, TLSDisable} {
+		if _, err := New(complete(func(c *Config) { c.TLSMode = mode })); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// At the end, idle clients and those that log in are told so at once.
+func TestDrain(t *testing.T) {
+	d := openDoor(t, nil)
+	waiting := d.dial(t).ready(shop, shopKey)
+	beginning := d.dial(t)
+	beginning.say(startupOf(version3, "user", shop))
+	_, _, _ = beginning.hear()
+	if n := fmt.Sprint(d.Clients()); n != "map[active:0 idle:1 starting:1 transaction:0]" {
+		t.Error(n)
+	}
+	begin := time.Now()
+	if err := d.close(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begin); took > time.Second+lingerTime {
+		t.Errorf("it took %v", took)
+	}
+	for _, r := range []*raw{waiting, beginning} {
+		if got := r.told(); got != "FATAL 57P01 terminating connection because the service shuts down" {
+			t.Error(got)
+		}
+	}
+	if conn, err := net.Dial("tcp", d.addr); err == nil {
+		_ = conn.Close()
+		t.Error("it still listens")
+	}
+	if err := d.Serve(context.Background(), nil); err == nil {
+		t.Error("it serves twice")
+	}
+}
+
+// bare is a client of a server that does not listen, and the other end of its connection.
+func bare(t *testing.T, change func(*Config)) (*client, *raw) {
+	t.Helper()
+	config := Config{Gate: newDoorkeeper(), Open: func(string) Link { return noLink{} }, Logger: slog.New(slog.DiscardHandler), TLSMode: TLSDisable}
+	if change != nil {
+		change(&config)
+	}
+	s, err := New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	theirs, err := net.Dial("tcp", ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, err := ln.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ours.Close(); _ = theirs.Close() })
+	c := s.newClient(ours)
+	if full := s.clients.add(c); full != nil {
+		t.Fatal(full)
+	}
+	c.socket.left = -1
+	c.phase.Store(uint32(active))
+	return c, &raw{Conn: theirs, t: t}
+}
+
+// Each wait has its time, and tells which it was.
+func TestTimesAreOver(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Config)
+		state  proxy.State
+		say    string
+		want   *fatal
+	}{
+		"idle":           {func(c *Config) { c.IdleTimeout = 100 * time.Millisecond }, proxy.Idle, "", errIdleTooLong},
+		"open":           {func(c *Config) { c.TransactionIdleTimeout = 100 * time.Millisecond }, proxy.Open, "", errOpenTooLong},
+		"failed":         {func(c *Config) { c.TransactionIdleTimeout = 100 * time.Millisecond }, proxy.Failed, "", errOpenTooLong},
+		"in its head":    {func(c *Config) { c.ReadTimeout = 100 * time.Millisecond }, proxy.Idle, "Q\x00", errReadTooLong},
+		"in its content": {func(c *Config) { c.ReadTimeout = 100 * time.Millisecond }, proxy.Idle, "Q\x00\x00\x00\x09SEL", errReadTooLong},
+		"too long":       {func(c *Config) { c.MaxMessageBytes = 20 }, proxy.Idle, "Q\x00\x00\x00\x19", errMessageLong},
+		"malformed":      {nil, proxy.Idle, "Q\x00\x00\x00\x03", errMessageBroken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, r := bare(t, c.change)
+			r.say([]byte(c.say))
+			begin := time.Now()
+			if _, _, err := client.next(c.state); !errors.Is(err, c.want) {
+				t.Error(err)
+			}
+			if took := time.Since(begin); took > time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
+// Who has a transaction open may go on while the service drains; then it is told, too.
+func TestDrainWithinTransaction(t *testing.T) {
+	c, r := bare(t, nil)
+	go func() {
+		time.Sleep(50 * time.Millisecond)
+		c.server.drain.Store(draining)
+		c.server.clients.wake(c.server.ends)
+		time.Sleep(50 * time.Millisecond)
+		_, _ = r.Write(messageOf('Q', "COMMIT\x00"))
+	}()
+	if kind, _, err := c.next(proxy.Open); kind != 'Q' || err != nil {
+		t.Fatalf("%q %v", kind, err)
+	}
+	if _, _, err := c.next(proxy.Idle); !errors.Is(err, errShutdown) {
+		t.Error(err)
+	}
+	c.server.drain.Store(open)
+	go func() {
+		time.Sleep(50 * time.Millisecond)
+		c.server.drain.Store(overdrawn)
+		c.server.clients.wake(c.server.ends)
+	}()
+	if _, _, err := c.next(proxy.Open); !errors.Is(err, errShutdown) {
+		t.Error(err)
+	}
+}
+
+// Waking who has just been heard harms nothing: what it says is read to its end.
+func TestWokenWhileReading(t *testing.T) {
+	c, r := bare(t, nil)
+	r.say([]byte("Q\x00\x00\x00\x09"))
+	go func() {
+		for range 20 {
+			time.Sleep(5 * time.Millisecond)
+			_ = c.socket.SetReadDeadline(time.Unix(1, 0))
+		}
+		_, _ = r.Write([]byte("abcde"))
+	}()
+	if kind, body, err := c.next(proxy.Idle); kind != 'Q' || string(body) != "abcde" || err != nil {
+		t.Errorf("%q %q %v", kind, body, err)
+	}
+}
+
+// A client that takes nothing is given up, and one that takes a little at a time is not.
+func TestSlowReader(t *testing.T) {
+	c, r := bare(t, func(c *Config) { c.WriteTimeout = 300 * time.Millisecond })
+	_ = c.socket.Conn.(*net.TCPConn).SetWriteBuffer(64 << 10)
+	done := make(chan error, 1)
+	go func() { _, err := c.Write(make([]byte, 8<<20)); done <- err }()
+	for taken := 0; taken < 8<<20; {
+		n, err := io.ReadFull(r, make([]byte, 512<<10))
+		taken += n
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond) // 16 times: longer than the timeout in all
+	}
+	if err := <-done; err != nil {
+		t.Errorf("taken slowly: %v", err)
+	}
+	begin := time.Now()
+	if _, err := c.Write(make([]byte, 64<<20)); !isTimeout(err) {
+		t.Errorf("not taken: %v", err)
+	}
+	if took := time.Since(begin); took > 2*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
