@@ -19,12 +19,18 @@ type Exchange struct {
 	// ends it. The link must have none open.
 	Begin *policy.Approved
 	// Settings are what the client has set otherwise than a connection has it. They are made
-	// when a transaction is opened, and end with it; with Resettle in one that is open, too.
-	// An exchange of settings without a step tells whether Postgres takes them.
+	// when a transaction is opened, and end with it. An exchange of settings without a step
+	// tells whether Postgres takes them.
 	Settings []Setting
-	Resettle bool
 	// Timeout bounds each statement, if it is shorter than the policy's; 0: the policy's.
 	Timeout time.Duration
+	// Resettle has Settings made again before the first step, even where there is none: the
+	// client has changed them since the transaction was opened. They are all there then, those
+	// that are as a connection has them, too.
+	Resettle bool
+	// Done is the link's to set: how many of the steps were done. Where Run gives a *proxy.Error,
+	// Steps[Done] is what failed.
+	Done int
 }
 
 // Setting is a run-time parameter of Postgres with its value. Its name is one of a closed
@@ -35,7 +41,7 @@ type Setting struct{ Name, Value string }
 // for byte, but for errors and what is about parameters, which are the caller's own.
 type Step struct {
 	Verb     StepVerb
-	Prepared *Prepared    // of Prepare, Describe, Bind and DescribePortal; approved as Bound is
+	Prepared *Prepared    // of Prepare and Describe; of Bind and DescribePortal for its Types: what runs is Bound
 	Bound    policy.Bound // of Bind and Simple
 	Portal   string       // of Bind, DescribePortal, Execute and ClosePortal; "" is the unnamed one
 	Formats  []int16      // of Bind and its DescribePortal: those of the result's columns, as in Postgres' message

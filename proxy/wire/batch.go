@@ -1,0 +1,93 @@
+package wire
+
+import (
+	"unsafe"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// What is collected before it is run unasked, and what of its memory an idle client keeps.
+const (
+	mostSteps   = 64
+	mostMemory  = 16 << 10 // bytes of messages
+	keptSteps   = 8
+	keptMemory  = 1 << 10 // bytes
+	keptArgs    = 32
+	keptFormats = 16
+)
+
+// batch collects the messages up to a Sync or a Flush as an exchange. What must live until
+// it was run is copied out of the receive buffer, which the next message takes; but what is
+// long stays there, and is run before the next message is read.
+type batch struct {
+	x       proxy.Exchange
+	notes   []note // one for each step
+	memory  []byte
+	args    []policy.Arg
+	formats []int16
+	due     bool // it must be run before the next message is read
+}
+
+// note is what the session has to know of a step once it was run.
+type note struct {
+	kind   policy.Kind // of what was handed over; "" where nothing is counted
+	made   *statement  // that the step has prepared; nil: none
+	offset int         // of its text in the client's, in characters
+	line   int         // of COPY's data; 0: none
+}
+
+// add collects a step.
+func (b *batch) add(step proxy.Step, n note) {
+	b.x.Steps = append(b.x.Steps, step)
+	b.notes = append(b.notes, n)
+}
+
+// full tells whether what was collected must be run.
+func (b *batch) full() bool {
+	return b.due || len(b.x.Steps) >= mostSteps || len(b.memory) >= mostMemory
+}
+
+// keep gives a message's content so that it is valid until the exchange was run.
+func (b *batch) keep(body []byte) []byte {
+	if len(body) >= mostMemory {
+		b.due = true
+		return body
+	}
+	if cap(b.memory)-len(b.memory) < len(body) { // what is there already stays where it is
+		b.memory = make([]byte, 0, max(keptMemory, min(2*cap(b.memory), mostMemory), len(body)))
+	}
+	start := len(b.memory)
+	b.memory = append(b.memory, body...)
+	return b.memory[start:len(b.memory):len(b.memory)]
+}
+
+// reset makes the batch ready for the next exchange, and lets go of what it refers to.
+func (b *batch) reset() {
+	steps, notes := b.x.Steps, b.notes
+	clear(steps)
+	clear(notes)
+	b.x = proxy.Exchange{Steps: within(steps, mostSteps)}
+	b.notes = within(notes, mostSteps)
+	clear(b.args)
+	b.args, b.formats = within(b.args, 4*keptArgs), within(b.formats, 4*keptFormats)
+	b.memory, b.due = within(b.memory, mostMemory), false
+}
+
+// rest lets go of memory that an idle client need not have.
+func (b *batch) rest() {
+	b.x.Steps, b.notes = within(b.x.Steps, keptSteps), within(b.notes, keptSteps)
+	b.args, b.formats = within(b.args, keptArgs), within(b.formats, keptFormats)
+	b.memory = within(b.memory, keptMemory)
+}
+
+// within empties a slice, and lets go of it where it has room for more than most.
+func within[T any](s []T, most int) []T {
+	if cap(s) > most {
+		return nil
+	}
+	return s[:0]
+}
+
+// view gives bytes as a string without a copy: it is valid as long as they are.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -1,0 +1,203 @@
+package wire
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// What a client may have prepared at a time.
+const (
+	mostStatements  = 1000
+	mostStatementsB = 1 << 20 // bytes
+	mostPortals     = 256
+)
+
+// statement is one that a client has prepared. It lives until the client closes it; what the
+// gate says of it is asked for again each time that it is bound.
+type statement struct {
+	name     string
+	text     string
+	approved *proxy.Prepared // nil for what is answered here, and for an empty text
+	answer   *answer         // what is answered without the database; nil: nothing
+	round    uint64          // the exchange in which the gate approved it
+}
+
+// empty tells whether there is nothing to be done.
+func (p *statement) empty() bool { return p.approved == nil && p.answer == nil }
+
+// command gives what is asked for if that is no statement on rows.
+func (p *statement) command() policy.Command {
+	if p.approved == nil {
+		return policy.Command{}
+	}
+	return p.approved.Approved.Command()
+}
+
+// local tells whether the link never hears of the statement itself: it is empty, answered
+// here, or a command of the session's.
+func (p *statement) local() bool { return p.approved == nil || isLocal(p.command().Verb) }
+
+// size is about what it takes in memory, in bytes, beside what is shared.
+func (p *statement) size() int { return 256 + len(p.name) + len(p.text) }
+
+// prepared are a client's prepared statements.
+type prepared struct {
+	unnamed *statement
+	named   map[string]*statement
+	bytes   int
+}
+
+// find gives a statement, nil when there is none.
+func (p *prepared) find(name string) *statement {
+	if name == "" {
+		return p.unnamed
+	}
+	return p.named[name]
+}
+
+// room tells whether there is room for one more.
+func (p *prepared) room(size int) error {
+	if len(p.named) >= mostStatements || p.bytes+size > mostStatementsB {
+		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many prepared statements",
+			Hint: "Close some of them, or connect with a smaller cache of statements."}
+	}
+	return nil
+}
+
+// add takes a statement that has room.
+func (p *prepared) add(made *statement) {
+	if made.name == "" {
+		p.unnamed = made
+		return
+	}
+	if p.named == nil {
+		p.named = map[string]*statement{}
+	}
+	p.named[made.name] = made
+	p.bytes += made.size()
+}
+
+// drop forgets a statement, if it is still the one of its name.
+func (p *prepared) drop(made *statement) {
+	switch {
+	case made == nil || p.find(made.name) != made:
+	case made.name == "":
+		p.unnamed = nil
+	default:
+		delete(p.named, made.name)
+		p.bytes -= made.size()
+	}
+}
+
+// portal is a statement with its arguments, ready to be run. The zero value is none.
+type portal struct {
+	of      *statement
+	kind    policy.Kind // of what is run
+	formats []int16     // of the columns, where it is answered here
+}
+
+// portals are a client's; they end with the transaction.
+type portals struct {
+	unnamed portal
+	named   map[string]portal
+}
+
+func (p *portals) find(name string) (portal, bool) {
+	if name == "" {
+		return p.unnamed, p.unnamed.of != nil
+	}
+	found, there := p.named[name]
+	return found, there
+}
+
+func (p *portals) add(name string, made portal) {
+	if name == "" {
+		p.unnamed = made
+		return
+	}
+	if p.named == nil {
+		p.named = map[string]portal{}
+	}
+	p.named[strings.Clone(name)] = made
+}
+
+func (p *portals) remove(name string) {
+	if name == "" {
+		p.unnamed = portal{}
+		return
+	}
+	delete(p.named, name)
+}
+
+func (p *portals) drop() { *p = portals{} }
+
+// prepare decides on a text and gives it as a statement. The text may be a view.
+func (s *session) prepare(name, text string, types []uint32) (*statement, error) {
+	if !utf8.ValidString(text) {
+		return nil, told("22021", `invalid byte sequence for encoding "UTF8"`)
+	}
+	if err := s.identify(); err != nil {
+		return nil, err
+	}
+	if known := answered(text); known != nil {
+		return &statement{name: strings.Clone(name), text: strings.Clone(text), answer: known}, s.mayRun(policy.NoCommand)
+	}
+	approved, err := s.check(text)
+	if refusal := refusalIn(err); refusal != nil && refusal.Code == policy.EmptyQuery {
+		return &statement{name: strings.Clone(name)}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := s.mayRun(approved.Command().Verb); err != nil {
+		return nil, err
+	}
+	if again := s.prepared.unnamed; name == "" && again != nil && again.is(approved, text, types) {
+		again.round = s.round
+		return again, nil
+	}
+	return &statement{
+		name: strings.Clone(name), text: strings.Clone(text), round: s.round,
+		approved: &proxy.Prepared{Approved: approved, Types: slices.Clone(types)},
+	}, nil
+}
+
+// is tells whether the statement is the same as another would be.
+func (p *statement) is(approved *policy.Approved, text string, types []uint32) bool {
+	return p.approved != nil && p.approved.Approved == approved && p.text == text && slices.Equal(p.approved.Types, types)
+}
+
+// renew asks the gate about a statement again: the policy may have changed, or who the
+// client is. Within an exchange its word stands.
+func (s *session) renew(p *statement) error {
+	if p.approved == nil {
+		return s.mayRun(policy.NoCommand)
+	}
+	if p.round != s.round || !s.asked {
+		approved, err := s.decide(p.text)
+		if err != nil {
+			return err
+		}
+		if approved != p.approved.Approved {
+			p.approved = &proxy.Prepared{Approved: approved, Types: p.approved.Types}
+		}
+		p.round = s.round
+	}
+	return s.mayRun(p.command().Verb)
+}
+
+// mayRun refuses, in a transaction that has failed, what does not end it.
+func (s *session) mayRun(verb policy.Verb) error {
+	switch verb {
+	case policy.Commit, policy.Rollback, policy.RollbackTo:
+		return nil
+	}
+	if s.tx.failed {
+		return errFailed()
+	}
+	return nil
+}

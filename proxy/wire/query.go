@@ -1,0 +1,187 @@
+package wire
+
+import (
+	"strings"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/frame"
+)
+
+// mostScript bounds the text of a Query message, in bytes; each statement in it is bounded
+// by the policy.
+const mostScript = 1 << 20
+
+// part is one statement of a Query message, and what was decided on it.
+type part struct {
+	text     string
+	offset   int // in characters of the message's text
+	answer   *answer
+	approved *policy.Approved // nil where refusal says why, or there is an answer
+	refusal  error
+}
+
+// query runs the statements of a Query message as one implicit transaction, and ends the
+// cycle, whatever becomes of them.
+func (s *session) query(body []byte) error {
+	scan := frame.NewScan(body)
+	text := view(scan.Text())
+	if !scan.Whole() {
+		return errMessageBroken
+	}
+	if err := s.exchange(false); err != nil {
+		return err
+	}
+	s.prepared.unnamed = nil
+	s.portals.remove("")
+	err := s.script(text)
+	s.tx.wrap = false
+	if err != nil {
+		if err = s.refuse(err); err != nil {
+			return err
+		}
+	}
+	return s.ready()
+}
+
+// script runs the statements of a text.
+func (s *session) script(text string) error {
+	parts, err := s.parts(text)
+	if err != nil {
+		return err
+	}
+	if len(parts) == 0 {
+		s.sayEmpty(frame.EmptyQueryResponse)
+	}
+	for _, p := range parts {
+		s.tx.wrap = s.tx.wrap || p.approved != nil && p.approved.Command().Verb == policy.Begin && len(parts) > 1
+	}
+	for i := range parts {
+		if err := s.part(&parts[i], len(parts) > 1); err != nil {
+			return err
+		}
+		if s.batch.full() {
+			if err := s.exchange(false); err != nil {
+				return err
+			}
+		}
+	}
+	return s.exchange(true)
+}
+
+// parts cuts a text into statements and has each of them decided on. None runs where one is
+// no SQL, as in Postgres, which reads all of a text before it runs any of it.
+func (s *session) parts(text string) ([]part, error) {
+	if len(text) > mostScript {
+		return nil, &proxy.Error{Code: policy.QueryTooLong, Message: "the text of a query message is longer than 1 MiB", Hint: "Send fewer statements at once."}
+	}
+	if !utf8.ValidString(text) {
+		return nil, told("22021", `invalid byte sequence for encoding "UTF8"`)
+	}
+	if p, alone := s.first(text); alone {
+		return p, nil
+	}
+	text = strings.Clone(text) // a COPY among the statements reads further messages
+	var parts []part
+	for _, cut := range policy.Split(text) {
+		at := int(uintptr(unsafe.Pointer(unsafe.StringData(cut.Text))) - uintptr(unsafe.Pointer(unsafe.StringData(text))))
+		p := part{text: cut.Text, offset: utf8.RuneCountInString(text[:at])}
+		if s.judge(&p); refusalIn(p.refusal) == nil && p.refusal != nil || stops(p.refusal) {
+			s.offset = p.offset
+			return nil, p.refusal
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+// stops tells refusals that are about the whole of a message.
+func stops(err error) bool {
+	refusal := refusalIn(err)
+	return refusal != nil && (refusal.Code == policy.SyntaxError || refusal.SQLState == "42601" || refusal.Code == proxy.RateLimited)
+}
+
+// first decides on a text as a single statement, which it mostly is. Otherwise it has to be
+// cut.
+func (s *session) first(text string) (parts []part, alone bool) {
+	p := part{text: text}
+	if p.answer = answered(text); p.answer != nil {
+		p.refusal = s.identify()
+		return []part{p}, true
+	}
+	if strings.IndexByte(text, ';') >= 0 && strings.IndexByte(strings.TrimRight(text, "; \t\r\n"), ';') >= 0 {
+		return nil, false
+	}
+	s.judge(&p)
+	if refusal := refusalIn(p.refusal); refusal != nil && refusal.Code == policy.EmptyQuery {
+		return nil, true
+	}
+	return []part{p}, true
+}
+
+// judge has a part decided on.
+func (s *session) judge(p *part) {
+	if p.refusal = s.identify(); p.refusal != nil {
+		return
+	}
+	if p.answer = answered(p.text); p.answer == nil {
+		p.approved, p.refusal = s.check(p.text)
+	}
+}
+
+// part runs one statement, or collects it.
+func (s *session) part(p *part, several bool) error {
+	if err := s.settled(); err != nil {
+		return err
+	}
+	if p.refusal != nil {
+		return s.refusedPart(p)
+	}
+	verb := policy.NoCommand
+	if p.approved != nil {
+		verb = p.approved.Command().Verb
+	}
+	if err := s.mayRun(verb); err != nil {
+		return err
+	}
+	switch {
+	case p.answer != nil:
+		s.say(func(w *frame.Writer) {
+			p.answer.describe(w, nil)
+			p.answer.rows(w, s, nil)
+		})
+		return nil
+	case verb == policy.Show:
+		s.say(func(w *frame.Writer) { s.describeShow(w, p.approved.Command().Name) })
+		return s.perform(p.approved, p.text)
+	case isLocal(verb):
+		return s.perform(p.approved, p.text)
+	case verb == policy.Declare && !s.tx.block && !several:
+		return told("25P01", "DECLARE CURSOR can only be used in transaction blocks")
+	}
+	return s.simple(p.approved, p.offset)
+}
+
+// refusedPart gives the refusal of a part whose turn has come.
+func (s *session) refusedPart(p *part) error {
+	if err := s.exchange(false); err != nil {
+		return err
+	}
+	s.offset = p.offset
+	return p.refusal
+}
+
+// simple collects a statement to be run as of a Query message.
+func (s *session) simple(approved *policy.Approved, offset int) error {
+	if err := s.havePlace(); err != nil {
+		return err
+	}
+	bound, err := s.bound(approved, nil)
+	if err != nil {
+		return err
+	}
+	s.batch.add(proxy.Step{Verb: proxy.Simple, Bound: bound}, note{kind: bound.Kind(), offset: offset})
+	return nil
+}

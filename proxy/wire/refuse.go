@@ -1,0 +1,135 @@
+package wire
+
+import (
+	"strings"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/frame"
+)
+
+// refuse tells why a message is not done, once what came before it was answered: an error of
+// that takes its place. An error that is no refusal is given back, and ends the session.
+func (s *session) refuse(err error) error {
+	refusal := refusalIn(err)
+	if refusal == nil {
+		return err
+	}
+	if before := s.exchange(false); before != nil {
+		if refusal = refusalIn(before); refusal == nil {
+			return before
+		}
+	}
+	s.error(refusal)
+	s.fail()
+	return nil
+}
+
+// fail has the transaction fail.
+func (s *session) fail() {
+	s.tx.ending = policy.NoCommand
+	if s.tx.block {
+		s.tx.failed = true
+		return
+	}
+	s.undo()
+}
+
+// error writes an ErrorResponse (PostgreSQL manual, "Error and Notice Message Fields").
+func (s *session) error(e *proxy.Error) {
+	state := e.SQLState
+	if state == "" {
+		state = proxy.Codes[e.Code].SQLState
+	}
+	if state == "" {
+		state = "XX000"
+	}
+	w := &s.c.out
+	at := w.Open(frame.ErrorResponse)
+	field(w, 'S', "ERROR")
+	field(w, 'V', "ERROR")
+	field(w, 'C', state)
+	field(w, 'M', e.Message)
+	field(w, 'D', string(e.Code))
+	field(w, 'H', hintOf(e))
+	if e.Position > 0 {
+		field(w, 'P', number(e.Position+s.offset))
+	}
+	field(w, 'W', s.where)
+	field(w, 'n', e.Constraint)
+	w.Byte(0)
+	w.Shut(at)
+	s.offset, s.where = 0, ""
+}
+
+// field writes one field of an error; an empty one is left out.
+func field(w *frame.Writer, kind byte, text string) {
+	if text == "" {
+		return
+	}
+	w.Byte(kind)
+	if strings.IndexByte(text, 0) >= 0 {
+		text = strings.ReplaceAll(text, "\x00", " ")
+	}
+	w.Text(text)
+}
+
+// hintOf says of a table of the catalog that it is not there yet, where nothing else is said.
+func hintOf(e *proxy.Error) string {
+	catalog := strings.Contains(e.Message, "pg_") || strings.Contains(e.Message, "information_schema")
+	if e.Code == policy.TableNotAllowed && catalog {
+		return "The catalog is not answered yet: tools that read it, such as \\d of psql and the introspection of ORMs, do not work here."
+	}
+	return e.Hint
+}
+
+// notice tells a warning of Postgres'.
+func (s *session) notice(state, message string) {
+	s.say(func(w *frame.Writer) {
+		at := w.Open(frame.NoticeResponse)
+		field(w, 'S', "WARNING")
+		field(w, 'V', "WARNING")
+		field(w, 'C', state)
+		field(w, 'M', message)
+		w.Byte(0)
+		w.Shut(at)
+	})
+}
+
+// say answers something, behind what was collected.
+func (s *session) say(write func(*frame.Writer)) {
+	if len(s.batch.x.Steps) == 0 {
+		write(&s.c.out)
+		return
+	}
+	var w frame.Writer
+	write(&w)
+	s.batch.add(proxy.Step{Verb: proxy.Say, Text: w.Buf}, note{})
+}
+
+// tag answers that a command is done.
+func (s *session) tag(tag string) {
+	s.say(func(w *frame.Writer) { complete(w, tag) })
+}
+
+// complete writes a CommandComplete.
+func complete(w *frame.Writer, tag string) {
+	at := w.Open(frame.CommandComplete)
+	w.Text(tag)
+	w.Shut(at)
+}
+
+// told is an error that Postgres itself would tell, with its SQLSTATE.
+func told(state, message string) *proxy.Error {
+	return &proxy.Error{Code: policy.QueryFailed, SQLState: state, Message: message}
+}
+
+// unsupported refuses what Postgres has and tenantgate has not.
+func unsupported(message, hint string) *proxy.Error {
+	return &proxy.Error{Code: policy.StatementNotAllowed, SQLState: "0A000", Message: message, Hint: hint}
+}
+
+// errFailed is for whatever is asked for in a transaction that has failed.
+func errFailed() *proxy.Error {
+	return told("25P02", "current transaction is aborted, commands ignored until end of transaction block")
+}

@@ -1,0 +1,300 @@
+package wire
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/frame"
+)
+
+// settings are a client's run-time parameters, as they are in Postgres: a change lasts when
+// its transaction does, and a local one ends with it.
+type settings struct {
+	now  *values // in force
+	kept *values // in force when the transaction is committed
+	base *values // as they were when it began
+	home *values // those of the session's start, to which RESET goes back
+
+	reported *values // as the client was told them
+	applied  *values // as the link's transaction has them; nil: not known
+	unproved bool    // home has a value that Postgres itself has to judge, and has not
+
+	listed  *values // whose differing are
+	differs []proxy.Setting
+	fixed   [numFixed]string
+}
+
+// values are those of all parameters that a client can change. They are never changed, but
+// replaced by others.
+type values struct {
+	of        [numSettable]string
+	statement time.Duration // statement_timeout; 0: the policy's
+	idle      time.Duration // idle_in_transaction_session_timeout; 0: the service's
+	modes     policy.Modes  // of transactions to come
+}
+
+// start makes the settings that a session begins with, out of those that its start-up
+// message asks for.
+func (s *settings) start(serverID, version string, wanted []asked) error {
+	s.fixed = fixedValues(serverID, version)
+	v := &values{}
+	for i := range settable {
+		v.of[i] = settable[i].preset
+	}
+	s.now, s.kept, s.base, s.home = v, v, v, v
+	for _, a := range wanted {
+		next, refusal := s.changed(v, strings.ToLower(a.name), a.value)
+		if refusal != nil {
+			return fatalOf(refusal)
+		}
+		s.unproved = s.unproved || !provenZone(next.of[timeZone])
+		v = next
+	}
+	s.now, s.kept, s.base, s.home = v, v, v, v
+	return nil
+}
+
+// changed gives values with one that is other.
+func (s *settings) changed(v *values, name, value string) (*values, *proxy.Error) {
+	next := *v
+	if known, refusal := next.setMode(name, value); known || refusal != nil {
+		return &next, refusal
+	}
+	i := indexOf(name)
+	if i < 0 {
+		if s.fixedAs(name, value) {
+			return v, nil // it changes nothing
+		}
+		return nil, notSettable(name)
+	}
+	canonical, refusal := settable[i].check(value, v.of[i])
+	if refusal != nil {
+		return nil, refusal
+	}
+	next.of[i] = canonical
+	switch i {
+	case statementTimeout:
+		next.statement, _ = parseSpan(canonical)
+	case idleTimeout:
+		next.idle, _ = parseSpan(canonical)
+	}
+	return &next, nil
+}
+
+// notSettable refuses a parameter that can't be changed, by a name that is not repeated
+// where it is none.
+func notSettable(name string) *proxy.Error {
+	return unsupported("setting "+printable(name)+" is not supported",
+		"A client can set application_name, DateStyle, TimeZone, IntervalStyle, extra_float_digits, statement_timeout and what a driver sets at its start.")
+}
+
+// reset gives values with one as it was at the session's start.
+func (s *settings) reset(v *values, name string) (*values, *proxy.Error) {
+	next := *v
+	switch name {
+	case "default_transaction_isolation":
+		next.modes.Isolation = s.home.modes.Isolation
+	case "default_transaction_read_only":
+		next.modes.ReadOnly = s.home.modes.ReadOnly
+	case "default_transaction_deferrable":
+		next.modes.Deferrable = s.home.modes.Deferrable
+	default:
+		i := indexOf(name)
+		if i < 0 && s.fixedIndex(name) < 0 {
+			return nil, notSettable(name)
+		}
+		if i >= 0 {
+			next.of[i] = s.home.of[i]
+		}
+		if i == statementTimeout {
+			next.statement = s.home.statement
+		}
+		if i == idleTimeout {
+			next.idle = s.home.idle
+		}
+	}
+	return &next, nil
+}
+
+// resetAll goes back to the session's start.
+func (s *settings) resetAll() { s.now, s.kept = s.home, s.home }
+
+// settle ends a transaction.
+func (s *settings) settle(committed bool) {
+	if !committed {
+		s.kept = s.base
+	}
+	s.now, s.base, s.applied = s.kept, s.kept, nil
+}
+
+// modes are those of transactions to come.
+func (s *settings) modes() policy.Modes { return s.now.modes }
+
+// setModes sets those of transactions to come, where they are given.
+func (s *settings) setModes(m policy.Modes) {
+	now, kept := *s.now, *s.kept
+	now.modes, kept.modes = merged(now.modes, m), merged(kept.modes, m)
+	s.now, s.kept = &now, &kept
+}
+
+// timeout bounds each statement; 0: the policy alone does.
+func (s *settings) timeout() time.Duration { return s.now.statement }
+
+// differing gives the settings that a connection does not have already. The list is made
+// once for the same values.
+func (s *settings) differing() []proxy.Setting {
+	if s.listed != s.now {
+		s.listed, s.differs = s.now, s.list(true)
+	}
+	return s.differs
+}
+
+// all gives the settings that are made in the database, those that are as a connection has
+// them, too.
+func (s *settings) all() []proxy.Setting { return s.list(false) }
+
+func (s *settings) list(differing bool) []proxy.Setting {
+	var list []proxy.Setting
+	for i, p := range settable {
+		if p.made && !(differing && s.now.of[i] == p.preset) {
+			list = append(list, proxy.Setting{Name: p.name, Value: s.now.of[i]})
+		}
+	}
+	return list
+}
+
+// greet tells all settings that Postgres reports.
+func (s *settings) greet(w *frame.Writer) {
+	for i, p := range fixed {
+		if p.reported {
+			parameterStatus(w, p.name, s.fixed[i])
+		}
+	}
+	for i, p := range settable {
+		if p.reported {
+			parameterStatus(w, p.name, s.now.of[i])
+		}
+	}
+	parameterStatus(w, "default_transaction_read_only", s.show("default_transaction_read_only"))
+	s.reported = s.now
+}
+
+// tell tells those that have changed since they were told.
+func (s *settings) tell(w *frame.Writer) {
+	if s.reported == s.now {
+		return
+	}
+	before := s.reported
+	s.reported = s.now
+	for i, p := range settable {
+		if p.reported && before.of[i] != s.now.of[i] {
+			parameterStatus(w, p.name, s.now.of[i])
+		}
+	}
+	if onOff(before.modes.ReadOnly) != onOff(s.now.modes.ReadOnly) {
+		parameterStatus(w, "default_transaction_read_only", onOff(s.now.modes.ReadOnly))
+	}
+}
+
+func parameterStatus(w *frame.Writer, name, value string) {
+	at := w.Open(frame.ParameterStatus)
+	w.Text(name)
+	w.Text(value)
+	w.Shut(at)
+}
+
+// change does SET and RESET.
+func (s *session) change(c policy.Command) error {
+	next, kept, refusal := s.set.now, s.set.kept, (*proxy.Error)(nil)
+	switch {
+	case c.Verb == policy.Reset && c.Name == "":
+		next, kept = s.set.home, s.set.home
+	case c.Verb == policy.Reset || c.Reset:
+		next, refusal = s.set.reset(next, c.Name)
+		kept, _ = s.set.reset(kept, c.Name)
+	default:
+		next, refusal = s.set.changed(next, c.Name, c.Value)
+		kept, _ = s.set.changed(kept, c.Name, c.Value)
+	}
+	if refusal != nil {
+		return refusal
+	}
+	tag := "SET"
+	if c.Verb == policy.Reset {
+		tag = "RESET"
+	}
+	if c.Local && !s.tx.block {
+		s.notice("25P01", "SET LOCAL can only be used in transaction blocks")
+		s.tag(tag)
+		return nil
+	}
+	if err := s.try(next); err != nil {
+		return err
+	}
+	s.set.now = next
+	if !c.Local {
+		s.set.kept = kept
+	}
+	s.tag(tag)
+	return nil
+}
+
+// try has Postgres judge a time zone: it alone knows which there are. One that it does not
+// know would fail every statement to come.
+func (s *session) try(next *values) error {
+	zone := next.of[timeZone]
+	if provenZone(zone) || zone == s.set.now.of[timeZone] || zone == s.set.home.of[timeZone] && !s.set.unproved {
+		return nil
+	}
+	if err := s.identify(); err != nil {
+		return err
+	}
+	if err := s.havePlace(); err != nil {
+		return err
+	}
+	before := s.set.now
+	s.set.now = next
+	err := s.settingsAlone(s.set.all())
+	s.set.now = before
+	s.set.applied = nil
+	return err
+}
+
+// prove has Postgres judge what the start-up message asked for, before the first exchange.
+func (s *session) prove() error {
+	if !s.set.unproved {
+		return nil
+	}
+	err := s.settingsAlone(s.set.all())
+	if refusal := refusalIn(err); refusal != nil && strings.HasPrefix(refusal.SQLState, "22") {
+		return fatalOf(refusal)
+	}
+	s.set.unproved = err != nil
+	return err
+}
+
+// settingsAlone has the link make settings, in the transaction that it has or else in one of
+// their own.
+func (s *session) settingsAlone(list []proxy.Setting) error {
+	opened := s.tx.sent || s.tx.implicit
+	x := proxy.Exchange{Settings: list, Resettle: true, Commit: !opened}
+	present := s.follow()
+	_, err := s.link.Run(present.ctx, &x, &s.c.out)
+	s.leave()
+	refusal := refusalIn(err)
+	if refusal == nil {
+		return err
+	}
+	if opened && !s.tx.block {
+		s.tx.implicit = false
+	}
+	return refusal
+}
+
+// indexOf finds a parameter that can be changed by its name in lower case; -1: there is none.
+func indexOf(name string) int {
+	return slices.IndexFunc(settable[:], func(p parameter) bool { return strings.EqualFold(p.name, name) })
+}

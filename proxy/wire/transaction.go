@@ -1,0 +1,133 @@
+package wire
+
+import (
+	"strings"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// txn is the client's, and what the link has of it. The zero value is that there is
+// none.
+type txn struct {
+	block  bool // the client has begun one
+	sent   bool // and the link has it open
+	failed bool // until the client ends it, or goes back to a savepoint
+	// begin is what opens the block, once there is a statement for it; modes are its modes.
+	begin *policy.Approved
+	modes policy.Modes
+	// ending is the verb of the block's end where that is collected: NoCommand, Commit or
+	// Rollback.
+	ending policy.Verb
+
+	implicit bool // the link has one open that ends with the next Sync
+	wrap     bool // implicit ones are begun by name, as a BEGIN follows in the same message
+	wrapped  bool // the implicit one was
+
+	points []savepoint
+	sure   int // savepoints that are known to have been made
+}
+
+// savepoint is one of the client's, with the settings as they were.
+type savepoint struct {
+	name      string
+	now, kept *values
+}
+
+// mostSavepoints bounds those of a transaction whose settings are kept.
+const mostSavepoints = 1000
+
+// state is that which the client sees.
+func (t *txn) state() proxy.State {
+	switch {
+	case t.failed:
+		return proxy.Failed
+	case t.block:
+		return proxy.Open
+	}
+	return proxy.Idle
+}
+
+// open tells whether a transaction is open for the client, or for the link.
+func (t *txn) open() bool { return t.block || t.implicit }
+
+// saved notes that all savepoints were made, trim that those of the last exchange may not
+// have been.
+func (t *txn) saved() { t.sure = len(t.points) }
+func (t *txn) trim()  { t.points = t.points[:min(t.sure, len(t.points))] }
+
+// find gives the place of the youngest savepoint of a name, -1 when there is none.
+func (t *txn) find(name string) int {
+	for i := len(t.points) - 1; i >= 0; i-- {
+		if t.points[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// endBlock ends the client's transaction.
+func (s *session) endBlock(committed bool) {
+	s.tx = txn{wrap: s.tx.wrap}
+	s.portals.drop()
+	s.settle(committed)
+}
+
+// settle makes settings last, or undoes those of the transaction that has ended.
+func (s *session) settle(committed bool) {
+	s.portals.drop()
+	s.set.settle(committed)
+}
+
+// free tells whether a text may begin or end a transaction, at no cost for the server's
+// budget: a client must always be able to do so.
+func free(text string) bool {
+	const longest = 48 // BEGIN with its modes; other texts cost more to look at
+	if len(text) > longest {
+		return false
+	}
+	for _, word := range [...]string{"begin", "start", "commit", "end", "rollback", "abort"} {
+		if len(text) >= len(word) && strings.EqualFold(text[:len(word)], word) {
+			return true
+		}
+	}
+	return false
+}
+
+// modesText writes modes as they stand behind BEGIN; its words are a closed list.
+func modesText(m policy.Modes) string {
+	var words []string
+	switch m.Isolation {
+	case "serializable", "repeatable read", "read committed", "read uncommitted":
+		words = append(words, "ISOLATION LEVEL "+strings.ToUpper(m.Isolation))
+	}
+	choose := func(on *bool, yes, no string) {
+		switch {
+		case on == nil:
+		case *on:
+			words = append(words, yes)
+		default:
+			words = append(words, no)
+		}
+	}
+	choose(m.ReadOnly, "READ ONLY", "READ WRITE")
+	choose(m.Deferrable, "DEFERRABLE", "NOT DEFERRABLE")
+	if len(words) == 0 {
+		return ""
+	}
+	return " " + strings.Join(words, ", ")
+}
+
+// merged gives modes with those that another command gives.
+func merged(m, with policy.Modes) policy.Modes {
+	if with.Isolation != "" {
+		m.Isolation = with.Isolation
+	}
+	if with.ReadOnly != nil {
+		m.ReadOnly = with.ReadOnly
+	}
+	if with.Deferrable != nil {
+		m.Deferrable = with.Deferrable
+	}
+	return m
+}
