@@ -54,7 +54,7 @@ func (s *session) perform(approved *policy.Approved, text string) error {
 	case policy.Deallocate:
 		return s.deallocate(c.Name)
 	case policy.CopyIn:
-		return s.copyIn(approved, c.Copy)
+		return s.copyIn(approved, text)
 	}
 	return unsupported("this command is not supported", "")
 }

@@ -1,7 +1,234 @@
 package wire
 
-import "github.com/tenantgate/tenantgate/policy"
+import (
+	"fmt"
+	"strconv"
+	"strings"
 
-func (s *session) copyIn(_ *policy.Approved, _ policy.CopyStyle) error {
-	return unsupported("COPY FROM STDIN is not supported", "")
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/frame"
+)
+
+// copying is a COPY FROM STDIN: rows that a client sends are decoded and inserted one by
+// one, as the gate approved it.
+type copying struct {
+	s      *session
+	insert *policy.Approved
+	table  string // for messages
+	style  policy.CopyStyle
+	rows   rowReader
+	count  int // of rows
+	lines  int // of those, and the header
+}
+
+// rowReader cuts rows out of the data as it comes. All that it gives is valid until its next
+// call.
+type rowReader interface {
+	// row reads one row from the front of the data, and tells how many bytes it took: none
+	// where it is not all there, -1 where no more rows are to come. With last there comes no
+	// more data.
+	row(data []byte, last bool, r *rowValues) (taken int, err error)
+}
+
+// rowValues are the values of one row.
+type rowValues struct {
+	memory []byte
+	ends   []int  // of each value, in memory
+	nulls  []bool // which of them are NULL
+	header bool   // it is no row, but to be left out
+}
+
+func (r *rowValues) reset() {
+	r.memory, r.ends, r.nulls, r.header = within(r.memory, mostMemory), r.ends[:0], r.nulls[:0], false
+}
+
+// shut ends a value.
+func (r *rowValues) shut(null bool) {
+	r.ends, r.nulls = append(r.ends, len(r.memory)), append(r.nulls, null)
+}
+
+// copyIn takes in the rows of a COPY FROM STDIN.
+func (s *session) copyIn(insert *policy.Approved, text string) error {
+	c := copying{s: s, insert: insert, table: copiedTable(text), style: insert.Command().Copy}
+	if err := s.havePlace(); err != nil {
+		return err
+	}
+	c.rows = newRowReader(c.style)
+	if err := c.ask(); err != nil {
+		return err
+	}
+	c.s.copied = &c
+	err := c.take()
+	c.s.copied = nil
+	code := "ok"
+	if refusal := refusalIn(err); refusal != nil {
+		code = string(refusal.Code)
+		if s.where == "" && c.lines > 0 {
+			s.where = c.at(c.lines)
+		}
+	}
+	s.recorder().Statement(string(insert.Kind()), code)
+	if err == nil {
+		s.tag("COPY " + strconv.Itoa(c.count))
+	}
+	return err
+}
+
+// newRowReader gives what reads rows of a style.
+func newRowReader(style policy.CopyStyle) rowReader {
+	switch style.Format {
+	case policy.CopyBinary:
+		return &binaryRows{columns: style.Columns}
+	case policy.CopyCSV:
+		return &csvRows{lines: lines{quote: style.Quote, escape: style.Escape, csv: true}, style: style}
+	}
+	return &textRows{style: style}
+}
+
+// copiedTable is the table's name as the text of a COPY has it.
+func copiedTable(text string) string {
+	t := words{rest: text}
+	t.next()
+	table := t.next()
+	if t.peek() == "." {
+		t.next()
+		table = t.next()
+	}
+	return strings.Clone(strings.Trim(table, `"`))
+}
+
+// at is the context of an error in a line.
+func (c *copying) at(line int) string { return fmt.Sprintf("COPY %s, line %d", c.table, line) }
+
+// ask tells the client to send its rows.
+func (c *copying) ask() error {
+	w, format := &c.s.c.out, 0
+	if c.style.Format == policy.CopyBinary {
+		format = 1
+	}
+	at := w.Open(frame.CopyInResponse)
+	w.Byte(byte(format))
+	w.Int16(c.style.Columns)
+	for range c.style.Columns {
+		w.Int16(format)
+	}
+	w.Shut(at)
+	return w.Flush()
+}
+
+// take takes in all data up to its end.
+func (c *copying) take() error {
+	var data []byte // that was not taken yet
+	ended := false
+	for {
+		kind, body, err := c.s.c.next(proxy.Open)
+		if err != nil {
+			return err
+		}
+		switch kind {
+		case frame.CopyData:
+			if ended {
+				continue
+			}
+			data = append(data, body...)
+		case frame.CopyDone:
+			if !ended {
+				_, ended, err = c.insertAll(data, true)
+			}
+			if err == nil {
+				err = c.s.exchange(false)
+			}
+			return err
+		case frame.CopyFail:
+			scan := frame.NewScan(body)
+			return told(canceled, "COPY from stdin failed: "+printable(view(scan.Text())))
+		case frame.Flush, frame.Sync:
+			continue
+		case frame.Terminate:
+			return errGone
+		default:
+			return errUnknownMessage
+		}
+		if data, ended, err = c.insertAll(data, false); err != nil {
+			return err
+		}
+		if len(data) > c.s.c.server.cfg.MaxMessageBytes {
+			return &proxy.Error{Code: proxy.BodyTooLarge, Message: "a row of COPY data is too long"}
+		}
+	}
+}
+
+// insertAll inserts the rows that are there, and gives what is left.
+func (c *copying) insertAll(data []byte, last bool) (rest []byte, ended bool, err error) {
+	var r rowValues
+	at := 0
+	for at < len(data) || last {
+		r.reset()
+		taken, err := c.rows.row(data[at:], last, &r)
+		switch {
+		case err != nil:
+			c.lines++
+			return nil, false, err
+		case taken < 0:
+			return nil, true, nil
+		case taken == 0:
+			return kept(data, at), false, nil
+		}
+		at += taken
+		if c.lines++; !r.header && len(r.ends) > 0 {
+			if err := c.insertRow(&r); err != nil {
+				return nil, false, err
+			}
+		}
+	}
+	return kept(data, at), false, nil
+}
+
+// kept moves what is left of the data to the front of its memory, or lets go of that.
+func kept(data []byte, at int) []byte {
+	if at == len(data) && cap(data) > 4*mostMemory {
+		return nil
+	}
+	return data[:copy(data, data[at:])]
+}
+
+// insertRow collects the INSERT of one row.
+func (c *copying) insertRow(r *rowValues) error {
+	b := &c.s.batch
+	first, start := len(b.args), 0
+	for i, end := range r.ends {
+		arg := policy.Arg{Kind: policy.Null}
+		if !r.nulls[i] {
+			arg = argOf(b.keep(r.memory[start:end:end]), c.style.Format == policy.CopyBinary)
+		}
+		b.args, start = append(b.args, arg), end
+	}
+	if err := c.s.identify(); err != nil {
+		return err
+	}
+	bound, err := c.s.bound(c.insert, b.args[first:len(b.args):len(b.args)])
+	if err != nil {
+		return err
+	}
+	b.add(proxy.Step{Verb: proxy.Quiet, Bound: bound}, note{line: c.lines})
+	c.count++
+	if b.full() {
+		return c.s.exchange(false)
+	}
+	return nil
+}
+
+// badCopy refuses data that is not as it must be.
+func badCopy(message string) error { return told("22P04", message) }
+
+// checkCount compares the number of values with that of the columns.
+func checkCount(got, want int) error {
+	switch {
+	case got < want:
+		return badCopy("missing data for column " + strconv.Itoa(got+1))
+	case got > want:
+		return badCopy("extra data after last expected column")
+	}
+	return nil
 }

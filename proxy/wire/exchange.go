@@ -3,7 +3,6 @@ package wire
 import (
 	"context"
 	"errors"
-	"strconv"
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
@@ -186,8 +185,8 @@ func (s *session) locate(refusal *proxy.Error) {
 	if done := s.batch.x.Done; refusal != nil && done >= 0 && done < len(s.batch.notes) {
 		n := s.batch.notes[done]
 		s.offset = n.offset
-		if n.line > 0 {
-			s.where = "COPY, line " + strconv.Itoa(n.line)
+		if n.line > 0 && s.copied != nil {
+			s.where = s.copied.at(n.line)
 		}
 	}
 }

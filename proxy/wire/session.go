@@ -31,10 +31,11 @@ type session struct {
 	prepared prepared
 	portals  portals
 	batch    batch
-	round    uint64 // counts the exchanges
-	skipping bool   // an error was told: what comes up to the next Sync is left out
-	offset   int    // of the text that the next error is about, in characters of the message's
-	where    string // the context of the next error; "" for none
+	round    uint64   // counts the exchanges
+	skipping bool     // an error was told: what comes up to the next Sync is left out
+	offset   int      // of the text that the next error is about, in characters of the message's
+	copied   *copying // the COPY FROM STDIN that goes on; nil: none does
+	where    string   // the context of the next error; "" for none
 	present  *presence
 }
 
