@@ -22,6 +22,7 @@ type exchange struct {
 
 	answers []answer // to come, and what is to be said between them
 	due     int      // those of answers that were given
+	writing int      // the step that is being written
 	pending bool     // something was written for the database since the last flush
 	making  []*plan  // statements whose preparation was written and not confirmed
 	review  bool     // a change's result can still be refused: it is read before the commit
@@ -134,6 +135,7 @@ func (e *exchange) all() error {
 		}
 	}
 	for i := range e.of.Steps {
+		e.writing = i
 		if err := e.step(&e.of.Steps[i]); err != nil {
 			return e.after(err)
 		}
@@ -143,6 +145,7 @@ func (e *exchange) all() error {
 			}
 		}
 	}
+	e.writing = len(e.of.Steps)
 	if e.ends() && !e.review {
 		e.sync()
 	}

@@ -65,7 +65,7 @@ func (e *exchange) prepare(s *proxy.Step) error {
 		e.expect(answer{kind: toldParsed})
 		return nil
 	}
-	w := wantedOf(s.Prepared)
+	w := wantedOf(s.Prepared, s.Prepared.Approved)
 	if d, known := e.link.pool.descriptions.get(w.key); known {
 		w.told = &d
 		e.expect(answer{kind: toldParsed})
@@ -120,7 +120,7 @@ func (e *exchange) describe(s *proxy.Step) error {
 		e.expect(answer{kind: toldNothing, step: s})
 		return nil
 	}
-	w := wantedOf(s.Prepared)
+	w := wantedOf(s.Prepared, s.Prepared.Approved)
 	if w.told == nil {
 		if d, known := e.link.pool.descriptions.get(w.key); known {
 			w.told = &d
@@ -154,6 +154,15 @@ func (e *exchange) bind(s *proxy.Step) error {
 	e.expect(answer{kind: bound, step: s})
 	e.checkShapes(s)
 	return nil
+}
+
+// verbOf is what a step's statement does beside statements on rows. The rows of a COPY come
+// one by one, each as such a statement.
+func verbOf(s *proxy.Step) policy.Verb {
+	if !s.Bound.Valid() || s.Bound.Command().Verb == policy.CopyIn {
+		return policy.NoCommand
+	}
+	return s.Bound.Command().Verb
 }
 
 // begun makes the transaction ready for a step's bound statement.
@@ -210,7 +219,7 @@ func (e *exchange) writeBind(s *proxy.Step, portal string, formats []int16) {
 // wantedFor is the statement that a step runs; a Simple one has nothing prepared.
 func (e *exchange) wantedFor(s *proxy.Step) *wanted {
 	if s.Prepared != nil {
-		return wantedOf(s.Prepared)
+		return wantedOf(s.Prepared, s.Bound.Approved())
 	}
 	return &wanted{sql: s.Bound.SQL(), key: s.Bound.SQL()}
 }
@@ -288,7 +297,7 @@ func (e *exchange) ran(s *proxy.Step, kind answerKind) {
 }
 
 func (e *exchange) describePortal(s *proxy.Step) error {
-	if s.Prepared == nil || commandOf(s) != policy.NoCommand || e.link.failed {
+	if s.Prepared == nil || !s.Bound.Valid() || verbOf(s) != policy.NoCommand || e.link.failed {
 		if err := e.need(policy.NoCommand); err != nil {
 			return err
 		}
@@ -297,7 +306,7 @@ func (e *exchange) describePortal(s *proxy.Step) error {
 		e.expect(answer{kind: portalTold, step: s})
 		return nil
 	}
-	e.expect(answer{kind: toldPortal, step: s, wanted: wantedOf(s.Prepared)})
+	e.expect(answer{kind: toldPortal, step: s, wanted: e.wantedFor(s)})
 	return nil
 }
 

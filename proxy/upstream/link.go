@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
@@ -39,8 +38,10 @@ func (l *Link) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer) (p
 		f = l.attempt(ctx, x, out)
 	}
 	if f == nil {
+		x.Done = len(x.Steps)
 		return l.state(), nil
 	}
+	x.Done = f.step
 	if f.client != nil {
 		return l.state(), f.client
 	}
@@ -52,6 +53,7 @@ func (l *Link) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer) (p
 type linkFailure struct {
 	failure
 	st     *statement // the one that failed
+	step   int        // its place
 	client error      // what became of the client's connection, if that is what failed
 	ended  bool       // a transaction was ended before: to do it all again would be once too often
 }
@@ -170,12 +172,4 @@ func (r *talk) untilReady() proxy.State {
 			return proxy.State(body[0])
 		}
 	}
-}
-
-// verbOf is what a step's statement does beside statements on rows.
-func verbOf(s *proxy.Step) policy.Verb {
-	if !s.Bound.Valid() {
-		return policy.NoCommand
-	}
-	return s.Bound.Command().Verb
 }

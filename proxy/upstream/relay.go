@@ -223,7 +223,8 @@ func (e *exchange) settle() {
 
 // failure tells what is known about the end of an exchange.
 func (e *exchange) failure(err error) *linkFailure {
-	f := &linkFailure{st: e.failed(), client: e.client, ended: e.ended}
+	s, place := e.failing()
+	f := &linkFailure{st: e.statement(s), step: place, client: e.client, ended: e.ended}
 	f.failure = failure{
 		err: err, reached: e.reached, unsent: e.s == nil || !e.s.wire.sent, synced: e.synced && !e.link.explicit || e.ended, at: e.at,
 		outlived: e.late && !e.deaf && e.s != nil && (!e.s.pooled() || e.reached >= begun), elapsed: time.Since(e.start),
@@ -245,18 +246,25 @@ func (e *exchange) dropStale(s *proxy.Step, gone bool) {
 	}
 }
 
-// failed is the statement that an error is about.
-func (e *exchange) failed() *statement {
-	st := newStatement()
-	var s *proxy.Step
-	if e.reading != nil {
+// failing is the step that an error is about, and its place: that whose answer was being
+// read, or that which could not be written.
+func (e *exchange) failing() (s *proxy.Step, place int) {
+	if e.reading != nil && e.reading.step != nil {
 		s = e.reading.step
+	} else if e.writing < len(e.of.Steps) {
+		s = &e.of.Steps[e.writing]
 	}
-	for i := 0; s == nil && i < len(e.of.Steps); i++ {
-		if e.of.Steps[i].Bound.Valid() || e.of.Steps[i].Prepared != nil {
-			s = &e.of.Steps[i]
+	for i := range e.of.Steps {
+		if s == &e.of.Steps[i] {
+			return s, i
 		}
 	}
+	return nil, len(e.of.Steps)
+}
+
+// statement is what a step runs, for the errors.
+func (e *exchange) statement(s *proxy.Step) *statement {
+	st := newStatement()
 	switch {
 	case s == nil:
 	case s.Bound.Valid():
@@ -264,7 +272,6 @@ func (e *exchange) failed() *statement {
 	case s.Prepared != nil:
 		st.takeApproved(s.Prepared.Approved)
 	}
-	st.native = true
-	st.limits.StatementTimeout = e.time
+	st.native, st.limits.StatementTimeout = true, e.time
 	return st
 }

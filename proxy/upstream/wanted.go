@@ -20,13 +20,14 @@ type wanted struct {
 	told  *described // what the client was told; nil: nothing yet
 }
 
-// wantedOf gives what is kept with p, made anew where p was approved as another text since.
-func wantedOf(p *proxy.Prepared) *wanted {
+// wantedOf gives what is kept with p of a text; made anew where it was approved otherwise
+// since.
+func wantedOf(p *proxy.Prepared, a *policy.Approved) *wanted {
 	w, _ := p.Said.(*wanted)
-	if w != nil && w.sql == p.Approved.Rewritten() {
+	if w != nil && w.sql == a.Rewritten() {
 		return w
 	}
-	next := newWanted(p.Approved, p.Types)
+	next := newWanted(a, p.Types)
 	if w != nil {
 		next.told = w.told
 	}
