@@ -6,7 +6,7 @@ import (
 )
 
 // settingsSQL makes settings that end with the transaction.
-const settingsSQL = `SELECT pg_catalog.set_config(name, value, true) FROM pg_catalog.unnest($1::text[], $2::text[]) AS s(name, value)`
+const settingsSQL = `SELECT pg_catalog.set_config(name, value, true) FROM unnest($1::text[], $2::text[]) AS s(name, value)`
 
 // open takes a connection, where the link has none, and opens a transaction: what a client
 // has set and who it is must be there before its first statement.
