@@ -16,6 +16,7 @@ type Approved struct {
 	plan      argPlan
 	positions positionMap
 	command   Command
+	types     GivenTypes
 	params    []sqltree.FinalParam
 	inline    bool // what the parameters carry is put into the text: it can take none
 }
@@ -75,7 +76,7 @@ func (a *Approved) CallerPosition(pos int) int { return a.positions.back(a.sql, 
 
 // Size is about how many bytes it keeps in memory, and hardly ever too few: a placeholder
 // costs its places in both texts.
-func (a *Approved) Size() int { return 2048 + 2*len(a.sql) + 192*len(a.plan.slots) }
+func (a *Approved) Size() int { return 2048 + 2*len(a.sql) + 192*len(a.plan.slots) + 4*len(a.types) }
 
 // Bound is an Approved for one server with its arguments: the only thing that
 // upstream runs. The zero value is refused there.

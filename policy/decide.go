@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/tenantgate/tenantgate/policy/sqltree"
@@ -9,16 +10,17 @@ import (
 
 // Decide judges one text of a dialect. See the package comment for the order of its steps;
 // the first that is not satisfied denies. The cost is bounded by the policy's limits on the
-// text.
-func (p *Policy) Decide(text string, d Dialect) Decision {
-	if p.file == nil || d > Postgres {
+// text. types are those that a client of the Postgres dialect gives its parameters.
+func (p *Policy) Decide(text string, d Dialect, types ...uint32) Decision {
+	given := GivenTypes(types).normal()
+	if p.file == nil || d > Postgres || d == Interface && len(given) > 0 {
 		return Decision{}
 	}
 	tr, fault := d.read(text, sqltree.Guard{MaxBytes: p.file.Statement.MaxBytes})
 	if fault != nil {
 		return deny(reasonOf(fault, text, fault.Offset))
 	}
-	approved, fault := p.approve(text, tr, d)
+	approved, fault := p.approve(text, tr, d, given)
 	if fault != nil {
 		fault = tr.CallerFault(fault)
 		return deny(reasonOf(fault, text, fault.Offset))
@@ -37,7 +39,7 @@ func (d Dialect) read(text string, g sqltree.Guard) (*sqltree.Translation, *sqlt
 }
 
 // approve takes a translated text through the remaining steps.
-func (p *Policy) approve(text string, tr *sqltree.Translation, d Dialect) (*Approved, *sqltree.Fault) {
+func (p *Policy) approve(text string, tr *sqltree.Translation, d Dialect, given GivenTypes) (*Approved, *sqltree.Fault) {
 	stmt, fault := sqltree.Parse(tr.Text)
 	if fault != nil {
 		return nil, fault
@@ -48,15 +50,19 @@ func (p *Policy) approve(text string, tr *sqltree.Translation, d Dialect) (*Appr
 		case fault != nil:
 			return nil, fault
 		case command != nil:
-			return p.command(text, tr, command)
+			return p.command(text, tr, command, given)
 		}
 	}
-	return p.statement(text, tr, stmt, d)
+	return p.statement(text, tr, stmt, d, given)
 }
 
 // statement decides a statement on rows.
-func (p *Policy) statement(text string, tr *sqltree.Translation, stmt sqltree.Statement, d Dialect) (*Approved, *sqltree.Fault) {
-	facts, fault := sqltree.Analyze(stmt, p.catalog)
+func (p *Policy) statement(text string, tr *sqltree.Translation, stmt sqltree.Statement, d Dialect, given GivenTypes) (*Approved, *sqltree.Fault) {
+	types, fault := p.named(given)
+	if fault != nil {
+		return nil, fault
+	}
+	facts, fault := sqltree.Analyze(stmt, p.catalog, types...)
 	if fault != nil {
 		return nil, fault
 	}
@@ -76,6 +82,7 @@ func (p *Policy) statement(text string, tr *sqltree.Translation, stmt sqltree.St
 		return nil, fault
 	}
 	plan, ok := newArgPlan(tr, facts, final, d, p.file.Scope, p.limits.MaxArgs)
+	plan.count = max(plan.count, len(given)) // a type alone makes a parameter too
 	switch {
 	case !ok:
 		return nil, &sqltree.Fault{Code: Internal, Message: "the arguments could not be mapped", Offset: -1}
@@ -84,7 +91,7 @@ func (p *Policy) statement(text string, tr *sqltree.Translation, stmt sqltree.St
 			Message: fmt.Sprintf("the statement takes %d parameters; at most %d are allowed", plan.count, plan.maxArgs)}
 	}
 	a := p.approved(facts, final, plan)
-	a.params = final.Params
+	a.params, a.types = final.Params, slices.Clone(given)
 	a.positions = newPositionMap(text, tr, final)
 	return a, nil
 }

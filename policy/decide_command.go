@@ -6,12 +6,14 @@ import (
 
 // command decides what is no statement on rows: its own text says all that there is to it, but
 // for a query in it, or one that stands for it, which goes through every step like any other.
-func (p *Policy) command(text string, tr *sqltree.Translation, d *sqltree.Directive) (*Approved, *sqltree.Fault) {
+func (p *Policy) command(text string, tr *sqltree.Translation, d *sqltree.Directive, given GivenTypes) (*Approved, *sqltree.Fault) {
 	switch {
+	case len(given) > 0 && d.Verb != Declare:
+		return nil, &sqltree.Fault{Code: ArgumentCount, Offset: -1, Message: "this command takes no parameters, and types of some are given"}
 	case d.Made != "":
 		return p.madeCommand(d)
 	case d.End > 0:
-		return p.queryCommand(text, tr, d)
+		return p.queryCommand(text, tr, d, given)
 	case d.Text != "":
 		if fault := d.Proved(d.Text, "", p.catalog); fault != nil {
 			return nil, fault
@@ -21,7 +23,7 @@ func (p *Policy) command(text string, tr *sqltree.Translation, d *sqltree.Direct
 }
 
 // queryCommand decides the query that stands in DECLARE and COPY (…) TO.
-func (p *Policy) queryCommand(text string, tr *sqltree.Translation, d *sqltree.Directive) (*Approved, *sqltree.Fault) {
+func (p *Policy) queryCommand(text string, tr *sqltree.Translation, d *sqltree.Directive, given GivenTypes) (*Approved, *sqltree.Fault) {
 	inner := tr.Text[d.Start:d.End]
 	query, fault := sqltree.Native(inner, sqltree.Guard{MaxBytes: p.file.Statement.MaxBytes})
 	if fault != nil {
@@ -38,7 +40,7 @@ func (p *Policy) queryCommand(text string, tr *sqltree.Translation, d *sqltree.D
 		return nil, &sqltree.Fault{Code: QueryFailed, SQLState: "42P02", Offset: d.Start + query.Placeholders[0].Start,
 			Message: "there is no parameter $1", Hint: "COPY takes no parameters"}
 	}
-	a, fault := p.statement(inner, query, stmt, Postgres)
+	a, fault := p.statement(inner, query, stmt, Postgres, given)
 	if fault != nil {
 		return nil, moved(fault, d.Start)
 	}
@@ -75,7 +77,7 @@ func (p *Policy) made(tr *sqltree.Translation, d *sqltree.Directive) (*Approved,
 	if fault != nil {
 		return nil, fault
 	}
-	a, fault := p.statement(d.Made, tr, stmt, Postgres)
+	a, fault := p.statement(d.Made, tr, stmt, Postgres, nil)
 	if fault != nil {
 		return nil, fault
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 )
 
 // TestGolden runs the cases of testdata/decide: a text and its args, and what becomes
-// of it. `decide policy=NAME [args=JSON] [server=ID] [wall=off] [dialect=postgres]` prints the refusal, or the
+// of it. `decide policy=NAME [args=JSON] [server=ID] [wall=off] [dialect=postgres] [types=OID,…]` prints the refusal, or the
 // final text and the parameters; wall=off takes the row-level security away, so that the
 // barrier shows. -rewrite makes the expectations anew, for review.
 func TestGolden(t *testing.T) {
@@ -40,7 +41,7 @@ func decide(t *testing.T, d *datadriven.TestData, schema policy.Schema) string {
 	for i := range schema.Tables {
 		schema.Tables[i].Walled = wall == "on"
 	}
-	decision := compile(t, name, schema).Decide(d.Input, dialect(t, d))
+	decision := compile(t, name, schema).Decide(d.Input, dialect(t, d), given(t, d)...)
 	if decision.Verdict != policy.Allow {
 		return refusal(decision.Reason)
 	}
@@ -65,6 +66,26 @@ func dialect(t *testing.T, d *datadriven.TestData) policy.Dialect {
 		return policy.Postgres
 	}
 	return policy.Interface
+}
+
+// given are the types of the placeholders, as OIDs between commas.
+func given(t *testing.T, d *datadriven.TestData) []uint32 {
+	var types []uint32
+	for _, arg := range d.CmdArgs {
+		for _, v := range arg.Vals {
+			if arg.Key != "types" {
+				continue
+			}
+			for word := range strings.SplitSeq(v, ",") {
+				oid, err := strconv.ParseUint(word, 10, 32)
+				if err != nil {
+					t.Fatal(err)
+				}
+				types = append(types, uint32(oid))
+			}
+		}
+	}
+	return types
 }
 
 func refusal(r policy.Reason) string {

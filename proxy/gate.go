@@ -133,7 +133,7 @@ func (g *Gate) decideFor(ctx context.Context, s Subject, text string) (*policy.A
 	case c.breach != nil:
 		return nil, c.breach
 	}
-	return g.decide(ctx, c, s.Dialect, text)
+	return g.decide(ctx, c, s, text)
 }
 
 // unproved keeps what the engine says about itself for the log: it is not the caller's.
@@ -146,8 +146,12 @@ func unproved(e *Error) *Error {
 }
 
 // decide looks the text up among the plans, or makes a decision and keeps it.
-func (g *Gate) decide(ctx context.Context, c *compiled, d policy.Dialect, text string) (*policy.Approved, *Error) {
-	if approved, refusal := c.plans.look(d, text); approved != nil || refusal != nil {
+func (g *Gate) decide(ctx context.Context, c *compiled, s Subject, text string) (*policy.Approved, *Error) {
+	if len(s.Types) > c.limits.MaxArgs { // before they cost anything
+		return nil, Refuse(policy.ArgumentCount, fmt.Sprintf("types of %d parameters are given; at most %d are allowed", len(s.Types), c.limits.MaxArgs))
+	}
+	key := planKey{dialect: s.Dialect, types: policy.GivenTypes(s.Types).Key(), text: text}
+	if approved, refusal := c.plans.look(key); approved != nil || refusal != nil {
 		g.recorder.PlanCache("hit")
 		return approved, refusal
 	}
@@ -155,24 +159,24 @@ func (g *Gate) decide(ctx context.Context, c *compiled, d policy.Dialect, text s
 	if refusal := g.enterParsing(ctx); refusal != nil {
 		return nil, refusal
 	}
-	text = strings.Clone(text)
-	approved, refusal := g.judge(c, d, text)
+	key.text = strings.Clone(text)
+	approved, refusal := g.judge(c, key, s.Types)
 	if refusal == nil || refusal.Code != policy.Internal && refusal.Code != policy.QueryTooLong {
-		c.plans.keep(d, text, approved, refusal)
+		c.plans.keep(key, approved, refusal)
 	}
 	return approved, refusal
 }
 
 // judge makes a decision, and gives its place back. This is the one place where a panic of
 // the engine ends: it denies, as does whatever does not plainly allow.
-func (g *Gate) judge(c *compiled, dialect policy.Dialect, text string) (approved *policy.Approved, refusal *Error) {
+func (g *Gate) judge(c *compiled, key planKey, types []uint32) (approved *policy.Approved, refusal *Error) {
 	defer func() {
 		<-g.parsing
 		if cause := recover(); cause != nil {
 			approved, refusal = nil, AsError(fmt.Errorf("deciding: %w", Recovered(cause)))
 		}
 	}()
-	d := c.policy.Decide(text, dialect)
+	d := c.policy.Decide(key.text, key.dialect, types...)
 	if d.Verdict != policy.Allow || d.Approved == nil {
 		return nil, FromReason(d.Reason)
 	}

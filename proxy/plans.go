@@ -30,6 +30,7 @@ type plans struct {
 // planKey is what a decision is about.
 type planKey struct {
 	dialect policy.Dialect
+	types   string // see policy.GivenTypes
 	text    string
 }
 
@@ -52,9 +53,9 @@ func newPlans(bytes int, evicted func()) (p *plans, err error) {
 // newWeighed makes a cache by text, bounded by the bytes of texts and values.
 func newWeighed[V any](bytes int, size func(V) int, evicted func()) (*otter.Cache[planKey, V], error) {
 	c, err := otter.New(&otter.Options[planKey, V]{
-		InitialCapacity: bytes / 4096,                                                           // of which most are; from the start it is counted how often each text is asked for
-		MaximumWeight:   uint64(bytes),                                                          //nolint:gosec // positive
-		Weigher:         func(k planKey, v V) uint32 { return uint32(weight(k.text, size(v))) }, //nolint:gosec // small
+		InitialCapacity: bytes / 4096,                                                      // of which most are; from the start it is counted how often each text is asked for
+		MaximumWeight:   uint64(bytes),                                                     //nolint:gosec // positive
+		Weigher:         func(k planKey, v V) uint32 { return uint32(weight(k, size(v))) }, //nolint:gosec // small
 		OnDeletion: func(e otter.DeletionEvent[planKey, V]) {
 			if e.WasEvicted() {
 				evicted()
@@ -67,36 +68,34 @@ func newWeighed[V any](bytes int, size func(V) int, evicted func()) (*otter.Cach
 	return c, nil
 }
 
-// look gives what was decided about a text of a dialect; nil and nil where nothing is known. Both are
+// look gives what was decided about a key; nil and nil where nothing is known. Both are
 // shared by all who ask and must not be changed.
-func (p *plans) look(d policy.Dialect, text string) (*policy.Approved, *Error) {
-	key := planKey{d, text}
+func (p *plans) look(key planKey) (*policy.Approved, *Error) {
 	if approved, ok := p.known.GetIfPresent(key); ok {
 		return approved, nil
 	}
 	if approved, ok := p.fresh.GetIfPresent(key); ok {
 		p.fresh.Invalidate(key)
-		p.known.Set(planKey{d, strings.Clone(text)}, approved)
+		p.known.Set(planKey{key.dialect, key.types, strings.Clone(key.text)}, approved)
 		return approved, nil
 	}
 	refusal, _ := p.refused.GetIfPresent(key)
 	return nil, refusal
 }
 
-// keep remembers a decision, and the text: one of the others is nil.
-func (p *plans) keep(d policy.Dialect, text string, approved *policy.Approved, refusal *Error) {
-	key := planKey{d, text}
+// keep remembers a decision, and the key: one of the others is nil.
+func (p *plans) keep(key planKey, approved *policy.Approved, refusal *Error) {
 	if refusal != nil {
 		_, _ = p.refused.Set(key, refusal)
 		return
 	}
 	p.known.CleanUp() // what was set before has its weight then
-	if p.known.WeightedSize()+weight(text, approved.Size()) <= p.known.GetMaximum() {
+	if p.known.WeightedSize()+weight(key, approved.Size()) <= p.known.GetMaximum() {
 		p.known.Set(key, approved)
 		return
 	}
 	p.fresh.Set(key, approved)
 }
 
-// weight is what a text and a value of a size count for.
-func weight(text string, size int) uint64 { return uint64(len(text) + size) } //nolint:gosec // positive
+// weight is what a key and a value of a size count for.
+func weight(k planKey, size int) uint64 { return uint64(len(k.text) + len(k.types) + size) } //nolint:gosec // positive

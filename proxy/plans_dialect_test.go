@@ -23,3 +23,28 @@ func TestPlansAreOfADialect(t *testing.T) {
 		t.Errorf("%v", b.recorder.counts)
 	}
 }
+
+// TestPlansAreOfTypes decides one text with and without types of its parameters.
+func TestPlansAreOfTypes(t *testing.T) {
+	b := newBench(t, policy.Limits{})
+	const text = "SELECT id FROM notes WHERE server_id = $1 AND id = $2"
+	s := Subject{Dialect: policy.Postgres}
+	plain, err := b.Check(t.Context(), s, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Types = policy.GivenTypes{0, 25}
+	for range 2 {
+		typed, err := b.Check(t.Context(), s, text)
+		if codeOf(err) != policy.TypeNotAllowed && (err != nil || typed == plain || typed.CheckTypes(s.Types) != nil) {
+			t.Fatal(err)
+		}
+	}
+	if b.recorder.of("plan hit") != 1 || b.recorder.of("plan miss") != 2 {
+		t.Errorf("%v", b.recorder.counts)
+	}
+	s.Types = make(policy.GivenTypes, 1001)
+	if _, err := b.Check(t.Context(), s, text); codeOf(err) != policy.ArgumentCount || b.recorder.of("plan miss") != 2 {
+		t.Errorf("%v, %v", err, b.recorder.counts)
+	}
+}

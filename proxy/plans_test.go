@@ -24,7 +24,7 @@ func newPopular(t *testing.T) (*plans, []string) {
 	var texts []string
 	for i := range 100 {
 		texts = append(texts, fmt.Sprintf("SELECT %d", i))
-		p.keep(policy.Interface, texts[i], &policy.Approved{}, nil)
+		p.keep(planKey{text: texts[i]}, &policy.Approved{}, nil)
 	}
 	for range 3 {
 		p.wantKept(t, texts)
@@ -42,7 +42,7 @@ func (p *plans) wantKept(t *testing.T, texts []string) {
 	t.Helper()
 	p.cleanUp()
 	for _, text := range texts {
-		if approved, refusal := p.look(policy.Interface, text); approved == nil || refusal != nil {
+		if approved, refusal := p.look(planKey{text: text}); approved == nil || refusal != nil {
 			t.Fatalf("the plan of %s is gone", text)
 		}
 	}
@@ -54,9 +54,9 @@ func TestRefusalsCostNoPlan(t *testing.T) {
 	p, popular := newPopular(t)
 	for i := range hostile {
 		text := fmt.Sprintf("DROP TABLE t%d -- %s", i, strings.Repeat("x", 10_000))
-		p.keep(policy.Interface, text, nil, &Error{Code: policy.StatementNotAllowed})
+		p.keep(planKey{text: text}, nil, &Error{Code: policy.StatementNotAllowed})
 		for range i % 3 {
-			if approved, _ := p.look(policy.Interface, text); approved != nil {
+			if approved, _ := p.look(planKey{text: text}); approved != nil {
 				t.Fatal("what was refused is approved")
 			}
 		}
@@ -73,7 +73,7 @@ func TestRefusalsCostNoPlan(t *testing.T) {
 func TestNewPlansCostThePopularNothing(t *testing.T) {
 	p, popular := newPopular(t)
 	for i := range hostile {
-		p.keep(policy.Interface, fmt.Sprintf("SELECT 'x%d'", i), &policy.Approved{}, nil)
+		p.keep(planKey{text: fmt.Sprintf("SELECT 'x%d'", i)}, &policy.Approved{}, nil)
 	}
 	p.wantKept(t, popular)
 	missed := 0
@@ -82,9 +82,9 @@ func TestNewPlansCostThePopularNothing(t *testing.T) {
 		missed = 0
 		for i := range 100 {
 			text := fmt.Sprintf("SELECT 'new%d'", i)
-			if approved, _ := p.look(policy.Interface, text); approved == nil {
+			if approved, _ := p.look(planKey{text: text}); approved == nil {
 				missed++
-				p.keep(policy.Interface, text, &policy.Approved{}, nil)
+				p.keep(planKey{text: text}, &policy.Approved{}, nil)
 			}
 		}
 	}
@@ -103,9 +103,9 @@ func TestRepeatedPlans(t *testing.T) {
 	p, popular := newPopular(t)
 	missed := 0
 	ask := func(text string) {
-		if approved, _ := p.look(policy.Interface, text); approved == nil {
+		if approved, _ := p.look(planKey{text: text}); approved == nil {
 			missed++
-			p.keep(policy.Interface, text, &policy.Approved{}, nil)
+			p.keep(planKey{text: text}, &policy.Approved{}, nil)
 		}
 	}
 	for i := range hostile {
@@ -179,7 +179,7 @@ func TestTextOfAFreshPlanIsNotKept(t *testing.T) {
 	}
 	p.fresh.Set(planKey{text: reads}, &policy.Approved{})
 	buffer := []byte(reads)
-	if approved, _ := p.look(policy.Interface, unsafe.String(&buffer[0], len(buffer))); approved == nil {
+	if approved, _ := p.look(planKey{text: unsafe.String(&buffer[0], len(buffer))}); approved == nil {
 		t.Fatal("a fresh plan is not found")
 	}
 	copy(buffer, strings.Repeat("x", len(buffer)))

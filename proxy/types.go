@@ -75,6 +75,7 @@ func (c Caller) Reaches(projectID string) bool { return slices.Contains(c.Projec
 type Subject struct {
 	Frontend string // "rest" or "wire"
 	Dialect  policy.Dialect
+	Types    policy.GivenTypes // that the client gives the parameters of the text to be checked
 	Server   Server
 	Caller   Caller // zero for an application that holds a server's key
 }

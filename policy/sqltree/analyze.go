@@ -10,26 +10,29 @@ import (
 
 // Analyze understands one statement: it admits every node of the tree and resolves
 // every name as Postgres would. What it does not understand is a Fault.
-func Analyze(stmt *pg.RawStmt, c *Catalog) (*Facts, *Fault) {
+//
+// given are the types that the client gives its placeholders, from $1; the zero TypeName, and
+// what is missing, takes its type from where it stands.
+func Analyze(stmt *pg.RawStmt, c *Catalog, given ...TypeName) (*Facts, *Fault) {
 	g := &grammar{kinds: c.kinds, limit: c.limit}
 	if f := g.admit(stmt, 0, 0); f != nil {
 		return nil, f
 	}
-	a := newAnalyzer(c, g.operators, nil)
+	a := newAnalyzer(c, g.operators, nil, given)
 	a.run(stmt)
 	if a.fault != nil {
 		return a.facts, a.fault
 	}
 	if torn := a.tornBy(stmt); len(torn) > 0 { // what they stand in is judged by that
-		a = newAnalyzer(c, g.operators, torn)
+		a = newAnalyzer(c, g.operators, torn, given)
 		a.run(stmt)
 	}
 	return a.facts, a.fault
 }
 
-func newAnalyzer(c *Catalog, operators []NameUse, torn map[int32]bool) *analyzer {
+func newAnalyzer(c *Catalog, operators []NameUse, torn map[int32]bool, given []TypeName) *analyzer {
 	return &analyzer{
-		catalog: c, facts: &Facts{Operators: operators}, torn: torn,
+		catalog: c, facts: &Facts{Operators: operators}, torn: torn, given: given,
 		seen: map[proto.Message]bool{}, subqueries: map[*pg.SubLink]string{},
 		names: map[*pg.ColumnRef]meaning{}, quiet: map[*pg.Node]bool{}, leaky: map[*pg.Node]bool{},
 		firsts: map[*pg.Node]int{}, starts: map[*pg.SubLink]int{}, begins: map[*pg.SelectStmt]int{},
@@ -55,7 +58,8 @@ type analyzer struct {
 	columns    int                    // that relations and lists have, all in all
 	guarded    int                    // relations that guards look at, all in all
 
-	torn map[int32]bool // placeholders: see params.go
+	torn  map[int32]bool // placeholders: see params.go
+	given []TypeName     // likewise
 
 	// For the barrier: what names mean, which expressions are leakproof, which hold
 	// something that is not, of what type and collation they are, the first relation that each

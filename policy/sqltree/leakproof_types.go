@@ -35,6 +35,9 @@ func (a *analyzer) typeOf(n *pg.Node) (string, bool) {
 func (a *analyzer) findType(n *pg.Node) (string, bool) {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_ParamRef:
+		if t := a.givenType(x.ParamRef); t != (TypeName{}) {
+			return plainType(t)
+		}
 		return "", !a.torn[x.ParamRef.Number]
 	case *pg.Node_AConst:
 		return constType(x.AConst), true
@@ -84,7 +87,8 @@ func (a *analyzer) commonType(list []*pg.Node) (string, bool) {
 // isUntyped tells a placeholder, and a literal in quotes or NULL.
 func (a *analyzer) isUntyped(n *pg.Node) bool {
 	c := n.GetAConst()
-	return n.GetParamRef() != nil && !a.torn[n.GetParamRef().Number] || c != nil && (c.Isnull || c.GetSval() != nil)
+	p := n.GetParamRef()
+	return p != nil && !a.torn[p.Number] && a.givenType(p) == TypeName{} || c != nil && (c.Isnull || c.GetSval() != nil)
 }
 
 func constType(c *pg.A_Const) string {
@@ -137,6 +141,9 @@ func (a *analyzer) catalogType(t *pg.TypeName) string {
 
 // elementOf gives the type of an array's elements: "" for a placeholder or a literal.
 func (a *analyzer) elementOf(n *pg.Node) (string, bool) {
+	if element, ok := strings.CutPrefix(a.givenType(n.GetParamRef()).Name, "_"); ok {
+		return plainType(TypeName{"pg_catalog", element})
+	}
 	if cast := n.GetTypeCast(); cast != nil && len(cast.TypeName.ArrayBounds) == 1 {
 		bare := &pg.TypeName{Names: cast.TypeName.Names}
 		return a.castType(bare)

@@ -121,8 +121,20 @@ func (p *params) places(e *pg.A_Expr) []operand {
 	return []operand{{operand: e.Lexpr}, {operand: e.Rexpr}}
 }
 
+// givenType gives the type that the client gives a placeholder, of pg_catalog; zero for none.
+// One that has it is of that type wherever it stands, as if it were cast to it.
+func (a *analyzer) givenType(ref *pg.ParamRef) TypeName {
+	if n := int(ref.GetNumber()); n > 0 && n <= len(a.given) {
+		return a.given[n-1]
+	}
+	return TypeName{}
+}
+
 // note takes in a place of a placeholder.
 func (p *params) note(ref *pg.ParamRef, t string) {
+	if p.givenType(ref) != (TypeName{}) {
+		return
+	}
 	before, seen := p.types[ref.Number]
 	if seen {
 		p.several[ref.Number] = true

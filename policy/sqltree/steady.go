@@ -38,7 +38,7 @@ func (a *analyzer) steadyCall(f *pg.FuncCall) bool {
 // steadyCast admits casts of placeholders and literals, which Postgres reads as that type
 // at once, and to a wider integer.
 func (a *analyzer) steadyCast(c *pg.TypeCast) bool {
-	if c.Arg.GetParamRef() != nil && len(c.TypeName.Typmods) == 0 {
+	if p := c.Arg.GetParamRef(); p != nil && len(c.TypeName.Typmods) == 0 && a.givenType(p) == (TypeName{}) {
 		return a.isUntyped(c.Arg)
 	}
 	if len(c.TypeName.ArrayBounds) > 0 { // of a type of pg_catalog: one of a domain would be checked

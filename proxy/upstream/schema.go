@@ -84,6 +84,7 @@ type catalogColumn struct {
 	Unreadable    bool   `json:"unreadable"`
 	Collation     string `json:"collation"`
 	Virtual       bool   `json:"virtual"`
+	Generated     bool   `json:"generated"`
 	Loose         bool   `json:"loose"`
 }
 
@@ -160,7 +161,7 @@ func asSchema(rows []catalogTable) policy.Schema {
 	for _, r := range rows {
 		t := policy.Table{Schema: r.Schema, Name: r.Name, OID: r.OID, Keys: r.Keys}
 		for _, c := range r.Columns {
-			t.Columns = append(t.Columns, policy.Column{Name: c.Name, TypeSchema: c.TypeSchema, TypeName: c.Type, Base: policy.Type{Schema: c.BaseSchema, Name: c.Base}, NotNull: c.NotNull, Unreadable: c.Unreadable, Collation: c.Collation, Virtual: c.Virtual, Loose: c.Loose})
+			t.Columns = append(t.Columns, policy.Column{Name: c.Name, TypeSchema: c.TypeSchema, TypeName: c.Type, Base: policy.Type{Schema: c.BaseSchema, Name: c.Base}, NotNull: c.NotNull, Unreadable: c.Unreadable, Collation: c.Collation, Virtual: c.Virtual, Generated: c.Generated, Loose: c.Loose})
 			s.Types = addType(s.Types, c.TypeSchema, c.Type)
 			s.Types = addType(s.Types, c.ElementSchema, c.Element)
 		}

@@ -1,0 +1,110 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tenantgate/tenantgate/policy/sqltree"
+)
+
+// GivenTypes are the OIDs of the types that a client gives its parameters, from $1; 0 and
+// missing ones are Postgres' to find. What a statement means depends on them: to compare a
+// date with a timestamp converts the one, which may fail. So a statement is decided with them.
+type GivenTypes []uint32
+
+// normal gives the types as they are compared: without those at the end that say nothing.
+// The result shares the memory of the types where it can.
+func (g GivenTypes) normal() GivenTypes {
+	end := len(g)
+	for end > 0 && (g[end-1] == 0 || g[end-1] == unknownOID) {
+		end--
+	}
+	g = g[:end:end]
+	if slices.Contains(g, unknownOID) {
+		g = slices.Clone(g)
+		for i, oid := range g {
+			if oid == unknownOID {
+				g[i] = 0
+			}
+		}
+	}
+	return g
+}
+
+// Key spells the types so that equal ones have equal keys; "" for none.
+func (g GivenTypes) Key() string {
+	g = g.normal()
+	if len(g) == 0 {
+		return ""
+	}
+	key := make([]byte, 0, 4*len(g))
+	for _, oid := range g {
+		key = append(key, byte(oid>>24), byte(oid>>16), byte(oid>>8), byte(oid))
+	}
+	return string(key)
+}
+
+// named gives the types by their names, or why they can't be named.
+func (p *Policy) named(g GivenTypes) ([]sqltree.TypeName, *sqltree.Fault) {
+	if len(g) > p.limits.MaxArgs {
+		return nil, &sqltree.Fault{Code: ArgumentCount, Offset: -1, Message: fmt.Sprintf("types of %d parameters are given; at most %d are allowed", len(g), p.limits.MaxArgs)}
+	}
+	names := make([]sqltree.TypeName, len(g))
+	for i, oid := range g {
+		if oid == 0 {
+			continue
+		}
+		name := builtinTypes[oid]
+		if !p.types[sqltree.TypeName{Schema: builtinSchema, Name: strings.TrimPrefix(name, "_")}] {
+			return nil, unnamed(i, oid, name)
+		}
+		names[i] = sqltree.TypeName{Schema: builtinSchema, Name: name}
+	}
+	return names, nil
+}
+
+func unnamed(i int, oid uint32, name string) *sqltree.Fault {
+	if name == "" {
+		name = fmt.Sprintf("with OID %d", oid)
+	}
+	return &sqltree.Fault{Code: TypeNotAllowed, Offset: -1, Message: fmt.Sprintf("type %s, given to $%d, is not available", name, i+1),
+		Hint: "built-in data types may be given; without one Postgres finds the type"}
+}
+
+// Types are those that the client gave the statement's parameters, by which it was decided:
+// only they may be given upstream. Shared; not to be changed.
+func (a *Approved) Types() GivenTypes { return a.types }
+
+// CheckTypes tells whether types are those by which the statement was decided; the reason is
+// TypeNotAllowed.
+func (a *Approved) CheckTypes(oids []uint32) *Reason {
+	if slices.Equal(GivenTypes(oids).normal(), a.types) {
+		return nil
+	}
+	return &Reason{Code: TypeNotAllowed, Message: "the parameters have other types than the statement was checked with"}
+}
+
+// ArgType gives the OID of the type that a caller is to be told for one of its args, from 0,
+// that no parameter carries, so that Postgres can't tell it: the one that the client gave it,
+// or the scope column's, for a value that the server's id replaces. It is 0 for an arg that
+// some parameter carries, and for a number that the text leaves out, of which Postgres would
+// say that it could not determine its type.
+func (a *Approved) ArgType(i int) uint32 {
+	if slices.Contains(a.plan.slots, i) {
+		return 0
+	}
+	if i < len(a.types) && a.types[i] != 0 {
+		return a.types[i]
+	}
+	for _, g := range a.plan.given {
+		if g.at == i {
+			return scopeOIDs[g.typ.Name]
+		}
+	}
+	return 0
+}
+
+// scopeOIDs are the types that a scope column can have. citext has no OID that is the same
+// everywhere: it is told as text.
+var scopeOIDs = map[string]uint32{"text": 25, "citext": 25, "varchar": 1043, "bpchar": 1042, "uuid": 2950, "int2": 21, "int4": 23, "int8": 20}
