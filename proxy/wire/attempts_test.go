@@ -66,7 +66,7 @@ func TestAttemptsAreBounded(t *testing.T) {
 	now = now.Add(time.Hour)
 	a.failed(here)
 	a.failed(here)
-	for i := range mostNetworks / 2 {
+	for i := range 3 * mostNetworks {
 		a.failed(netip.PrefixFrom(netip.AddrFrom4([4]byte{11, byte(i >> 16), byte(i >> 8), byte(i)}), 32))
 	}
 	if len(a.since) != mostNetworks {

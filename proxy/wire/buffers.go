@@ -98,10 +98,10 @@ func (c *client) rest() {
 	if len(c.in.Buf) != smallBuffer {
 		c.giveBackReading()
 	}
-	if c.lent == nil || len(c.out.Buf) > 0 {
+	if len(c.out.Buf) > 0 {
 		return
 	}
-	if cap(c.out.Buf) <= mostKept {
+	if c.lent != nil && cap(c.out.Buf) <= mostKept {
 		*c.lent = c.out.Buf[:0]
 		c.server.buffers.writing.Put(c.lent)
 	}
@@ -110,7 +110,7 @@ func (c *client) rest() {
 
 // rise lends what a client needs that is being served.
 func (c *client) rise() {
-	if c.lent == nil && c.out.Buf == nil {
+	if c.out.Buf == nil {
 		c.lent = c.server.buffers.forWriting()
 		c.out.Buf = *c.lent
 	}

@@ -71,6 +71,33 @@ func TestLongMessagesShareABudget(t *testing.T) {
 	}
 }
 
+// What a client that has become idle was lent, others have; what is not yet sent stays.
+func TestIdleClientHasNoBuffers(t *testing.T) {
+	c, r := bare(t, nil)
+	c.out.Text("of start-up")
+	_ = c.out.Flush()
+	for _, answer := range []int{0, 100, 20_000, 200_000} {
+		c.rest()
+		if c.out.Buf != nil || c.lent != nil || len(c.in.Buf) != smallBuffer {
+			t.Errorf("before %d bytes are sent: %d bytes to write into, %d to read", answer, cap(c.out.Buf), len(c.in.Buf))
+		}
+		go r.say(messageOf('Q', string(make([]byte, 2000))))
+		if _, _, err := c.next(proxy.Idle); err != nil {
+			t.Fatal(err)
+		}
+		if cap(c.out.Buf) < writeBuffer || cap(c.out.Buf) > mostKept || len(c.in.Buf) != longBuffer {
+			t.Errorf("%d bytes to write into, %d to read", cap(c.out.Buf), len(c.in.Buf))
+		}
+		c.out.Raw(make([]byte, answer))
+		_ = c.out.Flush()
+	}
+	c.out.Raw([]byte("unsent"))
+	c.rest()
+	if string(c.out.Buf) != "unsent" {
+		t.Errorf("left is %q", c.out.Buf)
+	}
+}
+
 // A client that sends on and on does not keep the buffer of a long message.
 func TestLongBufferIsLeft(t *testing.T) {
 	c, r := bare(t, nil)

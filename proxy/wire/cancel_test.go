@@ -44,7 +44,7 @@ func cancelOf(process, secret int32) []byte {
 }
 
 // cancelled waits for a cancellation.
-func cancelled(t *testing.T, ctx context.Context) {
+func cancelled(ctx context.Context, t *testing.T) {
 	t.Helper()
 	select {
 	case <-ctx.Done():
@@ -75,18 +75,18 @@ func TestCancel(t *testing.T) {
 	if err := conn.CancelRequest(t.Context()); err != nil { // pgx sends it under TLS
 		t.Error(err)
 	}
-	cancelled(t, ctx)
+	cancelled(ctx, t)
 	c, ctx, _ = d.running(t)
 	r := d.dial(t)
 	r.say(cancelOf(c.process, c.secret)) // as psql sends it
 	r.gone()
-	cancelled(t, ctx)
+	cancelled(ctx, t)
 	c, ctx, _ = d.running(t)
 	direct := d.dial(t)
 	inner := &raw{Conn: tls.Client(direct.Conn, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{alpn}}), t: t}
 	inner.say(cancelOf(c.process, c.secret))
 	inner.gone()
-	cancelled(t, ctx)
+	cancelled(ctx, t)
 	if other.Err() != nil {
 		t.Error("another client's statement was cancelled")
 	}
@@ -130,7 +130,7 @@ func TestCancelStorm(t *testing.T) {
 	r = d.dial(t)
 	r.say(cancelOf(c.process, c.secret))
 	r.gone()
-	cancelled(t, ctx)
+	cancelled(ctx, t)
 	if heard := d.dial(t).login(shop, shopKey); len(heard) != 3 || heard[2][0] != 'R' {
 		t.Errorf("after the storm: %v", heard)
 	}
@@ -153,5 +153,5 @@ func TestCancelWhenFull(t *testing.T) {
 	r = d.dial(t)
 	r.say(cancelOf(c.process, c.secret))
 	r.gone()
-	cancelled(t, ctx)
+	cancelled(ctx, t)
 }

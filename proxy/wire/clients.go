@@ -57,12 +57,12 @@ func (o *clients) remove(c *client) {
 func (o *clients) find(process, secret int32) *client {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	var real int32
+	var told int32
 	c := o.open[process]
 	if c != nil {
-		real = c.secret
+		told = c.secret
 	}
-	if same := subtle.ConstantTimeEq(real, secret); same == 1 && c != nil {
+	if same := subtle.ConstantTimeEq(told, secret); same == 1 && c != nil {
 		return c
 	}
 	return nil

@@ -39,6 +39,7 @@ type doorkeeper struct {
 	fault      error // of the next look-ups
 	revoked    bool  // every key was taken away since
 	panicOnAsk bool
+	panicked   bool
 }
 
 func newDoorkeeper() *doorkeeper {
@@ -79,6 +80,7 @@ func (d *doorkeeper) Verifier(_ context.Context, id string) (proxy.Verifier, err
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.panicOnAsk {
+		d.panicked = true
 		panic("sk_secret")
 	}
 	if d.fault != nil {
@@ -194,6 +196,9 @@ func openDoor(t testing.TB, change func(*Config)) *door {
 		if err, open := <-d.ended; open && err != nil {
 			t.Error(err)
 		}
+		if log := d.log.String(); !d.gate.panicked && strings.Contains(log, "panicked") {
+			t.Error(log)
+		}
 	})
 	return d
 }
@@ -204,6 +209,16 @@ func (d *door) close() error {
 	err := <-d.ended
 	close(d.ended)
 	return err
+}
+
+// logged waits until something is in the log.
+func (d *door) logged(t *testing.T, text string) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); !strings.Contains(d.log.String(), text); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%q is not in the log: %s", text, d.log)
+		}
+	}
 }
 
 // raw is a client that says what it is told to.
@@ -251,7 +266,11 @@ func (r *raw) hear() (kind byte, body []byte, err error) {
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return 0, nil, err
 	}
-	body = make([]byte, binary.BigEndian.Uint32(head[1:])-4)
+	length := binary.BigEndian.Uint32(head[1:])
+	if length < 4 || length > 1<<20 {
+		return 0, nil, fmt.Errorf("no message: %q", head)
+	}
+	body = make([]byte, length-4)
 	_, err = io.ReadFull(r, body)
 	return head[0], body, err
 }

@@ -32,6 +32,18 @@ func (r *raw) ready(user, password string) *raw {
 	}
 }
 
+// counted waits until the clients are as many.
+func (d *door) counted(t *testing.T, want string) {
+	t.Helper()
+	got := fmt.Sprint(d.Clients())
+	for end := time.Now().Add(5 * time.Second); got != want && time.Now().Before(end); got = fmt.Sprint(d.Clients()) {
+		time.Sleep(time.Millisecond)
+	}
+	if got != want {
+		t.Errorf("the clients are %s, not %s", got, want)
+	}
+}
+
 func TestConfigIsChecked(t *testing.T) {
 	complete := func(change func(*Config)) Config {
 		c := Config{Gate: newDoorkeeper(), Open: func(string) Link { return noLink{} }, Logger: slog.New(slog.DiscardHandler), TLSMode: TLSDisable}
@@ -66,9 +78,7 @@ func TestDrain(t *testing.T) {
 	beginning := d.dial(t)
 	beginning.say(startupOf(version3, "user", shop))
 	_, _, _ = beginning.hear()
-	if n := fmt.Sprint(d.Clients()); n != "map[active:0 idle:1 starting:1 transaction:0]" {
-		t.Error(n)
-	}
+	d.counted(t, "map[active:0 idle:1 starting:1 transaction:0]")
 	begin := time.Now()
 	if err := d.close(); err != nil {
 		t.Error(err)
@@ -87,6 +97,36 @@ func TestDrain(t *testing.T) {
 	}
 	if err := d.Serve(context.Background(), nil); err == nil {
 		t.Error("it serves twice")
+	}
+}
+
+// Clients have places, all together and those of one address; who leaves gives its own back.
+func TestPlaces(t *testing.T) {
+	d := openDoor(t, func(c *Config) { c.MaxClientsPerIP = 2 })
+	first, second := d.dial(t).ready(shop, shopKey), d.dial(t).ready(cafe, cafeKey)
+	third := d.dial(t)
+	third.say(startupOf(version3, "user", shop))
+	if got := third.told(); got != "FATAL 53300 too many clients are connected from this address" {
+		t.Error(got)
+	}
+	first.say(messageOf('X', ""))
+	first.gone()
+	_ = second.Close()
+	d.counted(t, "map[active:0 idle:0 starting:0 transaction:0]")
+	_ = d.dial(t).ready(shop, shopKey)
+	for _, text := range []string{"server=" + shop, "outcome=terminated", "outcome=gone"} {
+		d.logged(t, text)
+	}
+}
+
+// What a client may send before it has authenticated is counted by the byte.
+func TestTransportCounts(t *testing.T) {
+	c, r := bare(t, nil)
+	c.socket.left, c.socket.ahead = 5, []byte("ahead")
+	r.say([]byte("123456789"))
+	got, err := io.ReadAll(&c.socket)
+	if string(got) != "ahead12345" || !errors.Is(err, errTooMuch) {
+		t.Errorf("%q %v", got, err)
 	}
 }
 

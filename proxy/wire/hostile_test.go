@@ -64,8 +64,8 @@ func TestHostileStartups(t *testing.T) {
 	if n := d.gate.asked.Load() + secure.gate.asked.Load(); n != 0 {
 		t.Errorf("the gate was asked %d times", n)
 	}
-	if n := secure.counts.of("cancel"); n != 1 {
-		t.Errorf("%d cancel requests counted", n)
+	if n, none := secure.counts.of("cancel"), d.counts.of("cancel"); n != 1 || none != 0 {
+		t.Errorf("%d cancel requests counted, and %d that are none", n, none)
 	}
 }
 
@@ -228,6 +228,21 @@ func TestBoundsBeforeAuthentication(t *testing.T) {
 		_, _, _ = r.hear()
 		r.gone()
 	})
+}
+
+// Who has authenticated may say as much as it likes.
+func TestNoBoundAfterAuthentication(t *testing.T) {
+	r := openDoor(t, nil).dial(t).ready(shop, shopKey)
+	r.say(messageOf('Q', strings.Repeat(" ", 50_000)+"\x00"))
+	for {
+		kind, body, err := r.hear()
+		if err != nil {
+			t.Fatalf("%q %v", body, err)
+		}
+		if kind == 'Z' {
+			return
+		}
+	}
 }
 
 // Clients that begin and say no more are forgotten in time, all of them, and others are

@@ -132,7 +132,7 @@ func (s *Server) logEnd(c *client, err error) {
 	}
 	attributes := []slog.Attr{
 		slog.String("server", printable(c.serverID)), slog.String("remote", c.socket.RemoteAddr().String()),
-		slog.Duration("duration", time.Since(c.since).Round(time.Millisecond)), slog.String("outcome", outcome(err)),
+		slog.Duration("duration", time.Since(c.since).Round(time.Millisecond)), slog.String("outcome", ended(c, err)),
 	}
 	if err != nil {
 		attributes = append(attributes, slog.String("error", err.Error()))
@@ -140,7 +140,19 @@ func (s *Server) logEnd(c *client, err error) {
 	s.cfg.Logger.LogAttrs(context.Background(), level, "Postgres client ended", attributes...)
 }
 
-// outcome is how a start-up or a session ended, in few words.
+// ended is how a client ended, in a word: by its own, without a word, or as it was told.
+func ended(c *client, err error) string {
+	word := outcome(err)
+	switch {
+	case err == nil:
+		return "terminated"
+	case word == "protocol" && c.key != (proxy.KeyID{}) && !errors.As(err, new(*fatal)):
+		return "gone"
+	}
+	return word
+}
+
+// outcome is how a start-up ended, in a word.
 func outcome(err error) string {
 	var told *fatal
 	var panicked *proxy.Panicked

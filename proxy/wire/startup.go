@@ -62,7 +62,6 @@ func (c *client) startUp(ctx context.Context) error {
 	}
 	c.socket.left = -1
 	c.phase.Store(uint32(active))
-	c.rise()
 	return c.conn.SetDeadline(time.Time{}) // from here on each read and write has its own
 }
 
