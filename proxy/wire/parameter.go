@@ -46,7 +46,7 @@ var settable = [numSettable]parameter{
 	{name: "search_path", preset: `"$user", public`, check: searchPath},
 	{name: "standard_conforming_strings", preset: "on", reported: true, check: onlyOn("standard_conforming_strings")},
 	{name: "client_min_messages", preset: "notice", check: oneOf("client_min_messages",
-		"debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "info", "notice", "warning", "error")},
+		"debug5", "debug4", "debug3", "debug2", "debug1", "log", "info", "notice", "warning", "error")},
 	{name: "row_security", preset: "on", check: onlyOn("row_security")},
 }
 
@@ -86,7 +86,11 @@ func clientEncoding(value, _ string) (string, *proxy.Error) {
 
 func oneOf(name string, values ...string) func(value, _ string) (string, *proxy.Error) {
 	return func(value, _ string) (string, *proxy.Error) {
-		if lower := strings.ToLower(value); slices.Contains(values, lower) {
+		lower := strings.ToLower(value)
+		if lower == "debug" {
+			lower = "debug2"
+		}
+		if slices.Contains(values, lower) {
 			return lower, nil
 		}
 		return "", invalidValue(name, value)
@@ -239,7 +243,7 @@ func parseSpan(value string) (time.Duration, bool) {
 	if err != nil || math.IsNaN(n) || n < 0 || n*float64(unit) > float64(math.MaxInt32*int64(time.Millisecond)) {
 		return 0, false
 	}
-	return time.Duration(math.Round(n*float64(unit)/float64(time.Millisecond))) * time.Millisecond, true
+	return time.Duration(math.RoundToEven(n*float64(unit)/float64(time.Millisecond))) * time.Millisecond, true
 }
 
 // checkSpan gives a time as SHOW writes it.
