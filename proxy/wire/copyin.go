@@ -20,6 +20,7 @@ type copying struct {
 	rows   rowReader
 	count  int // of rows
 	lines  int // of those, and the header
+	over   bool
 }
 
 // rowReader cuts rows out of the data as it comes. All that it gives is valid until its next
@@ -58,21 +59,26 @@ func (s *session) copyIn(insert *policy.Approved, text string) error {
 	if err := c.ask(); err != nil {
 		return err
 	}
-	c.s.copied = &c
+	s.copied = &c
 	err := c.take()
-	c.s.copied = nil
-	code := "ok"
-	if refusal := refusalIn(err); refusal != nil {
-		code = string(refusal.Code)
+	c.over = true
+	switch refusal := refusalIn(err); {
+	case err == nil: // the last rows go with what ends the transaction
+		s.batch.add(proxy.Step{Verb: proxy.Say, Text: tagged("COPY " + strconv.Itoa(c.count))}, note{kind: insert.Kind()})
+	case refusal != nil:
+		s.recorder().Statement(string(insert.Kind()), string(refusal.Code))
 		if s.where == "" && c.lines > 0 {
 			s.where = c.at(c.lines)
 		}
 	}
-	s.recorder().Statement(string(insert.Kind()), code)
-	if err == nil {
-		s.tag("COPY " + strconv.Itoa(c.count))
-	}
 	return err
+}
+
+// tagged is the answer that a command is done.
+func tagged(tag string) []byte {
+	var w frame.Writer
+	complete(&w, tag)
+	return w.Buf
 }
 
 // newRowReader gives what reads rows of a style.
@@ -134,10 +140,7 @@ func (c *copying) take() error {
 			data = append(data, body...)
 		case frame.CopyDone:
 			if !ended {
-				_, ended, err = c.insertAll(data, true)
-			}
-			if err == nil {
-				err = c.s.exchange(false)
+				_, _, err = c.insertAll(data, true)
 			}
 			return err
 		case frame.CopyFail:

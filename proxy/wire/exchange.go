@@ -39,6 +39,9 @@ func (s *session) exchange(sync bool) error {
 	err = s.ran(state, refusal)
 	s.batch.reset()
 	s.round++
+	if s.copied != nil && s.copied.over {
+		s.copied = nil
+	}
 	s.asked = false
 	return err
 }
@@ -187,6 +190,9 @@ func (s *session) locate(refusal *proxy.Error) {
 		s.offset = n.offset
 		if n.line > 0 && s.copied != nil {
 			s.where = s.copied.at(n.line)
+			if s.copied.over {
+				s.recorder().Statement(string(s.copied.insert.Kind()), string(refusal.Code))
+			}
 		}
 	}
 }
