@@ -189,7 +189,7 @@ func (t *words) fact(a *answer) bool {
 		}
 		name = strings.ToLower(t.next())
 	}
-	c := column{name: name}
+	c := column{name: strings.Clone(name)} // it was a view
 	var give fact
 	f, known := functions[name]
 	called := t.peek() == "("
@@ -251,7 +251,7 @@ func (t *words) alias(c *column) bool {
 	case next[0] == '"':
 		c.name = strings.Clone(next[1 : len(next)-1])
 	case isWord(next[0]) && as: // without AS, a keyword could follow
-		c.name = strings.ToLower(next)
+		c.name = strings.Clone(strings.ToLower(next))
 	default:
 		return false
 	}

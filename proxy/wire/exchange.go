@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
@@ -35,6 +36,9 @@ func (s *session) exchange(sync bool) error {
 	refusal := refusalIn(err)
 	if err != nil && refusal == nil {
 		return err
+	}
+	if errors.Is(err, proxy.ErrSchemaChanged) {
+		s.refresh()
 	}
 	err = s.ran(state, refusal)
 	s.batch.reset()
@@ -109,9 +113,6 @@ func (s *session) ran(state proxy.State, refusal *proxy.Error) error {
 		return s.succeeded(state)
 	}
 	s.forget(s.batch.x.Done)
-	if cause := context.Cause(s.present.ctx); cause != nil {
-		refusal = s.interrupted(cause, refusal)
-	}
 	s.locate(refusal)
 	ended := s.tx.ending != policy.NoCommand && state == proxy.Idle
 	s.tx.ending = policy.NoCommand
@@ -124,8 +125,8 @@ func (s *session) ran(state proxy.State, refusal *proxy.Error) error {
 	default:
 		s.undo()
 	}
-	if refusal == nil {
-		return errGone
+	if cause := context.Cause(s.present.ctx); cause != nil {
+		return interrupted(cause, refusal)
 	}
 	return refusal
 }
@@ -185,7 +186,7 @@ func (s *session) counted(refusal *proxy.Error) {
 
 // locate notes where in the client's message the step is that failed.
 func (s *session) locate(refusal *proxy.Error) {
-	if done := s.batch.x.Done; refusal != nil && done >= 0 && done < len(s.batch.notes) {
+	if done := s.batch.x.Done; done >= 0 && done < len(s.batch.notes) {
 		n := s.batch.notes[done]
 		s.offset = n.offset
 		if n.line > 0 && s.copied != nil {
@@ -200,19 +201,30 @@ func (s *session) locate(refusal *proxy.Error) {
 // canceled is the SQLSTATE of a statement that was cancelled.
 const canceled = "57014"
 
-// interrupted tells an error by what ended its context. nil is for a client that is gone.
-func (s *session) interrupted(cause error, refusal *proxy.Error) *proxy.Error {
+// interrupted tells an error by what ended its context, unless the statement came to an end of
+// its own.
+func interrupted(cause error, refusal *proxy.Error) error {
 	early := refusal.SQLState == canceled || refusal.Retryable || refusal.Code == policy.Internal ||
 		refusal.Code == proxy.UpstreamUnavailable || refusal.Code == proxy.StatementTimeout
 	switch {
 	case errors.Is(cause, errClientGone):
-		return nil
+		return errGone
 	case !early:
 		return refusal
 	case errors.Is(cause, errCancelled):
 		return &proxy.Error{Code: policy.QueryFailed, SQLState: canceled, Message: errCancelled.Error(), Cause: refusal}
 	}
-	return &proxy.Error{Code: proxy.ShuttingDown, Message: "the service shuts down; connect again", Retryable: true, Cause: errors.Join(cause, refusal)}
+	return errShutdown.because(refusal)
+}
+
+// refresh has the schema read again, so that the statement can be decided on anew when the
+// client repeats it.
+func (s *session) refresh() {
+	if gate, can := s.gate.(interface {
+		Refresh(ctx context.Context, since time.Time) (bool, error)
+	}); can {
+		_, _ = gate.Refresh(s.base, time.Now()) // the client is told of the change in any case
+	}
 }
 
 var errGone = errors.New("the client is gone")

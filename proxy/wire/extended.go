@@ -291,6 +291,8 @@ func (s *session) execute(body []byte) error {
 		return nil
 	case of.local():
 		return s.perform(of.approved.Approved, of.text)
+	case of.command().Verb == policy.Declare && !s.tx.block:
+		return errCursorAlone()
 	}
 	s.batch.add(proxy.Step{Verb: proxy.Execute, Portal: s.kept(name), Most: int32(max(most, 0))}, note{kind: found.kind}) //nolint:gosec // it was 32 bits
 	return nil

@@ -159,7 +159,7 @@ func (s *session) part(p *part, several bool) error {
 	case isLocal(verb):
 		return s.perform(p.approved, p.text)
 	case verb == policy.Declare && !s.tx.block && !several:
-		return told("25P01", "DECLARE CURSOR can only be used in transaction blocks")
+		return errCursorAlone()
 	}
 	return s.simple(p.approved, p.offset)
 }

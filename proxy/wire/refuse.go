@@ -129,6 +129,11 @@ func unsupported(message, hint string) *proxy.Error {
 	return &proxy.Error{Code: policy.StatementNotAllowed, SQLState: "0A000", Message: message, Hint: hint}
 }
 
+// errCursorAlone is for a cursor that would end as soon as it is there.
+func errCursorAlone() *proxy.Error {
+	return told("25P01", "DECLARE CURSOR can only be used in transaction blocks")
+}
+
 // errFailed is for whatever is asked for in a transaction that has failed.
 func errFailed() *proxy.Error {
 	return told("25P02", "current transaction is aborted, commands ignored until end of transaction block")

@@ -56,6 +56,9 @@ func (s *session) run(ctx context.Context) error {
 		return err
 	}
 	for {
+		if s.c.in.Unread() == 0 {
+			s.rest()
+		}
 		kind, body, err := s.c.next(s.waiting())
 		switch {
 		case err != nil:
@@ -66,6 +69,13 @@ func (s *session) run(ctx context.Context) error {
 		if err := s.answer(kind, body); err != nil {
 			return err
 		}
+	}
+}
+
+// rest lets go of what a client need not have while it is waited for.
+func (s *session) rest() {
+	if len(s.batch.x.Steps) == 0 {
+		s.batch.rest()
 	}
 }
 
