@@ -41,12 +41,13 @@ type Setting struct{ Name, Value string }
 // for byte, but for errors and what is about parameters, which are the caller's own.
 type Step struct {
 	Verb     StepVerb
-	Prepared *Prepared    // of Prepare and Describe; of Bind and DescribePortal for its Types: what runs is Bound
-	Bound    policy.Bound // of Bind and Simple
-	Portal   string       // of Bind, DescribePortal, Execute and ClosePortal; "" is the unnamed one
-	Formats  []int16      // of Bind and its DescribePortal: those of the result's columns, as in Postgres' message
-	Most     int32        // of Execute: rows at most; 0: all
-	Text     []byte       // of Say
+	Prepared *Prepared        // of Prepare and Describe; of Bind for its Types: what runs is Bound; of DescribePortal, if Formats are there
+	Bound    policy.Bound     // of Bind, Simple and Quiet
+	Approved *policy.Approved // of Execute and DescribePortal: what is bound to the portal
+	Portal   string           // of Bind, DescribePortal, Execute and ClosePortal; "" is the unnamed one
+	Formats  []int16          // of Bind and its DescribePortal: those of the result's columns, as in Postgres' message
+	Most     int32            // of Execute: rows at most; 0: all
+	Text     []byte           // of Say
 }
 
 // StepVerb is what a step does, in terms of the messages of Postgres' protocol.

@@ -97,11 +97,8 @@ func (e *exchange) approved() *policy.Approved {
 		return e.of.Begin
 	}
 	for i := range e.of.Steps {
-		switch s := &e.of.Steps[i]; {
-		case s.Prepared != nil:
-			return s.Prepared.Approved
-		case s.Bound.Valid():
-			return s.Bound.Approved()
+		if a := approvedOf(&e.of.Steps[i]); a != nil {
+			return a
 		}
 	}
 	return nil

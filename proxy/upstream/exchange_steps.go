@@ -156,13 +156,27 @@ func (e *exchange) bind(s *proxy.Step) error {
 	return nil
 }
 
+// approvedOf is what a step is about; nil for one that is about no statement.
+func approvedOf(s *proxy.Step) *policy.Approved {
+	switch {
+	case s.Bound.Valid():
+		return s.Bound.Approved()
+	case s.Approved != nil:
+		return s.Approved
+	case s.Prepared != nil:
+		return s.Prepared.Approved
+	}
+	return nil
+}
+
 // verbOf is what a step's statement does beside statements on rows. The rows of a COPY come
 // one by one, each as such a statement.
 func verbOf(s *proxy.Step) policy.Verb {
-	if !s.Bound.Valid() || s.Bound.Command().Verb == policy.CopyIn {
+	a := approvedOf(s)
+	if a == nil || a.Command().Verb == policy.CopyIn {
 		return policy.NoCommand
 	}
-	return s.Bound.Command().Verb
+	return a.Command().Verb
 }
 
 // begun makes the transaction ready for a step's bound statement.
@@ -219,7 +233,7 @@ func (e *exchange) writeBind(s *proxy.Step, portal string, formats []int16) {
 // wantedFor is the statement that a step runs; a Simple one has nothing prepared.
 func (e *exchange) wantedFor(s *proxy.Step) *wanted {
 	if s.Prepared != nil {
-		return wantedOf(s.Prepared, s.Bound.Approved())
+		return wantedOf(s.Prepared, approvedOf(s))
 	}
 	return &wanted{sql: s.Bound.SQL(), key: s.Bound.SQL()}
 }
@@ -277,6 +291,9 @@ func (e *exchange) checkShapes(s *proxy.Step) {
 }
 
 func (e *exchange) execute(s *proxy.Step) error {
+	if s.Approved == nil {
+		return defect("a portal without approval reached upstream")
+	}
 	if err := e.need(verbOf(s)); err != nil {
 		return err
 	}
@@ -289,15 +306,16 @@ func (e *exchange) execute(s *proxy.Step) error {
 // ran notes that a step's statement runs, and what that does to the transaction.
 func (e *exchange) ran(s *proxy.Step, kind answerKind) {
 	e.expect(answer{kind: kind, step: s})
-	limits := s.Bound.Limits()
-	e.review = e.review || s.Bound.Writes() && s.Bound.Returns() && (limits.MaxRows >= 0 || limits.MaxResultBytes >= 0)
+	a := approvedOf(s)
+	limits := a.Limits()
+	e.review = e.review || a.Writes() && a.Returns() && (limits.MaxRows >= 0 || limits.MaxResultBytes >= 0)
 	if verb := verbOf(s); verb == policy.Commit || verb == policy.Rollback {
 		e.link.opened = false // what follows is another transaction
 	}
 }
 
 func (e *exchange) describePortal(s *proxy.Step) error {
-	if s.Prepared == nil || !s.Bound.Valid() || verbOf(s) != policy.NoCommand || e.link.failed {
+	if s.Prepared == nil || verbOf(s) != policy.NoCommand || e.link.failed {
 		if err := e.need(policy.NoCommand); err != nil {
 			return err
 		}

@@ -96,7 +96,7 @@ func (l *linked) extended(text string, args ...string) []proxy.Step {
 	p, b := &proxy.Prepared{Approved: a}, l.bound(a, args...)
 	return []proxy.Step{
 		{Verb: proxy.Prepare, Prepared: p}, {Verb: proxy.Describe, Prepared: p}, {Verb: proxy.Bind, Prepared: p, Bound: b},
-		{Verb: proxy.DescribePortal, Prepared: p, Bound: b}, {Verb: proxy.Execute, Prepared: p, Bound: b},
+		{Verb: proxy.DescribePortal, Prepared: p, Approved: a}, {Verb: proxy.Execute, Approved: a},
 	}
 }
 

@@ -145,7 +145,7 @@ func (e *exchange) passed(a *answer, b []byte, count int) error {
 
 // within holds a result to the policy's limits.
 func (e *exchange) within(a *answer, size, count int) error {
-	limits := a.step.Bound.Limits()
+	limits := approvedOf(a.step).Limits()
 	e.bytes += int64(size)
 	switch {
 	case limits.MaxRows >= 0 && count > limits.MaxRows:
@@ -269,8 +269,8 @@ func (e *exchange) statement(s *proxy.Step) *statement {
 	case s == nil:
 	case s.Bound.Valid():
 		st.take(s.Bound)
-	case s.Prepared != nil:
-		st.takeApproved(s.Prepared.Approved)
+	case approvedOf(s) != nil:
+		st.takeApproved(approvedOf(s))
 	}
 	st.native, st.limits.StatementTimeout = true, e.time
 	return st

@@ -103,7 +103,7 @@ func (s *session) bind(body []byte) error {
 	if err != nil {
 		return err
 	}
-	s.portals.add(m.portal, portal{of: of, kind: bound.Kind()})
+	s.portals.add(m.portal, portal{of: of, approved: of.approved, kind: bound.Kind(), results: m.results, round: s.round})
 	s.batch.add(proxy.Step{Verb: proxy.Bind, Prepared: of.approved, Bound: bound, Portal: m.portal, Formats: m.results}, note{})
 	return nil
 }
@@ -253,7 +253,11 @@ func (s *session) describePortal(name string) error {
 		return err
 	}
 	if !found.of.local() {
-		s.batch.add(proxy.Step{Verb: proxy.DescribePortal, Portal: s.kept(name)}, note{})
+		step := proxy.Step{Verb: proxy.DescribePortal, Portal: s.kept(name), Approved: found.approved.Approved}
+		if found.round == s.round { // its formats are still there
+			step.Prepared, step.Formats = found.approved, found.results
+		}
+		s.batch.add(step, note{})
 		return nil
 	}
 	s.say(func(w *frame.Writer) { s.describeLocal(w, found.of, found.formats) })
@@ -294,7 +298,7 @@ func (s *session) execute(body []byte) error {
 	case of.command().Verb == policy.Declare && !s.tx.block:
 		return errCursorAlone()
 	}
-	s.batch.add(proxy.Step{Verb: proxy.Execute, Portal: s.kept(name), Most: int32(max(most, 0))}, note{kind: found.kind}) //nolint:gosec // it was 32 bits
+	s.batch.add(proxy.Step{Verb: proxy.Execute, Portal: s.kept(name), Approved: found.approved.Approved, Most: int32(max(most, 0))}, note{kind: found.kind}) //nolint:gosec // it was 32 bits
 	return nil
 }
 

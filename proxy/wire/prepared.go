@@ -95,9 +95,12 @@ func (p *prepared) drop(made *statement) {
 
 // portal is a statement with its arguments, ready to be run. The zero value is none.
 type portal struct {
-	of      *statement
-	kind    policy.Kind // of what is run
-	formats []int16     // of the columns, where it is answered here
+	of       *statement
+	approved *proxy.Prepared // as it was bound; nil where it is answered here
+	kind     policy.Kind     // of what is run
+	formats  []int16         // of the columns, where it is answered here
+	results  []int16         // of the columns, else: a view, valid in the exchange that bound it
+	round    uint64          // which is this
 }
 
 // portals are a client's; they end with the transaction.
