@@ -1,0 +1,53 @@
+// Package clients has real clients do what applications do, through Postgres' own
+// protocol: psql, pgbench, pgx, and the Node clients of folder node, each as it is
+// published. None of them names server_id.
+//
+// The same is done to each target: a plain Postgres that holds one server's rows alone, and
+// tenantgate in front of one that holds another server's too. What is expected is written
+// down once, so that what passes on both is the same on both.
+//
+//	go test ./clients -targets plain,tenantgate
+//	go test ./clients -url postgres://… -run Pgx   # an empty database of the test's tables
+package clients_test
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
+)
+
+var (
+	targets = flag.String("targets", "plain", "what the clients connect to: plain and tenantgate, with commas")
+	given   = flag.String("url", "", "connect to this instead; each test empties the tables first")
+)
+
+func TestMain(m *testing.M) {
+	code := pgtest.Main(m)
+	gate.stop()
+	os.Exit(code)
+}
+
+// each runs a test on each target, which has no rows yet.
+func each(t *testing.T, test func(t *testing.T, url string)) {
+	t.Helper()
+	if *given != "" {
+		empty(t, *given)
+		test(t, *given)
+		return
+	}
+	for _, name := range strings.Split(*targets, ",") {
+		t.Run(name, func(t *testing.T) {
+			switch name {
+			case "plain":
+				test(t, plain(t))
+			case "tenantgate":
+				test(t, tenant(t))
+			default:
+				t.Fatal("no such target")
+			}
+		})
+	}
+}
