@@ -15,10 +15,10 @@ STATEMENTS ?= 300000
 SEED       ?= $(shell date +%s)
 WALLS      ?= all,engine,database
 
-SOURCES := cmd control doctor metrics policies policy proof proxy wall
+SOURCES := clients cmd control doctor metrics policies policy proof proxy wall
 
 .DEFAULT_GOAL := help
-.PHONY: build run test pg-matrix lint bench bench-crowd bench-grow bench-stages bench-walls fuzz prove clean help
+.PHONY: build run test clients pg-matrix lint bench bench-crowd bench-grow bench-stages bench-walls fuzz prove clean help
 
 build: ## build bin/tenantgate
 	@.ci/need gcc
@@ -29,9 +29,12 @@ run: build ## start the service on an embedded Postgres; ARGS="--http-addr 127.0
 	bin/tenantgate dev $(ARGS)
 
 test: ## go vet and all tests with the race detector, on a real Postgres; PKG=./policy/... for some
-	@.ci/need gcc postgres promtool
+	@.ci/need gcc postgres promtool psql node
 	$(GO) vet $(PKG)
 	PATH="$$PATH:$$(.ci/need --tools)" $(GO) test -race -timeout 15m $(PKG)
+
+clients: ## the part of `make test` in which real clients connect: psql, pgbench, pgx, node-postgres, postgres.js, Kysely
+	@$(MAKE) --no-print-directory test PKG=./clients
 
 pg-matrix: ## check sets, barrier, walls and doctor on each Postgres of PG_BINS="/…/16/bin /…/17/bin", the folders of initdb and postgres
 	@.ci/need gcc postgres

@@ -24,7 +24,7 @@ func TestPsql(t *testing.T) {
 				if err != nil {
 					t.Errorf("psql ended with %v", err)
 				}
-				wanted := strings.TrimSuffix(script, ".sql") + ".out"
+				wanted := strings.TrimSuffix(script, ".sql") + ".txt"
 				if *update {
 					if err := os.WriteFile(wanted, []byte(got), 0o644); err != nil {
 						t.Fatal(err)

@@ -28,3 +28,7 @@ SHOW server_encoding;
 SHOW standard_conforming_strings;
 SHOW integer_datetimes;
 SHOW transaction_isolation;
+RESET ALL;
+DEALLOCATE ALL;
+DISCARD ALL;
+SELECT 1;
