@@ -18,7 +18,7 @@ WALLS      ?= all,engine,database
 SOURCES := clients cmd control doctor metrics policies policy proof proxy wall
 
 .DEFAULT_GOAL := help
-.PHONY: build run test clients pg-matrix lint bench bench-crowd bench-grow bench-stages bench-walls fuzz prove clean help
+.PHONY: build run test clients pg-matrix lint bench bench-crowd bench-grow bench-wire bench-stages bench-walls fuzz prove clean help
 
 build: ## build bin/tenantgate
 	@.ci/need gcc
@@ -61,6 +61,10 @@ bench-crowd: build ## measure what quiet servers get beside one that asks withou
 bench-grow: build ## measure with ever more servers and ever more texts of statements; ARGS="--turn 5s --texts 10,100,1000"
 	@.ci/need postgres
 	$(GO) run ./cmd/bench grow --tenantgate bin/tenantgate $(ARGS)
+
+bench-wire: build ## measure the front end for Postgres' protocol beside PgBouncer and Postgres; ARGS="--turn 5s --out docs/benchmarks.md"
+	@.ci/need postgres psql pgbouncer
+	$(GO) run ./cmd/bench wire --tenantgate bin/tenantgate $$(.ci/need --pgbouncers | sed 's/^/--pgbouncer /') $(ARGS)
 
 bench-stages: ## run the Go benchmarks of the stages; BENCH=Decide chooses, PKG=./policy/... too
 	@.ci/need gcc postgres

@@ -111,6 +111,7 @@ func (s *service) wait(log string) error {
 		select {
 		case <-exited:
 			s.cmd = nil
+			said, _ = os.ReadFile(log)
 			return fmt.Errorf("tenantgate ended: %s", said)
 		case <-time.After(20 * time.Millisecond):
 		}

@@ -18,8 +18,8 @@ import (
 type database struct {
 	cluster                         *embedded.Cluster
 	dir                             string
-	hand, statement, control, admin string // URLs: of who writes by hand, of tenantgate's roles, of the superuser
-	project, token                  string
+	hand, statement, control, admin string   // URLs: of who writes by hand, of tenantgate's roles, of the superuser
+	project, token, apiKey          string   // the key is the server's
 	key                             wall.Key // which tenantgate signs with
 	version                         string   // of Postgres
 }
@@ -97,7 +97,7 @@ func (d *database) register(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := store.CreateServerWithID(ctx, project.ID, server, "bench", ""); err != nil {
+	if _, d.apiKey, err = store.CreateServerWithID(ctx, project.ID, server, "bench", ""); err != nil {
 		return err
 	}
 	d.project = project.ID

@@ -1,6 +1,7 @@
 // Command bench measures tenantgate: beside what stands for its price (make bench), beside a
 // server that takes all it can get (make bench-crowd), and with ever more servers and
-// statements (make bench-grow).
+// statements (make bench-grow). Its front end for Postgres' protocol it measures beside PgBouncer
+// (make bench-wire).
 //
 // For the price, on one Postgres, in turns of a second or so, each statement is sent to five fronts by the
 // same clients: tenantgate as it is shipped, with all walls; a bare program, which runs one
@@ -25,6 +26,7 @@ type arguments struct {
 	Compare compareCommand `cmd:"" default:"withargs" help:"Measure the fronts side by side, and print a table."`
 	Crowd   crowdCommand   `cmd:"" help:"Measure what quiet servers get beside one that asks without end, and print a table."`
 	Grow    growCommand    `cmd:"" help:"Measure with ever more servers and ever more texts of statements, and print a table of each."`
+	Wire    wireCommand    `cmd:"" help:"Measure Postgres' protocol beside PgBouncer and Postgres itself, and print a table of each mode."`
 	Front   frontCommand   `cmd:"" hidden:"" help:"Be one of the fronts that tenantgate is compared with."`
 }
 
@@ -60,6 +62,18 @@ type growCommand struct {
 	Servers []int `default:"10,1000,100000" help:"Numbers of servers that are asked for in turn; --servers= leaves them out."`
 	Texts   []int `default:"10,1000,10000" help:"Numbers of texts that are sent in turn; --texts= leaves them out."`
 	Clients int   `default:"16" help:"Clients at once."`
+}
+
+// wireCommand measures what the front end for Postgres' protocol costs.
+type wireCommand struct {
+	options
+	PGBouncer []string      `name:"pgbouncer" placeholder:"FILE" help:"A pgbouncer to compare with; may be repeated, the newest last: the ratios are to that."`
+	Only      []string      `placeholder:"NAME" help:"Only fronts whose name begins so: direct, pgbouncer, tenantgate."`
+	Mode      []string      `default:"extended,prepared,simple" help:"Ways in which pgbench sends."`
+	Statement []string      `default:"point,thousand" help:"Statements: point, thousand."`
+	Clients   int           `default:"16" help:"Clients at once."`
+	Idle      int           `default:"5000" help:"Idle clients whose memory is measured; 0 for none."`
+	Settle    time.Duration `default:"5s" help:"Time before it is."`
 }
 
 // frontCommand is what the processes run that are compared with tenantgate.

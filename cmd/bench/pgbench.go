@@ -22,18 +22,22 @@ var (
 // direct has pgbench run a statement, prepared, for some whole seconds, and one more in which
 // its clients connect: it counts from before that. What each took it writes into a log.
 func (o options) direct(ctx context.Context, d *database, s statement, clients int, length time.Duration) (turn, error) {
+	return o.pgbench(ctx, s.pgbench, "prepared", d.hand, clients, max(1, int(length.Seconds()))+1)
+}
+
+// pgbench has pgbench run a script in one of its modes for so many seconds.
+func (o options) pgbench(ctx context.Context, text, mode, url string, clients, seconds int) (turn, error) {
 	dir, err := os.MkdirTemp("", "tenantgate-pgbench-")
 	if err != nil {
 		return turn{}, err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // the system cleans up
 	script := filepath.Join(dir, "script.sql")
-	if err := os.WriteFile(script, []byte(s.pgbench+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(script, []byte(text+"\n"), 0o600); err != nil {
 		return turn{}, err
 	}
-	seconds := max(1, int(length.Seconds())) + 1
-	cmd := exec.CommandContext(ctx, o.program("pgbench"), "-n", "-M", "prepared", "-c", strconv.Itoa(clients), "-j", strconv.Itoa(min(2, clients)), //nolint:gosec // the caller's choice
-		"-T", strconv.Itoa(seconds), "-f", script, "-l", "--log-prefix", filepath.Join(dir, "log"), d.hand)
+	cmd := exec.CommandContext(ctx, o.program("pgbench"), "-n", "-M", mode, "-c", strconv.Itoa(clients), "-j", strconv.Itoa(min(2, clients)), //nolint:gosec // the caller's choice
+		"-T", strconv.Itoa(seconds), "-f", script, "-l", "--log-prefix", filepath.Join(dir, "log"), url)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return turn{}, fmt.Errorf("pgbench: %w: %s", err, out)

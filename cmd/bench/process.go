@@ -23,24 +23,70 @@ const hertz = 100
 
 // cpuOf reads what a process and its threads had of the CPUs (proc_pid_stat(5)).
 func cpuOf(pid int) (time.Duration, error) {
-	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, fields, err := stat(pid)
 	if err != nil {
 		return 0, err
 	}
-	_, rest, _ := strings.Cut(string(content), ") ") // the name may hold spaces
-	fields := strings.Fields(rest)
-	if len(fields) < 13 {
-		return 0, fmt.Errorf("/proc/%d/stat is not as expected", pid)
+	return ticks(fields[11:13]) // utime and stime
+}
+
+// cpuOfFamily reads what a process, its children and those that it had had of the CPUs.
+func cpuOfFamily(pid int) (time.Duration, error) {
+	_, fields, err := stat(pid)
+	if err != nil {
+		return 0, err
 	}
-	ticks := 0
-	for _, f := range fields[11:13] { // utime and stime
+	all, err := ticks(fields[11:15]) // with cutime and cstime, of children that ended
+	if err != nil {
+		return 0, err
+	}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range entries {
+		child, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue // no process
+		}
+		parent, fields, err := stat(child)
+		if err != nil || parent != pid {
+			continue // it ended, or is another's
+		}
+		took, err := ticks(fields[11:13])
+		if err != nil {
+			return 0, err
+		}
+		all += took
+	}
+	return all, nil
+}
+
+// stat reads /proc/PID/stat from the third field on, and the parent's id.
+func stat(pid int) (parent int, fields []string, err error) {
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, nil, err
+	}
+	_, rest, _ := strings.Cut(string(content), ") ") // the name may hold spaces
+	fields = strings.Fields(rest)
+	if len(fields) < 15 {
+		return 0, nil, fmt.Errorf("/proc/%d/stat is not as expected", pid)
+	}
+	parent, err = strconv.Atoi(fields[1])
+	return parent, fields, err
+}
+
+func ticks(fields []string) (time.Duration, error) {
+	all := 0
+	for _, f := range fields {
 		n, err := strconv.Atoi(f)
 		if err != nil {
 			return 0, err
 		}
-		ticks += n
+		all += n
 	}
-	return time.Duration(ticks) * time.Second / hertz, nil
+	return time.Duration(all) * time.Second / hertz, nil
 }
 
 // residentOf reads how much of a process is in memory, in bytes (proc_pid_statm(5)).

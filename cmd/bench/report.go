@@ -60,7 +60,7 @@ func objects(s sample) float64        { return s.objects }
 func least(s sample) float64          { return float64(s.least) / s.elapsed.Seconds() }
 
 // median of what is told of the samples.
-func median(list []sample, of func(sample) float64) float64 {
+func median[T any](list []T, of func(T) float64) float64 {
 	values := make([]float64, len(list))
 	for i, s := range list {
 		values[i] = of(s)
@@ -69,7 +69,7 @@ func median(list []sample, of func(sample) float64) float64 {
 }
 
 // ratio is the median of the rounds' ratios.
-func ratio(list, to []sample, of func(sample) float64) float64 {
+func ratio[T any](list, to []T, of func(T) float64) float64 {
 	values := make([]float64, min(len(list), len(to)))
 	for i := range values {
 		values[i] = of(list[i]) / of(to[i])
