@@ -181,7 +181,7 @@ func pgxCopyFrom(t *testing.T, conn *pgx.Conn) {
 	equal(t, "none of it is kept", value[int64](t, conn, "SELECT count(*) FROM accounts WHERE aid > 30000"), 0)
 	_, err = conn.PgConn().CopyFrom(t.Context(), strings.NewReader("30001\t1\n30002\t\\N\n"), "COPY tellers (tid, bid) FROM STDIN")
 	equal(t, "NULL where none may be", state(err), "23502")
-	tag, err = conn.PgConn().CopyFrom(t.Context(), strings.NewReader("30001,1\n30002,2\n"), "COPY tellers (tid, bid) FROM STDIN WITH (FORMAT csv)")
+	tag, err := conn.PgConn().CopyFrom(t.Context(), strings.NewReader("30001,1\n30002,2\n"), "COPY tellers (tid, bid) FROM STDIN WITH (FORMAT csv)")
 	if err != nil || tag.RowsAffected() != 2 {
 		t.Fatal(tag, err)
 	}
