@@ -42,6 +42,7 @@ type failure struct {
 	announced bool // the types of its parameters were given
 	outlived  bool // our own deadline ended it, on a server that is there
 	elapsed   time.Duration
+	readOnly  bool // the transaction takes no writes because the caller wanted it so
 }
 
 // server is the error that Postgres reported; nil when it reported none.
@@ -106,12 +107,15 @@ func (f *failure) repeatable() bool {
 	switch {
 	case f.refused != nil:
 		return false
-	case f.unsent, f.stale(), sqlState(f.err) == readOnly:
+	case f.unsent, f.stale(), f.elsewhere():
 		return true
 	default:
 		return f.ended() && f.reached == unbegun
 	}
 }
+
+// elsewhere tells whether writes are to go to another database now.
+func (f *failure) elsewhere() bool { return sqlState(f.err) == readOnly && !f.readOnly }
 
 // undone tells whether the statement certainly left nothing behind. What the server
 // reported before the statement's end, it reported instead of a commit; without a Sync
@@ -148,7 +152,7 @@ func (f *failure) class() string {
 		return classSchema
 	}
 	switch state := sqlState(f.err); {
-	case state == readOnly:
+	case f.elsewhere():
 		return classReadOnly
 	case state == queryCanceled:
 		return classTimeout

@@ -29,6 +29,7 @@ func (e *exchange) open() error {
 		e.s.wire.execute(e.s.wire.bind("", 0))
 		e.expect(answer{kind: ownRun})
 		l.explicit = true
+		l.wants(e.of.Begin)
 	}
 	if !l.opened {
 		e.s.writeLimits(e.time, l.server)

@@ -309,8 +309,11 @@ func (e *exchange) ran(s *proxy.Step, kind answerKind) {
 	a := approvedOf(s)
 	limits := a.Limits()
 	e.review = e.review || a.Writes() && a.Returns() && (limits.MaxRows >= 0 || limits.MaxResultBytes >= 0)
-	if verb := verbOf(s); verb == policy.Commit || verb == policy.Rollback {
+	switch verbOf(s) {
+	case policy.Commit, policy.Rollback:
 		e.link.opened = false // what follows is another transaction
+	case policy.SetTransaction:
+		e.link.wants(a)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
@@ -18,6 +19,7 @@ type Link struct {
 	opened   bool // the prelude of this transaction was written
 	explicit bool // it was opened by a BEGIN
 	failed   bool // and can only be rolled back
+	readOnly bool // and takes no writes, as the client wants it
 	unsynced bool // something was sent since the last Sync
 	exchange exchange
 }
@@ -120,13 +122,20 @@ func (l *Link) release() {
 // end forgets the transaction.
 func (l *Link) end() {
 	l.release()
-	l.explicit, l.failed = false, false
+	l.explicit, l.failed, l.readOnly = false, false, false
 }
 
 // giveUp closes the connection: what is on it can't be told apart any more.
 func (l *Link) giveUp() {
 	if l.held && !l.lease.session.left {
 		l.lease.session.giveUp()
+	}
+}
+
+// wants notes what a BEGIN or SET TRANSACTION says of writes.
+func (l *Link) wants(a *policy.Approved) {
+	if only := a.Command().Modes.ReadOnly; only != nil {
+		l.readOnly = *only
 	}
 }
 

@@ -227,7 +227,7 @@ func (e *exchange) failure(err error) *linkFailure {
 	f := &linkFailure{st: e.statement(s), step: place, client: e.client, ended: e.ended}
 	f.failure = failure{
 		err: err, reached: e.reached, unsent: e.s == nil || !e.s.wire.sent, synced: e.synced && !e.link.explicit || e.ended, at: e.at,
-		outlived: e.late && !e.deaf && e.s != nil && (!e.s.pooled() || e.reached >= begun), elapsed: time.Since(e.start),
+		outlived: e.late && !e.deaf && e.s != nil && (!e.s.pooled() || e.reached >= begun), elapsed: time.Since(e.start), readOnly: e.link.readOnly,
 	}
 	errors.As(err, &f.refused)
 	if f.stale() && e.reading != nil && e.reading.step != nil {

@@ -267,7 +267,7 @@ func (e *exchange) became(state proxy.State) {
 	l := e.link
 	switch state {
 	case proxy.Idle:
-		l.explicit, l.failed = false, false
+		l.explicit, l.failed, l.readOnly = false, false, false
 		l.opened = false
 		e.free = true
 	case proxy.Open:

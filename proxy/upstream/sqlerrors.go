@@ -75,6 +75,9 @@ func (f *failure) explainState(st *statement, pg *pgconn.PgError) *proxy.Error {
 	case queryCanceled:
 		return f.cancelled(st, pg)
 	case readOnly:
+		if f.readOnly {
+			return told(policy.QueryFailed, pg, "the transaction is read only", false)
+		}
 		return unavailable("the database takes no writes at the moment", forLog(pg))
 	case lockNotAvailable:
 		return told(policy.QueryFailed, pg, "a row or table is locked by another statement; try again", true)
