@@ -19,13 +19,17 @@ const (
 // Command is what a statement of the Postgres dialect asks for that is not one on rows.
 type Command = sqltree.Command
 
-// What a Command is made of.
-type (
-	Verb       = sqltree.Verb
-	Modes      = sqltree.Modes
-	CopyStyle  = sqltree.CopyStyle
-	CopyFormat = sqltree.CopyFormat
-)
+// Verb is what a command does. The zero value says that a statement is none.
+type Verb = sqltree.Verb
+
+// Modes are those of a transaction; what is "" or nil was not given.
+type Modes = sqltree.Modes
+
+// CopyStyle is how COPY writes rows, or reads them.
+type CopyStyle = sqltree.CopyStyle
+
+// CopyFormat is a format of COPY.
+type CopyFormat = sqltree.CopyFormat
 
 // The verbs. Those up to RollbackTo are about the transaction, up to Deallocate about the
 // session, up to CloseCursor about cursors, and the last two copy rows.

@@ -21,6 +21,11 @@
 // Approved, only an Approved can be bound to a server and its arguments, and only
 // what is Bound can be sent upstream.
 //
+// In the dialect of Postgres there are commands beside statements on rows. They are read by
+// the same guard and grammar, and what runs is made anew from what was read, and read again to
+// prove that it says the same (sqltree.ReadCommand, Directive.Proved). The query of a DECLARE
+// or COPY goes through all of the steps; COPY of a table is a query or an INSERT made for it.
+//
 // # Invariants
 //
 //   - The zero value of every type here denies.

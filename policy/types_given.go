@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,7 +41,7 @@ func (g GivenTypes) Key() string {
 	}
 	key := make([]byte, 0, 4*len(g))
 	for _, oid := range g {
-		key = append(key, byte(oid>>24), byte(oid>>16), byte(oid>>8), byte(oid))
+		key = binary.BigEndian.AppendUint32(key, oid)
 	}
 	return string(key)
 }

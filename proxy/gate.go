@@ -150,7 +150,7 @@ func (g *Gate) decide(ctx context.Context, c *compiled, s Subject, text string) 
 	if len(s.Types) > c.limits.MaxArgs { // before they cost anything
 		return nil, Refuse(policy.ArgumentCount, fmt.Sprintf("types of %d parameters are given; at most %d are allowed", len(s.Types), c.limits.MaxArgs))
 	}
-	key := planKey{dialect: s.Dialect, types: policy.GivenTypes(s.Types).Key(), text: text}
+	key := planKey{dialect: s.Dialect, types: s.Types.Key(), text: text}
 	if approved, refusal := c.plans.look(key); approved != nil || refusal != nil {
 		g.recorder.PlanCache("hit")
 		return approved, refusal

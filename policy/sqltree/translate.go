@@ -66,6 +66,20 @@ func Native(text string, g Guard) (*Translation, *Fault) {
 	return translate(text, tokens, true)
 }
 
+// Semicolon gives the offset of the first semicolon that ends a statement, as Postgres' lexer
+// sees it: -1 where there is none, or where a text can't be read so far.
+func Semicolon(text string) int {
+	l := &lexer{text: text, guard: Guard{}.orDefaults()}
+	l.nest.frames = make([]frame, 1, 8)
+	for l.skip() {
+		if l.text[l.pos] == ';' {
+			return l.pos
+		}
+		l.token()
+	}
+	return -1
+}
+
 // ended tells whether nothing but semicolons and comments stands behind an offset.
 func ended(text string, at int, g Guard) bool {
 	l := &lexer{text: text, guard: g.orDefaults(), pos: at}
