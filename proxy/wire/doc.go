@@ -8,6 +8,9 @@
 //	listener.go   takes connections, bounds them, and ends with its context
 //	startup.go    TLS, the start-up message, cancel requests       (PostgreSQL manual, 55.2.1)
 //	scram.go      SCRAM-SHA-256 and -PLUS                          (RFC 5802, RFC 7677, RFC 5929)
+//	client.go     what a session has of its client: the next message, and what may end it
+//	transport.go  how long each read and write may take
+//	buffers.go    what is lent to a client while it is served
 //	session.go    the loop: one message after the other, each with its deadline
 //	relay.go      the switch that names every message; its default ends the session
 //	prepared.go   the client's prepared statements and portals

@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"crypto/tls"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -95,6 +96,9 @@ func TestDrain(t *testing.T) {
 		_ = conn.Close()
 		t.Error("it still listens")
 	}
+	if cause := context.Cause(d.base); !errors.Is(cause, errShutdown) {
+		t.Errorf("the sessions' context ended by %v", cause)
+	}
 	if err := d.Serve(context.Background(), nil); err == nil {
 		t.Error("it serves twice")
 	}
@@ -116,6 +120,27 @@ func TestPlaces(t *testing.T) {
 	_ = d.dial(t).ready(shop, shopKey)
 	for _, text := range []string{"server=" + shop, "outcome=terminated", "outcome=gone"} {
 		d.logged(t, text)
+	}
+}
+
+// The log tells who failed to authenticate, and of what is no Postgres client only who looks
+// for it; what a client names is printable there, and where it is told.
+func TestLogOfStartups(t *testing.T) {
+	d := openDoor(t, nil)
+	r := d.dial(t)
+	r.say([]byte("GET / HTTP/1.1\r\n\r\n"))
+	r.gone()
+	d.logged(t, "level=DEBUG msg=\"Postgres client ended\" server=\"\"")
+	user := "a\r\nb\x1b[31m\u202e" + strings.Repeat("x", 100)
+	heard := d.dial(t).login(user, "wrong")
+	body, _ := hex.DecodeString(heard[2][2:])
+	if got, want := errorText(body), "FATAL 28P01 password authentication failed for user \"a??b?[31m?"+strings.Repeat("x", 51)+"\""; got != want {
+		t.Errorf("told %q, want %q", got, want)
+	}
+	d.logged(t, "level=INFO msg=\"Postgres client ended\" server=a??b?[31m?x")
+	d.logged(t, "outcome=unauthorized")
+	if got := printable(strings.Repeat("ä", 60)); got != strings.Repeat("ä", 50)+"…" {
+		t.Error(got)
 	}
 }
 
