@@ -76,7 +76,7 @@ func TestIdleClientHasNoBuffers(t *testing.T) {
 	c, r := bare(t, nil)
 	c.out.Text("of start-up")
 	_ = c.out.Flush()
-	for _, answer := range []int{0, 100, 20_000, 200_000} {
+	for _, answer := range []int{0, 100, 20_000, 200_000, 1} {
 		c.rest()
 		if c.out.Buf != nil || c.lent != nil || len(c.in.Buf) != smallBuffer {
 			t.Errorf("before %d bytes are sent: %d bytes to write into, %d to read", answer, cap(c.out.Buf), len(c.in.Buf))
