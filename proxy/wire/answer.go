@@ -156,23 +156,25 @@ func answered(text string) *answer {
 	if !strings.EqualFold(t.next(), "select") {
 		return nil
 	}
-	a := &answer{}
+	var a answer
 	for {
-		if !t.fact(a) {
+		if !t.fact(&a) {
 			return answeredTypes(text)
 		}
 		switch t.next() {
 		case ",":
 		case ";":
-			if t.next() != "" {
+			if t.next() != "" || t.broken {
 				return nil
 			}
-			return a
+			known := a
+			return &known
 		case "":
 			if t.broken {
 				return nil
 			}
-			return a
+			known := a
+			return &known
 		default:
 			return nil
 		}
@@ -189,7 +191,7 @@ func (t *words) fact(a *answer) bool {
 		}
 		name = strings.ToLower(t.next())
 	}
-	c := column{name: strings.Clone(name)} // it was a view
+	c := column{name: name}
 	var give fact
 	f, known := functions[name]
 	called := t.peek() == "("
@@ -210,6 +212,7 @@ func (t *words) fact(a *answer) bool {
 		}
 		c.of, give = f.of, f.give
 	}
+	c.name = strings.Clone(name) // it was a view
 	if !t.alias(&c) {
 		return false
 	}

@@ -37,7 +37,7 @@ func (s *session) query(body []byte) error {
 	s.prepared.unnamed = nil
 	s.portals.remove("")
 	err := s.script(text)
-	s.tx.wrap = false
+	s.tx.wrap, s.alone[0] = false, part{}
 	if err != nil {
 		if err = s.refuse(err); err != nil {
 			return err
@@ -106,19 +106,20 @@ func stops(err error) bool {
 // first decides on a text as a single statement, which it mostly is. Otherwise it has to be
 // cut.
 func (s *session) first(text string) (parts []part, alone bool) {
-	p := part{text: text}
+	s.alone[0] = part{text: text}
+	p := &s.alone[0]
 	if p.answer = answered(text); p.answer != nil {
 		p.refusal = s.identify()
-		return []part{p}, true
+		return s.alone[:], true
 	}
 	if strings.IndexByte(text, ';') >= 0 && strings.IndexByte(strings.TrimRight(text, "; \t\r\n"), ';') >= 0 {
 		return nil, false
 	}
-	s.judge(&p)
+	s.judge(p)
 	if refusal := refusalIn(p.refusal); refusal != nil && refusal.Code == policy.EmptyQuery {
 		return nil, true
 	}
-	return []part{p}, true
+	return s.alone[:], true
 }
 
 // judge has a part decided on.

@@ -37,6 +37,7 @@ type session struct {
 	copied   *copying // the COPY FROM STDIN that goes on; nil: none does
 	where    string   // the context of the next error; "" for none
 	present  *presence
+	alone    [1]part // the statement of a Query message, where there is one
 }
 
 func newSession(c *client) *session {
@@ -238,6 +239,9 @@ func (s *session) rejected(err error) error {
 
 // refusalIn gives the refusal that err is, if it is one: anything else ends the session.
 func refusalIn(err error) *proxy.Error {
+	if err == nil {
+		return nil
+	}
 	var ends *fatal
 	var refusal *proxy.Error
 	if errors.As(err, &ends) || !errors.As(err, &refusal) {
