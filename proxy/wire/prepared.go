@@ -156,8 +156,14 @@ func (s *session) prepare(name, text string, types []uint32) (*statement, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.mayRun(approved.Command().Verb); err != nil {
+	command := approved.Command()
+	if err := s.mayRun(command.Verb); err != nil {
 		return nil, err
+	}
+	if command.Verb == policy.Show {
+		if err := s.shown(command.Name); err != nil {
+			return nil, err
+		}
 	}
 	if again := s.prepared.unnamed; name == "" && again != nil && again.is(approved, text, types) {
 		again.round = s.round

@@ -155,6 +155,9 @@ func (s *session) part(p *part, several bool) error {
 		})
 		return nil
 	case verb == policy.Show:
+		if err := s.shown(p.approved.Command().Name); err != nil {
+			return err
+		}
 		s.say(func(w *frame.Writer) { s.describeShow(w, p.approved.Command().Name) })
 		return s.perform(p.approved, p.text)
 	case isLocal(verb):

@@ -134,6 +134,14 @@ func (s *session) describeShow(w *frame.Writer, name string) {
 	describeColumns(w, []column{{s.set.spelled(name), textType}}, nil)
 }
 
+// shown refuses a parameter that is not told.
+func (s *session) shown(name string) error {
+	if name == "all" || s.set.spelled(name) != "" {
+		return nil
+	}
+	return unknownParameter(name)
+}
+
 // show does SHOW. Its text is the same in both formats.
 func (s *session) show(name string) error {
 	if name == "all" {
@@ -141,9 +149,6 @@ func (s *session) show(name string) error {
 		return nil
 	}
 	spelled := s.set.spelled(name)
-	if spelled == "" {
-		return unknownParameter(name)
-	}
 	s.say(func(w *frame.Writer) {
 		row(w, s.valueOf(spelled))
 		complete(w, "SHOW")
