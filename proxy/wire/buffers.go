@@ -49,7 +49,8 @@ func (b *buffers) reserve(n int) bool {
 }
 
 // grow gives the client a longer buffer to read into: twice as long as what has come of a
-// message that will have n bytes, so that nobody gets memory for announcing it.
+// message that will have n bytes, so that nobody gets memory for announcing it. A buffer of
+// more than the usual length has no room behind its message: so it is given back with it.
 func (c *client) grow(n int) error {
 	b := &c.server.buffers
 	size := longBuffer
@@ -83,14 +84,6 @@ func (c *client) giveBackReading() {
 	b.long.Add(int64(-c.grown))
 	c.grown = 0
 	c.in.Buf, c.in.At, c.in.End = c.small[:], 0, 0
-}
-
-// shrink moves what is unread to a buffer of the usual length, which it fits.
-func (c *client) shrink() {
-	usual := c.server.buffers.forReading()
-	end := copy(usual, c.in.Buf[c.in.At:c.in.End])
-	c.giveBackReading()
-	c.in.Buf, c.in.End = usual, end
 }
 
 // rest gives back what an idle client does not need. Nothing must be unread.

@@ -155,3 +155,33 @@ func TestCancelWhenFull(t *testing.T) {
 	r.gone()
 	cancelled(ctx, t)
 }
+
+// What runs for a client that closes its connection is ended, whatever it has sent before
+// that; nobody else's is.
+func TestClientIsGone(t *testing.T) {
+	d := openDoor(t, nil)
+	c, r := bare(t, nil)
+	d.clients.mu.Lock()
+	d.clients.open[c.process] = c // d watches it
+	d.clients.mu.Unlock()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	c.running.Store(&cancel)
+	_, other, _ := d.running(t)
+	time.Sleep(2 * watchEvery)
+	if ctx.Err() != nil {
+		t.Error("it is there")
+	}
+	r.say(make([]byte, 1000))
+	_ = r.Close()
+	select {
+	case <-ctx.Done():
+	case <-time.After(5 * time.Second):
+	}
+	if cause := context.Cause(ctx); !errors.Is(cause, errClientGone) {
+		t.Errorf("the cause is %v", cause)
+	}
+	if other.Err() != nil {
+		t.Error("another client's statement was ended")
+	}
+	d.clients.remove(c)
+}

@@ -81,13 +81,10 @@ func (p phase) timed() bool { return p != starting && p != ending }
 // where the client waits for it. Its errors are what run is to return: a *fatal or what the
 // network says.
 func (c *client) next(state proxy.State) (kind byte, body []byte, err error) {
-	switch unread := c.in.Unread(); {
-	case unread == 0:
+	if c.in.Unread() == 0 {
 		if err := c.await(state); err != nil {
 			return 0, nil, err
 		}
-	case len(c.in.Buf) > longBuffer && unread < longBuffer:
-		c.shrink()
 	}
 	return c.take(c.server.cfg.MaxMessageBytes)
 }

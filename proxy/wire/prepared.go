@@ -149,7 +149,7 @@ func (s *session) prepare(name, text string, types []uint32) (*statement, error)
 	if known := answered(text); known != nil {
 		return &statement{name: strings.Clone(name), text: strings.Clone(text), answer: known}, s.mayRun(policy.NoCommand)
 	}
-	approved, err := s.check(text)
+	approved, err := s.check(text, types...)
 	if refusal := refusalIn(err); refusal != nil && refusal.Code == policy.EmptyQuery {
 		return &statement{name: strings.Clone(name)}, nil
 	}
@@ -187,7 +187,7 @@ func (s *session) renew(p *statement) error {
 		return s.mayRun(policy.NoCommand)
 	}
 	if p.round != s.round || !s.asked {
-		approved, err := s.decide(p.text)
+		approved, err := s.decide(p.text, p.approved.Types...)
 		if err != nil {
 			return err
 		}

@@ -2,11 +2,7 @@ package wire
 
 import (
 	"context"
-	"errors"
 )
-
-// errClientGone is the cause of a context whose client closed its connection.
-var errClientGone = errors.New("the client closed the connection")
 
 // presence is a client that is there. Its context is for one exchange after the other,
 // until one is ended: then the next one gets another.

@@ -76,6 +76,11 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	if s.started.Swap(true) {
 		return errors.New("serving Postgres clients: a Server serves once")
 	}
+	watching, stopWatch := context.WithCancel(context.Background())
+	defer s.serving.Wait()
+	defer stopWatch()
+	s.serving.Go(func() { s.watch(watching) })
+
 	stopped := context.AfterFunc(ctx, func() { s.drain.Store(draining); _ = ln.Close() })
 	err := s.accept(ctx, ln)
 	stopped()
@@ -96,7 +101,6 @@ func (s *Server) endAll() {
 	s.giveUp(errShutdown)
 	s.wait(cancelGrace)
 	s.clients.cut()
-	s.serving.Wait()
 }
 
 // wait waits for the clients to end, and wakes those that need not go on.

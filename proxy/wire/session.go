@@ -10,9 +10,6 @@ import (
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
-// frontend is the name of this front end to the gate.
-const frontend = "wire"
-
 // session serves one client that has authenticated. It belongs to the client's goroutine.
 type session struct {
 	c    *client
@@ -44,7 +41,7 @@ func newSession(c *client) *session {
 	cfg := &c.server.cfg
 	return &session{
 		c: c, gate: cfg.Gate, link: cfg.Open(c.serverID),
-		subject: proxy.Subject{Frontend: frontend, Dialect: policy.Postgres, Server: proxy.Server{ID: c.serverID}},
+		subject: proxy.Subject{Frontend: Frontend, Dialect: policy.Postgres, Server: proxy.Server{ID: c.serverID}},
 	}
 }
 
@@ -185,7 +182,7 @@ func (s *session) pay() (err error) {
 
 // check has the gate decide on a text, for one statement of the budget; texts that only
 // begin and end transactions are free.
-func (s *session) check(text string) (*policy.Approved, error) {
+func (s *session) check(text string, types ...uint32) (*policy.Approved, error) {
 	if err := s.identify(); err != nil {
 		return nil, err
 	}
@@ -194,15 +191,17 @@ func (s *session) check(text string) (*policy.Approved, error) {
 			return nil, err
 		}
 	}
-	return s.decide(text)
+	return s.decide(text, types...)
 }
 
-// decide has the gate decide on a text.
-func (s *session) decide(text string) (*policy.Approved, error) {
+// decide has the gate decide on a text, with the types that the client gives its parameters.
+func (s *session) decide(text string, types ...uint32) (*policy.Approved, error) {
 	if err := s.identify(); err != nil {
 		return nil, err
 	}
+	s.subject.Types = types
 	approved, err := s.gate.Check(s.base, s.subject, text)
+	s.subject.Types = nil
 	if err != nil {
 		return nil, s.rejected(err)
 	}
@@ -230,7 +229,7 @@ func (s *session) rejected(err error) error {
 	if refusal.Code == policy.EmptyQuery {
 		return refusal
 	}
-	s.recorder().Rejected(string(refusal.Code), frontend)
+	s.recorder().Rejected(string(refusal.Code), Frontend)
 	if refusal.Code == policy.ForeignServerID {
 		s.recorder().Overridden(1) // refused, not replaced
 	}

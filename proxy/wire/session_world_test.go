@@ -89,15 +89,17 @@ func (g *deciding) Check(_ context.Context, s proxy.Subject, text string) (*poli
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.checked++
-	if known := g.kept[text]; known != nil {
+	if known := g.kept[text]; known != nil && len(s.Types) == 0 {
 		return known, nil
 	}
 	text = strings.Clone(text)
-	d := g.policy.Decide(text, s.Dialect)
+	d := g.policy.Decide(text, s.Dialect, s.Types...)
 	if d.Verdict != policy.Allow {
 		return nil, proxy.FromReason(d.Reason)
 	}
-	g.kept[text] = d.Approved
+	if len(s.Types) == 0 {
+		g.kept[text] = d.Approved
+	}
 	return d.Approved, nil
 }
 
@@ -148,7 +150,8 @@ func (l *scripted) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer
 		if l.before != nil {
 			l.before(ctx, sql)
 		}
-		if isValid && len(step.Bound.Params()) > 0 {
+		hasArgs := step.Verb == proxy.Bind || step.Verb == proxy.Simple || step.Verb == proxy.Quiet
+		if hasArgs && len(step.Bound.Params()) > 0 {
 			var values []string
 			for _, p := range step.Bound.Params() {
 				if p.Index >= 0 {
