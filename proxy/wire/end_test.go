@@ -189,6 +189,41 @@ func bare(t *testing.T, change func(*Config)) (*client, *raw) {
 	return c, &raw{Conn: theirs, t: t}
 }
 
+// A client that takes nothing does not keep the service from ending, however long it may
+// take to write to it.
+func TestEndIsNotHeldUp(t *testing.T) {
+	d := openDoor(t, func(c *Config) { c.DrainTimeout = 10 * time.Millisecond })
+	c, _ := bare(t, nil)
+	if full := d.clients.add(c); full != nil {
+		t.Fatal(full)
+	}
+	d.serving.Go(func() {
+		_, _ = c.Write(make([]byte, 64<<20))
+		d.clients.remove(c)
+	})
+	begin := time.Now()
+	if err := d.close(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begin); took < cancelGrace || took > cancelGrace+2*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// A client that is still sending when its connection ends reads why: it is not reset.
+func TestToldWhileSending(t *testing.T) {
+	d := openDoor(t, nil)
+	r := d.dial(t)
+	r.say(append(startupOf(2<<16, "user", shop), make([]byte, 100_000)...))
+	if kind, _, err := r.hear(); kind != 'E' || err != nil {
+		t.Fatalf("%q %v", kind, err)
+	}
+	r.say(make([]byte, 100_000))
+	if rest, err := io.ReadAll(r); len(rest) > 0 || err != nil {
+		t.Errorf("%q %v", rest, err)
+	}
+}
+
 // Each wait has its time, and tells which it was.
 func TestTimesAreOver(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -52,6 +52,6 @@ func (c *client) gone() bool {
 		return false
 	}
 	closed := false
-	err = raw.Control(func(fd uintptr) { closed = isClosed(int(fd)) }) //nolint:gosec // a file descriptor
+	err = raw.Control(func(fd uintptr) { closed = isClosed(int(fd)) })
 	return closed || err != nil
 }

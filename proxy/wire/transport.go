@@ -175,8 +175,10 @@ func (c *client) tell(f *fatal) {
 	if c.out.Flush() != nil {
 		return
 	}
-	half, ok := c.conn.(interface{ CloseWrite() error })
-	if ok && half.CloseWrite() == nil {
+	if secured, ok := c.conn.(*tls.Conn); ok {
+		_ = secured.CloseWrite() // says that this is all
+	}
+	if half, ok := c.socket.Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
 		_, _ = io.CopyN(io.Discard, c.socket.Conn, lingerBytes)
 	}
 }
