@@ -35,7 +35,7 @@ func beginsWith(text string, words []string) bool {
 
 // commands are the words that the commands begin with which reach the database. Their text is
 // the engine's own.
-var commands = []string{"begin", "commit", "rollback", "savepoint", "release", "declare", "fetch", "move", "close", "copy"}
+var commands = []string{"begin", "commit", "rollback", "savepoint", "release", "declare", "fetch", "move", "close", "copy", "set"}
 
 // isCommand tells whether a text begins as such a command does.
 func isCommand(text string) bool { return beginsWith(text, commands) }

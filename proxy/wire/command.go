@@ -216,13 +216,36 @@ func (s *session) setTransaction(approved *policy.Approved, modes policy.Modes) 
 	case !s.tx.block:
 		s.notice("25P01", "SET TRANSACTION can only be used in transaction blocks")
 	case s.tx.sent:
-		return s.simple(approved, 0)
+		return s.setLate(approved, modes)
 	default:
 		if err := s.beginWith(nil, merged(s.tx.modes, modes)); err != nil {
 			return err
 		}
 	}
 	s.tag("SET")
+	return nil
+}
+
+// setLate sets modes once statements have run: as in Postgres, the transaction can become
+// read-only, and that is all.
+func (s *session) setLate(approved *policy.Approved, modes policy.Modes) error {
+	now := s.tx.modes
+	switch {
+	case modes.Isolation != "" && modes.Isolation != isolation(now.Isolation):
+		return told("25001", "SET TRANSACTION ISOLATION LEVEL must be called before any query")
+	case modes.Deferrable != nil:
+		return told("25001", "SET TRANSACTION [NOT] DEFERRABLE must be called before any query")
+	case modes.ReadOnly == nil || !*modes.ReadOnly:
+		if modes.ReadOnly != nil && onOff(now.ReadOnly) == "on" {
+			return told("25001", "transaction read-write mode must be set before any query")
+		}
+		s.tag("SET")
+		return nil
+	}
+	if err := s.simple(approved, 0); err != nil {
+		return err
+	}
+	s.tx.modes = merged(now, policy.Modes{ReadOnly: modes.ReadOnly})
 	return nil
 }
 

@@ -15,7 +15,7 @@ func (s *session) settled() error {
 	if s.tx.ending == policy.NoCommand {
 		return nil
 	}
-	return s.exchange(false)
+	return s.exchange(true) // what comes behind it is another cycle
 }
 
 // exchange has the link do what was collected; at a Sync, it commits what was not begun.

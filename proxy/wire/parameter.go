@@ -172,6 +172,9 @@ func checkDateStyle(value, before string) (string, *proxy.Error) {
 		*part, *have = to, true
 		return !conflict
 	}
+	if strings.TrimSpace(value) == "" {
+		return before, nil
+	}
 	for word := range strings.SplitSeq(value, ",") {
 		word = strings.ToUpper(strings.Trim(strings.TrimSpace(word), `"`))
 		ok := false

@@ -306,12 +306,17 @@ type sitting struct {
 // sit has a session serve a client that has authenticated.
 func sit(t testing.TB, settings ...asked) *sitting {
 	t.Helper()
-	w := &sitting{
-		t: t, gate: newDeciding(t), link: &scripted{fails: map[string]*proxy.Error{}},
-		tally: &tally{counts: map[string]int{}}, ended: make(chan error, 1),
-	}
+	link := &scripted{fails: map[string]*proxy.Error{}}
+	w := sitOn(t, newDeciding(t), link, settings)
+	w.link = link
+	return w
+}
+
+func sitOn(t testing.TB, gate *deciding, link Link, settings []asked) *sitting {
+	t.Helper()
+	w := &sitting{t: t, gate: gate, tally: &tally{counts: map[string]int{}}, ended: make(chan error, 1)}
 	server, err := New(Config{
-		Gate: w.gate, Open: func(string) Link { return w.link }, Recorder: w.tally,
+		Gate: w.gate, Open: func(string) Link { return link }, Recorder: w.tally,
 		Logger: slog.New(slog.DiscardHandler), TLSMode: TLSDisable, ServerVersion: func() string { return "15.4" },
 	})
 	if err != nil {
