@@ -61,9 +61,9 @@ func link(t *testing.T, cfg Config) *linked {
 	return l
 }
 
-func (l *linked) approve(text string) *policy.Approved {
+func (l *linked) approve(text string, types ...uint32) *policy.Approved {
 	l.t.Helper()
-	d := l.policy.Decide(text, policy.Postgres)
+	d := l.policy.Decide(text, policy.Postgres, types...)
 	if d.Verdict != policy.Allow {
 		l.t.Fatalf("%s: %+v", text, d.Reason)
 	}
@@ -92,7 +92,12 @@ func (l *linked) simple(text string) proxy.Step {
 // extended are the steps of Parse, Describe, Bind, Describe and Execute.
 func (l *linked) extended(text string, args ...string) []proxy.Step {
 	l.t.Helper()
-	a := l.approve(text)
+	return l.typed(nil, text, args...)
+}
+
+func (l *linked) typed(types []uint32, text string, args ...string) []proxy.Step {
+	l.t.Helper()
+	a := l.approve(text, types...)
 	p, b := &proxy.Prepared{Approved: a}, l.bound(a, args...)
 	return []proxy.Step{
 		{Verb: proxy.Prepare, Prepared: p}, {Verb: proxy.Describe, Prepared: p}, {Verb: proxy.Bind, Prepared: p, Bound: b},
@@ -192,8 +197,7 @@ func TestLinkExtended(t *testing.T) {
 		l.want(proxy.Exchange{Steps: steps, Commit: true}, proxy.Idle,
 			"ParseComplete", "params [23 20]", "columns body:25:0 int8:20:0", "BindComplete", "columns body:25:0 int8:20:0", "row b|7", "done SELECT 1")
 	}
-	steps := l.extended("SELECT body FROM notes WHERE id = $1", "2")
-	steps[0].Prepared.Types = []uint32{20}
+	steps := l.typed([]uint32{20}, "SELECT body FROM notes WHERE id = $1", "2")
 	steps[2].Formats, steps[3].Formats = []int16{1}, []int16{1}
 	l.want(proxy.Exchange{Steps: steps, Commit: true}, proxy.Idle,
 		"ParseComplete", "params [20]", "columns body:25:0", "BindComplete", "columns body:25:1", "row b", "done SELECT 1")

@@ -85,10 +85,10 @@ func (e *exchange) tell(a *answer) error {
 	case toldClosed:
 		out.Empty(frame.CloseComplete)
 	case toldNothing:
-		tellParams(out, a.step.Prepared.Approved, nil, described{})
+		tellParams(out, a.step.Prepared.Approved, described{})
 		out.Empty(frame.NoData)
 	case toldStatement:
-		tellParams(out, a.step.Prepared.Approved, a.step.Prepared.Types, *a.wanted.told)
+		tellParams(out, a.step.Prepared.Approved, *a.wanted.told)
 		return tellColumns(out, *a.wanted.told, nil)
 	case toldPortal:
 		return e.tellColumns(a, a.step.Formats)
@@ -228,7 +228,7 @@ func (e *exchange) fetched() error {
 	if err != nil {
 		return err
 	}
-	tellParams(e.out, e.reading.step.Prepared.Approved, nil, d)
+	tellParams(e.out, e.reading.step.Prepared.Approved, d)
 	return tellColumns(e.out, d, nil)
 }
 

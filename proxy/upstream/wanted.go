@@ -27,7 +27,7 @@ func wantedOf(p *proxy.Prepared, a *policy.Approved) *wanted {
 	if w != nil && w.sql == a.Rewritten() {
 		return w
 	}
-	next := newWanted(a, p.Types)
+	next := newWanted(a)
 	if w != nil {
 		next.told = w.told
 	}
@@ -35,7 +35,8 @@ func wantedOf(p *proxy.Prepared, a *policy.Approved) *wanted {
 	return next
 }
 
-func newWanted(a *policy.Approved, given []uint32) *wanted {
+func newWanted(a *policy.Approved) *wanted {
+	given := a.Types()
 	w := &wanted{sql: a.Rewritten(), key: a.Rewritten()}
 	for i := range a.NumParams() {
 		at := a.ArgOf(i)
@@ -59,22 +60,15 @@ func newWanted(a *policy.Approved, given []uint32) *wanted {
 	return w
 }
 
-// unspecified is the type of a parameter that nothing determines; see pg_type.dat.
-const unspecified = 25 // text
-
 // tellParams writes the types of the caller's parameters: of each that became a parameter of
-// the final text the one that Postgres found, else the one that was given.
-func tellParams(out *frame.Writer, a *policy.Approved, given []uint32, said described) {
+// the final text the one that Postgres found, else what the engine knows of it.
+func tellParams(out *frame.Writer, a *policy.Approved, said described) {
 	at := out.Open(frame.ParameterDescription)
 	n := a.NumArgs()
 	out.Int16(n)
 	first := len(out.Buf)
 	for i := range n {
-		oid := uint32(unspecified)
-		if i < len(given) && given[i] != 0 {
-			oid = given[i]
-		}
-		out.Int32(int(oid))
+		out.Int32(int(a.ArgType(i)))
 	}
 	for i, oid := range said.params {
 		if arg := a.ArgOf(i); arg >= 0 && arg < n {
