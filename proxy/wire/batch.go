@@ -90,4 +90,6 @@ func within[T any](s []T, most int) []T {
 }
 
 // view gives bytes as a string without a copy: it is valid as long as they are.
-func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+func view(b []byte) string {
+	return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // of its own length
+}

@@ -150,7 +150,7 @@ func (s *session) prepare(name, text string, types []uint32) (*statement, error)
 		return &statement{name: strings.Clone(name), text: strings.Clone(text), answer: known}, s.mayRun(policy.NoCommand)
 	}
 	approved, err := s.check(text, types...)
-	if refusal := refusalIn(err); refusal != nil && refusal.Code == policy.EmptyQuery {
+	if isEmpty(err) {
 		return &statement{name: strings.Clone(name)}, nil
 	}
 	if err != nil {

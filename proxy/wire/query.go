@@ -14,6 +14,9 @@ import (
 // by the policy.
 const mostScript = 1 << 20
 
+// mostParts bounds the statements of a Query message.
+const mostParts = 1000
+
 // part is one statement of a Query message, and what was decided on it.
 type part struct {
 	text     string
@@ -84,17 +87,33 @@ func (s *session) parts(text string) ([]part, error) {
 		return p, nil
 	}
 	text = strings.Clone(text) // a COPY among the statements reads further messages
-	var parts []part
-	for _, cut := range policy.Split(text) {
-		at := int(uintptr(unsafe.Pointer(unsafe.StringData(cut.Text))) - uintptr(unsafe.Pointer(unsafe.StringData(text))))
-		p := part{text: cut.Text, offset: utf8.RuneCountInString(text[:at])}
+	cuts, ok := policy.Statements(text, mostParts)
+	if !ok {
+		return nil, &proxy.Error{Code: policy.QueryTooLong, Message: "a query message holds more than " + number(mostParts) + " statements", Hint: "Send fewer statements at once."}
+	}
+	parts := make([]part, 0, len(cuts))
+	from, chars := 0, 0
+	for _, cut := range cuts {
+		at := placeIn(text, cut)
+		chars += utf8.RuneCountInString(text[from:at])
+		from = at
+		p := part{text: cut, offset: chars}
 		if s.judge(&p); refusalIn(p.refusal) == nil && p.refusal != nil || stops(p.refusal) {
 			s.offset = p.offset
 			return nil, p.refusal
 		}
+		if isEmpty(p.refusal) {
+			continue
+		}
 		parts = append(parts, p)
 	}
 	return parts, nil
+}
+
+// placeIn gives the offset of a part of a text, which it shares its memory with.
+func placeIn(text, part string) int {
+	begin, at := unsafe.Pointer(unsafe.StringData(text)), unsafe.Pointer(unsafe.StringData(part)) //nolint:gosec // they are compared
+	return int(uintptr(at) - uintptr(begin))
 }
 
 // stops tells refusals that are about the whole of a message.
@@ -116,10 +135,16 @@ func (s *session) first(text string) (parts []part, alone bool) {
 		return nil, false
 	}
 	s.judge(p)
-	if refusal := refusalIn(p.refusal); refusal != nil && refusal.Code == policy.EmptyQuery {
+	if isEmpty(p.refusal) {
 		return nil, true
 	}
 	return s.alone[:], true
+}
+
+// isEmpty tells a text in which there is nothing to do.
+func isEmpty(err error) bool {
+	refusal := refusalIn(err)
+	return refusal != nil && refusal.Code == policy.EmptyQuery
 }
 
 // judge has a part decided on.

@@ -33,8 +33,8 @@ const realSchema = `
 CREATE TABLE notes (server_id text, id int, body text, at timestamptz, UNIQUE (server_id, id));
 INSERT INTO notes VALUES ('` + ownID + `', 1, 'a', '2024-07-01 12:00Z'), ('other', 1, 'canary', now())`
 
-// real has a session serve a client of a real database.
-func real(t *testing.T, settings ...asked) (*sitting, *pgx.Conn) {
+// onPostgres has a session serve a client of a real database.
+func onPostgres(t *testing.T, settings ...asked) (*sitting, *pgx.Conn) {
 	t.Helper()
 	url := pgtest.Database(t)
 	admin, err := pgx.Connect(t.Context(), url)
@@ -71,7 +71,7 @@ func real(t *testing.T, settings ...asked) (*sitting, *pgx.Conn) {
 }
 
 func TestRealStatements(t *testing.T) {
-	w, _ := real(t)
+	w, _ := onPostgres(t)
 	w.is(w.query("SELECT id, body FROM notes"), "columns(id:23,body:25) row(1,a) <SELECT 1> I")
 	w.is(w.query("INSERT INTO notes (id, body) VALUES (2, 'b')"), "<INSERT 0 1> I")
 	w.is(w.query("INSERT INTO notes (id, body) VALUES (3, 'c'); INSERT INTO notes (id, body) VALUES (2, 'b'); SELECT 1"), "<INSERT 0 1> ERROR 23505 I")
@@ -87,7 +87,7 @@ func TestRealStatements(t *testing.T) {
 }
 
 func TestRealTransactions(t *testing.T) {
-	w, _ := real(t)
+	w, _ := onPostgres(t)
 	w.is(w.query("BEGIN ISOLATION LEVEL REPEATABLE READ"), "<BEGIN> T")
 	w.is(w.query("INSERT INTO notes (id) VALUES (2)"), "<INSERT 0 1> T")
 	w.is(w.query("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE"), "ERROR 25001 E")
@@ -124,7 +124,7 @@ func TestRealTransactions(t *testing.T) {
 }
 
 func TestRealSettings(t *testing.T) {
-	w, _ := real(t, asked{"TimeZone", "Asia/Tokyo"})
+	w, _ := onPostgres(t, asked{"TimeZone", "Asia/Tokyo"})
 	const at = "SELECT at FROM notes"
 	w.is(w.query(at), "columns(at:1184) row(2024-07-01 21:00:00+09) <SELECT 1> I")
 	w.is(w.query("SET TimeZone = 'Mars/Olympus'"), "ERROR 22023 I")
@@ -139,13 +139,13 @@ func TestRealSettings(t *testing.T) {
 	w.query("SET statement_timeout = '50ms'")
 	w.is(w.query("SELECT count(*) FROM generate_series(1, 100000000) AS g(x)"), "columns(count:20) ERROR 57014 I")
 
-	bad, _ := real(t, asked{"TimeZone", "Mars/Olympus"})
+	bad, _ := onPostgres(t, asked{"TimeZone", "Mars/Olympus"})
 	bad.is(bad.query(at), "FATAL 22023 end")
 }
 
 // Portals with row limits, over several exchanges, and cursors.
 func TestRealPortals(t *testing.T) {
-	w, _ := real(t)
+	w, _ := onPostgres(t)
 	w.query("INSERT INTO notes (id) VALUES (2), (3), (4)")
 	w.query("BEGIN")
 	w.is(w.pipe(&pgproto3.Parse{Query: "SELECT id FROM notes WHERE id > $1 ORDER BY id"}, &pgproto3.Bind{DestinationPortal: "p", Parameters: [][]byte{[]byte("0")}},
@@ -161,7 +161,7 @@ func TestRealPortals(t *testing.T) {
 }
 
 func TestRealCopy(t *testing.T) {
-	w, admin := real(t)
+	w, admin := onPostgres(t)
 	w.is(w.copied("COPY notes (id, body) FROM STDIN", strings.Repeat("x", 0)+"2\tb\n3\t\\N\n"), "copyin0 [0 0] <COPY 2> I")
 	w.is(w.copied("COPY notes (id, body) FROM STDIN", "4\tb\n3\tc\n"), "copyin0 [0 0] ERROR 23505 COPY notes, line 2 I")
 	w.is(w.copied("COPY notes (id, body) FROM STDIN (FORMAT csv)", "4,\"b\n\"\nfive,c\n"), "copyin0 [0 0] ERROR 22P02 COPY notes, line 2 I")
@@ -175,7 +175,7 @@ func TestRealCopy(t *testing.T) {
 }
 
 func TestRealCancel(t *testing.T) {
-	w, _ := real(t)
+	w, _ := onPostgres(t)
 	go func() {
 		time.Sleep(300 * time.Millisecond)
 		w.client.cancelRunning()

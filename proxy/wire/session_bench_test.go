@@ -3,6 +3,7 @@ package wire
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -82,7 +83,7 @@ func BenchmarkSession(b *testing.B) {
 			c.in.From = bufio.NewReader(io.MultiReader(strings.NewReader(string(encoded(&pgproto3.Parse{Name: "s", Query: point}, &pgproto3.Sync{}))), c))
 			b.ReportAllocs()
 			b.ResetTimer()
-			if err := s.run(b.Context()); err != io.EOF {
+			if err := s.run(b.Context()); !errors.Is(err, io.EOF) {
 				b.Fatal(err)
 			}
 		})

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -24,6 +25,9 @@ func TestSimple(t *testing.T) {
 	w.is(w.query(""), "empty I")
 	w.is(w.query(" ; ; -- nothing"), "empty I")
 	w.is(w.query("SELECT id FROM messages;SELECT id FROM files; "), "columns() row() <SELECT 1> columns() row() <SELECT 1> I")
+	w.is(w.query("/* a */; SELECT id FROM messages; -- b\n;"), "columns() row() <SELECT 1> I")
+	w.is(w.query("/* a */; -- b\n;"), "empty I")
+	w.is(w.query(strings.Repeat("SELECT 1;", mostParts+1)), "ERROR 54000 I")
 	w.is(w.query("SELECT 1 FORM x"), "ERROR 42601@15 I")
 	w.link.did()
 	w.is(w.query("SELECT id FROM messages; SELECT 1 FORM x"), "ERROR 42601@40 I")
