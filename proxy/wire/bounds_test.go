@@ -194,6 +194,18 @@ func TestAsksAgain(t *testing.T) {
 	}
 }
 
+// A client can have its idle transactions end sooner, not later.
+func TestOwnIdleTimeout(t *testing.T) {
+	w := greeted(t)
+	w.query("SET idle_in_transaction_session_timeout = 80")
+	start := time.Now()
+	w.query("BEGIN")
+	w.is(w.answers(), "FATAL 25P03 end")
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
 // An idle session ends after its time; in a transaction after a shorter one.
 func TestIdleInTransaction(t *testing.T) {
 	w := greeted(t)

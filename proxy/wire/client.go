@@ -46,6 +46,8 @@ type client struct {
 	phase   atomic.Uint32 // a phase
 	running atomic.Pointer[context.CancelCauseFunc]
 
+	openTimeout time.Duration // the client's own for a transaction that is idle; 0: none
+
 	reading patience
 	writing patience
 	lent    *[]byte // what out.Buf was at first; nil: nothing was lent

@@ -13,8 +13,13 @@
 //	buffers.go    what is lent to a client while it is served
 //	session.go    the loop: one message after the other, each with its deadline
 //	relay.go      the switch that names every message; its default ends the session
+//	query.go      the simple protocol
+//	extended.go   the extended one
 //	prepared.go   the client's prepared statements and portals
+//	exchange.go   what is collected goes to the link, and what became of it
 //	command.go    what is no statement on rows: transactions, settings, cursors
+//	settings.go   what a client has set, as lasting as its transaction
+//	copyin.go     COPY FROM STDIN: rows are decoded and inserted
 //	answer.go     what is answered here, such as version() and SHOW
 //	refuse.go     how a refusal is told: ErrorResponse, with the code in DETAIL
 //

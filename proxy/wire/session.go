@@ -130,6 +130,7 @@ func (s *session) ready() error {
 	}
 	w := &s.c.out
 	s.set.tell(w)
+	s.c.openTimeout = s.set.now.idle
 	at := w.Open(frame.ReadyForQuery)
 	w.Byte(byte(s.tx.state()))
 	w.Shut(at)

@@ -118,6 +118,9 @@ func (c *client) span(in phase) time.Duration {
 	case idle:
 		return c.server.cfg.IdleTimeout
 	case transaction:
+		if own := c.openTimeout; own > 0 {
+			return min(own, c.server.cfg.TransactionIdleTimeout)
+		}
 		return c.server.cfg.TransactionIdleTimeout
 	default:
 		return c.server.cfg.ReadTimeout
