@@ -18,7 +18,7 @@ WALLS      ?= all,engine,database
 SOURCES := clients cmd control doctor metrics policies policy proof proxy wall
 
 .DEFAULT_GOAL := help
-.PHONY: build run test clients pg-matrix lint bench bench-crowd bench-grow bench-wire bench-stages bench-walls fuzz prove clean help
+.PHONY: build run test clients pg-matrix lint bench bench-crowd bench-grow bench-wire bench-stages bench-walls fuzz prove smith clean help
 
 build: ## build bin/tenantgate
 	@.ci/need gcc
@@ -29,7 +29,7 @@ run: build ## start the service on an embedded Postgres; ARGS="--http-addr 127.0
 	bin/tenantgate dev $(ARGS)
 
 test: ## go vet and all tests with the race detector, on a real Postgres; PKG=./policy/... for some
-	@.ci/need gcc postgres promtool psql node
+	@.ci/need gcc postgres promtool psql node sqlsmith
 	$(GO) vet $(PKG)
 	PATH="$$PATH:$$(.ci/need --tools)" $(GO) test -race -timeout 15m $(PKG)
 
@@ -84,6 +84,12 @@ prove: ## the long proof of isolation; STATEMENTS=300000 SEED=1 WALLS=all,engine
 	@.ci/need gcc postgres
 	@echo "seed $(SEED)"
 	$(GO) test ./proof -run '^TestProve$$' -timeout 0 -v -statements $(STATEMENTS) -seed $(SEED) -mode $(WALLS)
+
+smith: STATEMENTS = 50000
+smith: ## replay statements of sqlsmith as one server; STATEMENTS=50000 SEED=1
+	@.ci/need gcc postgres sqlsmith
+	@echo "seed $(SEED)"
+	$(GO) test ./proof/smith -timeout 0 -v -statements $(STATEMENTS) -seed $(SEED)
 
 clean: ## remove what was built; the data of `make run` stays
 	rm -rf bin

@@ -28,6 +28,7 @@ var arrows = map[string][]string{
 	"policies/gen":            {"policies/internal/builtin", "control/embedded"},
 	"proxy/rest/resttest":     {"proxy", "proxy/rest"},
 	"proof":                   {"proof/statement", "control", "policies", "policy", "proxy/upstream", "wall"},
+	"proof/smith":             {},
 	"proof/statement":         {"policy"},
 }
 

@@ -1,0 +1,119 @@
+package smith_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tenantgate/tenantgate/control"
+	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proof"
+)
+
+// serve runs tenantgate in front of the shared database, and gives the URL of a client that is
+// the server.
+func serve(t *testing.T, flags ...string) string {
+	t.Helper()
+	cluster, dir := pgtest.Cluster(t), t.TempDir()
+	store := pgtest.Database(t)
+	project, key := register(t, store)
+	if err := (control.WallKeys{ControlURL: store, OwnerURL: world.shared}).Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, cluster.AdminURL("postgres"), "ALTER ROLE "+world.role+" LOGIN NOINHERIT PASSWORD 'smith'")
+	program, file := filepath.Join(dir, "tenantgate"), filepath.Join(dir, "policy.yaml")
+	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/tenantgate").CombinedOutput(); err != nil {
+		t.Fatalf("building tenantgate: %v: %s", err, out)
+	}
+	rules := proof.PolicyFile(policy.Inject) + "limits: {maxRows: none, maxResultBytes: none, maxConcurrent: none, requestsPerSecond: none}\n"
+	if err := os.WriteFile(file, []byte(rules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.Create(filepath.Join(dir, "stderr.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	cmd := exec.Command(program, append([]string{"serve", "--http-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0", "--rls", "required", "--policy", file, "--log-format", "json"}, flags...)...)
+	cmd.Env = append(os.Environ(), "TENANTGATE_DATABASE_URL="+pgtest.As(t, world.shared, world.role, "smith"), "TENANTGATE_CONTROL_DATABASE_URL="+store,
+		"TENANTGATE_LOOKUP_DATABASE_URL="+world.shared)
+	cmd.Stderr = log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("project %s: tenantgate ended with %v", project, err)
+		}
+	})
+	u := url.URL{Scheme: "postgres", User: url.UserPassword(proof.Servers[0], key), Host: serving(t, log.Name()), Path: "/" + proof.Servers[0], RawQuery: "sslmode=disable"}
+	return u.String()
+}
+
+// register makes a control store with the server in it.
+func register(t *testing.T, url string) (project, key string) {
+	t.Helper()
+	if err := control.MigrateControl(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	store, err := control.Open(t.Context(), control.Config{ControlURL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	made, err := store.CreateProject(t.Context(), "smith")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, key, err = store.CreateServerWithID(t.Context(), made.ID, proof.Servers[0], "smith", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.ID, key
+}
+
+// serving reads the log until it tells where the listener is.
+func serving(t *testing.T, log string) string {
+	t.Helper()
+	for range 1500 {
+		said, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(said) {
+			var entry struct{ Msg, PG string }
+			if json.Unmarshal(line, &entry) == nil && entry.Msg == "serving" {
+				return entry.PG
+			}
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	said, _ := os.ReadFile(log)
+	t.Fatal("tenantgate was not ready in time: ", strings.TrimSpace(string(said)))
+	return ""
+}
+
+// TestGate replays through tenantgate. It waits for the listener: -gate has it run.
+func TestGate(t *testing.T) {
+	if !*gate {
+		t.Skip("no listener yet; -gate")
+	}
+	cfg := build(t)
+	cfg.Gate = serve(t, "--pg-addr", "127.0.0.1:0")
+	report := replayed(t, cfg)
+	for _, f := range report.Findings {
+		t.Error(f)
+	}
+	if report.Leaks+report.Mismatches+report.Lost > 0 || report.Admitted == 0 {
+		t.Error("see above")
+	}
+}

@@ -1,0 +1,102 @@
+package smith
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// narrowSQL shows sqlsmith, which qualifies only some names, fewer functions and tables. What
+// takes any type goes too: sqlsmith takes "any" for a type like others, and most of what it
+// writes then is nothing that Postgres runs. The database is a copy that is thrown away.
+const narrowSQL = `CREATE SCHEMA smith;
+CREATE TABLE smith.functions (name name PRIMARY KEY);
+INSERT INTO smith.functions SELECT unnest(string_to_array('%s', ','));
+CREATE VIEW smith.pg_proc AS SELECT * FROM pg_catalog.pg_proc
+	WHERE pronamespace = 'pg_catalog'::regnamespace AND proname IN (SELECT name FROM smith.functions)
+	AND NOT EXISTS (SELECT FROM pg_catalog.pg_type AS y WHERE y.typtype = 'p' AND (y.oid = prorettype OR y.oid = ANY (proargtypes)));
+SET allow_system_table_mods = on;
+DELETE FROM pg_catalog.pg_operator WHERE EXISTS (SELECT FROM pg_catalog.pg_type AS y WHERE y.typtype = 'p' AND y.oid IN (oprleft, oprright));
+ALTER VIEW information_schema.tables RENAME TO all_tables;
+CREATE VIEW information_schema.tables AS SELECT * FROM information_schema.all_tables
+	WHERE table_schema::text || '.' || table_name::text = ANY (string_to_array('%s', ','));`
+
+// Narrow leaves of a database's catalog what sqlsmith is to use: functions of pg_catalog by
+// name, and tables as schema.table.
+func Narrow(ctx context.Context, url string, functions, tables []string) error {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	if _, err := conn.PgConn().Exec(ctx, fmt.Sprintf(narrowSQL, strings.Join(functions, ","), strings.Join(tables, ","))).ReadAll(); err != nil {
+		return fmt.Errorf("narrowing the catalog: %w", err)
+	}
+	return nil
+}
+
+// Generate has sqlsmith print n statements for the database of url, of a seed. None of them
+// is run. path is the search path of sqlsmith's session.
+func Generate(ctx context.Context, url, path string, n int, seed uint64) ([]string, error) {
+	cmd := exec.CommandContext(ctx, "sqlsmith", "--target="+url, "--dry-run", "--max-queries="+strconv.Itoa(n), "--seed="+strconv.FormatUint(seed%(1<<31), 10)) //nolint:gosec // the caller's database
+	cmd.Env = append(os.Environ(), "PGOPTIONS=-c search_path="+path)
+	var said, complained bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &complained
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("sqlsmith: %w: %s", err, complained.Bytes())
+	}
+	statements := split(said.String())
+	if len(statements) == 0 {
+		return nil, errors.New("sqlsmith printed nothing")
+	}
+	return statements, nil
+}
+
+var sample = regexp.MustCompile(` tablesample (bernoulli|system) \([0-9.]+\)`)
+
+// Whole has statements read whole tables instead of samples, which are others each time.
+func Whole(statements []string) []string {
+	whole := make([]string, len(statements))
+	for i, s := range statements {
+		whole[i] = sample.ReplaceAllString(s, "")
+	}
+	return whole
+}
+
+// split cuts where a line ends with a semicolon; sqlsmith writes none into a literal.
+func split(text string) []string {
+	parts := strings.Split(text, ";\n")
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	return slices.DeleteFunc(parts, func(s string) bool { return s == "" || !starts(s) })
+}
+
+// starts tells statements from what sqlsmith says beside them.
+func starts(s string) bool {
+	first, _, _ := strings.Cut(strings.ToLower(s), " ")
+	return slices.Contains([]string{"select", "insert", "update", "delete", "with", "merge", "values", "prepare"}, strings.TrimSpace(first))
+}
+
+// Store writes statements into a file, each ended by a NUL.
+func Store(file string, statements []string) error {
+	return os.WriteFile(file, []byte(strings.Join(statements, "\x00")+"\x00"), 0o600)
+}
+
+// Load reads what Store wrote.
+func Load(file string) ([]string, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(string(content), "\x00"), "\x00"), nil
+}

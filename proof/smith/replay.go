@@ -1,0 +1,168 @@
+package smith
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Config says what is replayed, and through what.
+type Config struct {
+	Gate       string   // the URL of the server's client, in front of the shared database
+	Own, Other string   // URLs of the server's own database, and of one with its rows in another order; "" compares nothing
+	Needles    []string // marks of others' rows, in lower case
+	Statements []string
+	Findings   int // of each kind that are kept
+}
+
+// Report is what came of it.
+type Report struct {
+	Tried, Admitted, Compared, Unsettled int
+	States                               map[string]int // of what came through the gate; "" for success
+	Leaks, Mismatches, Lost              int
+	Findings                             []string
+}
+
+// Replay runs the statements one after the other. An error is one that leaves nothing proven.
+func Replay(ctx context.Context, cfg Config) (*Report, error) {
+	r := &replay{cfg: cfg, report: &Report{States: map[string]int{}}}
+	defer r.close(ctx)
+	for _, statement := range cfg.Statements {
+		if err := ctx.Err(); err != nil {
+			return r.report, err
+		}
+		if err := r.try(ctx, statement); err != nil {
+			return r.report, err
+		}
+	}
+	return r.report, nil
+}
+
+type replay struct {
+	cfg              Config
+	report           *Report
+	gate, own, other *client
+}
+
+// losses is how many connections may be lost before there is no point in going on.
+const losses = 20
+
+func (r *replay) try(ctx context.Context, statement string) error {
+	if err := r.connect(ctx); err != nil {
+		return err
+	}
+	r.report.Tried++
+	got, err := r.gate.run(ctx, statement)
+	if needle := r.gate.seen.take(); needle != "" {
+		r.find(&r.report.Leaks, "leak of "+needle, statement)
+	}
+	if err != nil {
+		r.find(&r.report.Lost, "the connection was lost: "+err.Error(), statement)
+		_ = r.gate.conn.Close(ctx)
+		if r.gate = nil; r.report.Lost >= losses {
+			return fmt.Errorf("%d connections were lost, the last by: %w", losses, err)
+		}
+		return nil
+	}
+	r.report.States[got.state]++
+	if refused(got.state) {
+		return nil
+	}
+	r.report.Admitted++
+	if r.cfg.Own == "" || got.state == cancelled || loose(statement) {
+		return nil
+	}
+	return r.compare(ctx, statement, got)
+}
+
+// compare holds an answer against those of the server's own database.
+func (r *replay) compare(ctx context.Context, statement string, got answer) error {
+	first, err := r.own.run(ctx, statement)
+	if err != nil {
+		return fmt.Errorf("the server's own database: %w", err)
+	}
+	if got.equal(first) {
+		r.report.Compared++
+		return nil
+	}
+	for _, again := range []*client{r.other, r.own, r.other, r.own} {
+		second, err := again.run(ctx, statement)
+		if err != nil {
+			return fmt.Errorf("the server's own database: %w", err)
+		}
+		if first.state == cancelled || second.state == cancelled || !first.equal(second) {
+			r.report.Unsettled++
+			return nil
+		}
+	}
+	r.report.Compared++
+	r.find(&r.report.Mismatches, fmt.Sprintf("gate: %s; own: %s", got, first), statement)
+	return nil
+}
+
+func (a answer) String() string {
+	if a.state != "" {
+		return a.state + " " + a.message
+	}
+	return fmt.Sprintf("%s %.200q", a.tag, a.rows)
+}
+
+// find counts a fault and keeps the first of its kind.
+func (r *replay) find(count *int, what, statement string) {
+	if *count++; *count <= r.cfg.Findings {
+		r.report.Findings = append(r.report.Findings, what+"\n"+statement)
+	}
+}
+
+// connect opens what is not open.
+func (r *replay) connect(ctx context.Context) (err error) {
+	if r.gate == nil {
+		if r.gate, err = open(ctx, r.cfg.Gate, r.cfg.Needles); err != nil {
+			return fmt.Errorf("connecting to the gate: %w", err)
+		}
+	}
+	if r.cfg.Own == "" || r.own != nil {
+		return nil
+	}
+	if r.own, err = open(ctx, r.cfg.Own, nil); err != nil {
+		return fmt.Errorf("connecting to the server's own database: %w", err)
+	}
+	if r.other, err = open(ctx, r.cfg.Other, nil); err != nil {
+		return fmt.Errorf("connecting to the server's own database: %w", err)
+	}
+	return nil
+}
+
+func (r *replay) close(ctx context.Context) {
+	for _, c := range []*client{r.gate, r.own, r.other} {
+		if c != nil && c.conn != nil {
+			_ = c.conn.Close(context.WithoutCancel(ctx))
+		}
+	}
+}
+
+// cancelled is the SQLSTATE of a statement that took too long; that says nothing.
+const cancelled = "57014"
+
+// refused tells the SQLSTATEs of a policy, and of its limits.
+func refused(state string) bool {
+	return state == "42501" || state == "0A000" || strings.HasPrefix(state, "54")
+}
+
+// scoped are assignments to the columns that tell whose a row is.
+var scoped = regexp.MustCompile(`(?i)\b(server_id|tenant|owner|"Server Id")\s*=`)
+
+// loose tells statements whose answers may differ: a value for the scope column, which
+// sqlsmith gives in each INSERT, is taken by the server's own database and replaced by the gate;
+// and a sample of a table is another each time.
+func loose(statement string) bool {
+	text := strings.ToLower(statement)
+	return strings.Contains(text, " tablesample ") || strings.Contains(text, "insert into") || strings.Contains(text, "update ") && scoped.MatchString(statement)
+}
+
+// String tells the figures.
+func (r *Report) String() string {
+	return fmt.Sprintf("%d statements, %d admitted, %d compared, %d unsettled; %d leaks, %d mismatches, %d connections lost; SQLSTATEs %v",
+		r.Tried, r.Admitted, r.Compared, r.Unsettled, r.Leaks, r.Mismatches, r.Lost, r.States)
+}

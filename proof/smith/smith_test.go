@@ -1,0 +1,164 @@
+package smith_test
+
+import (
+	"context"
+	"flag"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
+	"github.com/tenantgate/tenantgate/policies"
+	"github.com/tenantgate/tenantgate/proof"
+	"github.com/tenantgate/tenantgate/proof/smith"
+	"github.com/tenantgate/tenantgate/proof/statement"
+)
+
+var (
+	statements = flag.Int("statements", 500, "statements that are replayed")
+	seed       = flag.Uint64("seed", 1, "what sqlsmith makes them of")
+	gate       = flag.Bool("gate", false, "replay through tenantgate, too")
+	stored     = flag.String("stored", "", "a file of statements that are replayed instead; it is written where there is none")
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+
+// world is the proof's databases and the statements, which the tests share.
+var world struct {
+	sync.Once
+	d, own, other string // URLs of a role that may read and write everything, and is no superuser
+	shared, role  string // the superuser's URL of the shared database, and the role of statements
+	statements    []string
+	err           error
+}
+
+func build(t *testing.T) smith.Config {
+	t.Helper()
+	if _, err := exec.LookPath("sqlsmith"); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("sqlsmith is missing; `make test` installs it")
+		}
+		t.Skip("sqlsmith is missing; `make test` installs it")
+	}
+	world.Do(func() { world.err = prepare(t, pgtest.Cluster(t).AdminURL("postgres"), pgtest.Name("smith")) })
+	if world.err != nil {
+		t.Fatal(world.err)
+	}
+	return smith.Config{Own: world.own, Other: world.other, Needles: statement.Needles, Statements: world.statements, Findings: 3}
+}
+
+// prepare makes the databases, which go with the test binary's Postgres, and the statements.
+func prepare(t *testing.T, admin, name string) error {
+	ctx := context.Background()
+	w, err := proof.Build(ctx, admin, name)
+	if err != nil {
+		return err
+	}
+	d, own, other, err := w.Databases(0)
+	if err != nil {
+		return err
+	}
+	world.shared, world.role = d, name+"_role"
+	role := name + "_client"
+	for _, sql := range []string{"CREATE ROLE " + role + " LOGIN BYPASSRLS PASSWORD 'smith'", "GRANT pg_read_all_data, pg_write_all_data TO " + role} {
+		execute(t, admin, sql)
+	}
+	world.d, world.own, world.other = pgtest.As(t, d, role, "smith"), pgtest.As(t, own, role, "smith"), pgtest.As(t, other, role, "smith")
+	for _, u := range []*string{&world.d, &world.own, &world.other} {
+		*u += "&search_path=public%2Cshop"
+	}
+	if *stored != "" {
+		if world.statements, err = smith.Load(*stored); err == nil || !os.IsNotExist(err) {
+			return err
+		}
+	}
+	if world.statements, err = generate(t, admin, own); err != nil || *stored == "" {
+		return err
+	}
+	return smith.Store(*stored, world.statements)
+}
+
+// generate gives statements for the catalog as it is and for what the policy admits.
+func generate(t *testing.T, admin, own string) ([]string, error) {
+	half := (*statements + 1) / 2
+	wide, err := smith.Generate(t.Context(), scratch(t, admin, own), "public", half, *seed)
+	if err != nil {
+		return nil, err
+	}
+	var tables []string
+	for _, table := range statement.Tables() {
+		tables = append(tables, table.Schema+"."+table.Name)
+	}
+	narrow := scratch(t, admin, own)
+	if err := smith.Narrow(t.Context(), narrow, policies.Sets()["@builtin-safe"], tables); err != nil {
+		return nil, err
+	}
+	some, err := smith.Generate(t.Context(), narrow, "smith,pg_catalog,public,shop", half, *seed)
+	return append(wide, smith.Whole(some)...), err
+}
+
+// scratch copies a database, without the table whose name sqlsmith does not quote.
+func scratch(t *testing.T, admin, template string) string {
+	t.Helper()
+	u, err := url.Parse(template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := pgtest.Name("scratch")
+	execute(t, admin, "CREATE DATABASE "+name+" TEMPLATE "+strings.TrimPrefix(u.Path, "/"))
+	u.Path = "/" + name
+	execute(t, u.String(), `DROP TABLE "Tag List"`)
+	return u.String()
+}
+
+func execute(t *testing.T, url, sql string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context()))
+	if _, err := conn.Exec(t.Context(), sql); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func replayed(t *testing.T, cfg smith.Config) *smith.Report {
+	t.Helper()
+	report, err := smith.Replay(t.Context(), cfg)
+	t.Log(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// TestPlain replays on the server's own database, which must show no canary and be its own
+// equal.
+func TestPlain(t *testing.T) {
+	cfg := build(t)
+	cfg.Gate = cfg.Own
+	report := replayed(t, cfg)
+	for _, f := range report.Findings {
+		t.Error(f)
+	}
+	if report.Leaks+report.Mismatches+report.Lost > 0 || report.Compared*20 < report.Tried {
+		t.Error("the harness finds faults where none are, or compares next to nothing")
+	}
+}
+
+// TestNothing replays on the shared database as a role that nothing stops: the harness must
+// notice that.
+func TestNothing(t *testing.T) {
+	cfg := build(t)
+	cfg.Gate = world.d
+	report := replayed(t, cfg)
+	if report.Leaks == 0 || report.Mismatches == 0 {
+		t.Error("others' rows came back and it was not noticed")
+	}
+}
