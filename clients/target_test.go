@@ -16,6 +16,9 @@ import (
 // patience bounds what a test waits for.
 const patience = 2 * time.Minute
 
+// slow runs for far longer than anybody waits, and is nothing that a policy refuses.
+const slow = "SELECT count(*) FROM generate_series(1, 1000000) AS a, generate_series(1, 1000000) AS b WHERE a + b < 0"
+
 // plain makes a database of one server's own and gives its URL.
 func plain(t *testing.T) string {
 	t.Helper()

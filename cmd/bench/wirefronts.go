@@ -112,10 +112,10 @@ func (c *wireCommand) startPGBouncer(ctx context.Context, d *database, program s
 	}
 	name, _, _ := strings.Cut(string(version), "\n")
 	f := &wireFront{name: name, forgets: true, pooler: program}
-	numbers := digits.FindAllString(name, 2)
 	more := ""
-	if minor := 0; len(numbers) == 2 {
-		if minor, err = strconv.Atoi(numbers[1]); err != nil {
+	if numbers := digits.FindAllString(name, 2); len(numbers) == 2 {
+		minor, err := strconv.Atoi(numbers[1])
+		if err != nil {
 			return nil, err
 		}
 		if f.forgets = numbers[0] == "1" && minor < 21; !f.forgets {

@@ -3,6 +3,7 @@ package clients_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,9 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// slow runs for far longer than anybody waits, and is nothing that a policy refuses.
-const slow = "SELECT count(*) FROM generate_series(1, 1000000) AS a, generate_series(1, 1000000) AS b WHERE a + b < 0"
-
 // terminal gives both ends of a pseudo-terminal: psql goes on after Ctrl-C only where it
 // talks to a person.
 func terminal(t *testing.T) (master, slave *os.File) {
@@ -26,11 +24,17 @@ func terminal(t *testing.T) (master, slave *os.File) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { master.Close() })
-	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	raw, err := master.SyscallConn() // Fd would take its deadlines away
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+	var number int
+	var getting, unlocking error
+	err = raw.Control(func(fd uintptr) {
+		number, getting = unix.IoctlGetInt(int(fd), unix.TIOCGPTN)
+		unlocking = unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0)
+	})
+	if err := errors.Join(err, getting, unlocking); err != nil {
 		t.Fatal(err)
 	}
 	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -55,6 +59,7 @@ func TestPsqlCancel(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		_ = slave.Close() // so that its end is seen here
 		fmt.Fprint(master, "BEGIN;\n"+slow+";\n")
 		time.Sleep(500 * time.Millisecond)
 		fmt.Fprint(master, "\x03")
@@ -73,8 +78,7 @@ func TestPsqlCancel(t *testing.T) {
 // awaited reads until a line has the text, at most for a while.
 func awaited(master *os.File, text string) (string, bool) {
 	var all strings.Builder
-	late := time.AfterFunc(20*time.Second, func() { _ = master.Close() })
-	defer late.Stop()
+	_ = master.SetReadDeadline(time.Now().Add(20 * time.Second))
 	lines := bufio.NewReader(master)
 	for {
 		line, err := lines.ReadString('\n')
