@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	targets = flag.String("targets", "plain", "what the clients connect to: plain and tenantgate, with commas")
+	targets = flag.String("targets", "plain,tenantgate", "what the clients connect to: plain and tenantgate, with commas")
 	given   = flag.String("url", "", "connect to this instead; each test empties the tables first")
 )
 
