@@ -102,11 +102,8 @@ func serving(t *testing.T, log string) string {
 	return ""
 }
 
-// TestGate replays through tenantgate. It waits for the listener: -gate has it run.
+// TestGate replays through tenantgate.
 func TestGate(t *testing.T) {
-	if !*gate {
-		t.Skip("no listener yet; -gate")
-	}
 	cfg := build(t)
 	cfg.Gate = serve(t, "--pg-addr", "127.0.0.1:0")
 	report := replayed(t, cfg)

@@ -22,7 +22,6 @@ import (
 var (
 	statements = flag.Int("statements", 500, "statements that are replayed")
 	seed       = flag.Uint64("seed", 1, "what sqlsmith makes them of")
-	gate       = flag.Bool("gate", false, "replay through tenantgate, too")
 	stored     = flag.String("stored", "", "a file of statements that are replayed instead; it is written where there is none")
 )
 
