@@ -51,7 +51,8 @@ func (e *exchange) tellEnd(a *answer, kind byte, body []byte) {
 	e.reached = completed
 	switch verbOf(a.step) {
 	case policy.Commit, policy.Rollback:
-		e.ended = true
+		e.ended, e.link.failed, e.link.readOnly = true, false, false
+		e.link.explicit = e.link.explicit && approvedOf(a.step).Command().Chain
 	case policy.RollbackTo:
 		e.link.failed = false
 	}

@@ -3,7 +3,6 @@ package wire
 import (
 	"strings"
 	"unicode/utf8"
-	"unsafe"
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
@@ -87,34 +86,32 @@ func (s *session) parts(text string) ([]part, error) {
 		return p, nil
 	}
 	text = strings.Clone(text) // a COPY among the statements reads further messages
-	cuts, ok := policy.Statements(text, mostParts)
-	if !ok {
-		return nil, &proxy.Error{Code: policy.QueryTooLong, Message: "a query message holds more than " + number(mostParts) + " statements", Hint: "Send fewer statements at once."}
-	}
-	parts := make([]part, 0, len(cuts))
-	from, chars := 0, 0
-	for _, cut := range cuts {
-		at := placeIn(text, cut)
-		chars += utf8.RuneCountInString(text[from:at])
-		from = at
+	var parts []part
+	chars, rest, more := 0, text, true // chars are those before the rest
+	for more {
+		if len(parts) == mostParts {
+			return nil, &proxy.Error{Code: policy.QueryTooLong, Message: "a query message holds more than " + number(mostParts) + " statements", Hint: "Send fewer statements at once."}
+		}
+		var cut string
+		cut, rest, more = policy.Cut(rest)
 		p := part{text: cut, offset: chars}
+		chars += utf8.RuneCountInString(cut) + 1
+		if isBlank(cut) {
+			continue
+		}
 		if s.judge(&p); refusalIn(p.refusal) == nil && p.refusal != nil || stops(p.refusal) {
 			s.offset = p.offset
 			return nil, p.refusal
 		}
-		if isEmpty(p.refusal) {
-			continue
+		if !isEmpty(p.refusal) {
+			parts = append(parts, p)
 		}
-		parts = append(parts, p)
 	}
 	return parts, nil
 }
 
-// placeIn gives the offset of a part of a text, which it shares its memory with.
-func placeIn(text, part string) int {
-	begin, at := unsafe.Pointer(unsafe.StringData(text)), unsafe.Pointer(unsafe.StringData(part)) //nolint:gosec // they are compared
-	return int(uintptr(at) - uintptr(begin))
-}
+// isBlank tells a text without anything in it.
+func isBlank(text string) bool { return strings.TrimLeft(text, " \t\r\n") == "" }
 
 // stops tells refusals that are about the whole of a message.
 func stops(err error) bool {
