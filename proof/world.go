@@ -127,9 +127,13 @@ func (w *World) guard(t *statement.Table) string {
 		return sql
 	}
 	typ := map[statement.Type]string{statement.Text: "text", statement.Big: "int8", statement.UUID: "uuid"}[t.ScopeType]
-	return sql + fmt.Sprintf(`ALTER TABLE %s ENABLE ROW LEVEL SECURITY;
-		DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_policy WHERE polrelid = '%s'::regclass AND polname = '%s') THEN CREATE POLICY %s ON %s USING (%s); END IF; END $$;`,
-		name, name, wall.Policy, wall.Policy, name, wall.Expression(t.Scope(), "pg_catalog", typ))
+	return sql + fmt.Sprintf(`ALTER TABLE %[1]s ENABLE ROW LEVEL SECURITY;
+		DO $do$ DECLARE condition text := $sql$%[3]s$sql$; BEGIN
+			IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = '%[1]s'::regclass AND attname = '%[4]s' AND atttypid = 'varchar'::regtype) THEN condition := $sql$%[5]s$sql$; END IF;
+			IF NOT EXISTS (SELECT FROM pg_policy WHERE polrelid = '%[1]s'::regclass AND polname = '%[2]s') THEN
+				EXECUTE 'CREATE POLICY %[2]s ON %[1]s USING (' || condition || ') WITH CHECK (' || condition || ')';
+			END IF; END $do$;`,
+		name, wall.Policy, wall.Expression(t.Scope(), "pg_catalog", typ), t.Scope(), wall.Expression(t.Scope(), "pg_catalog", "varchar"))
 }
 
 // grants gives the role what the policy gives, column by column.
