@@ -17,6 +17,8 @@ type Approved struct {
 	positions positionMap
 	command   Command
 	types     GivenTypes
+	declared  GivenTypes
+	key       string
 	params    []sqltree.FinalParam
 	inline    bool // what the parameters carry is put into the text: it can take none
 }

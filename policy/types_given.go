@@ -77,6 +77,35 @@ func unnamed(i int, oid uint32, name string) *sqltree.Fault {
 // only they may be given upstream. Shared; not to be changed.
 func (a *Approved) Types() GivenTypes { return a.types }
 
+// declare makes what Declared and Key give.
+func (a *Approved) declare() {
+	for i := range a.NumParams() {
+		at := a.ArgOf(i)
+		if at < 0 || at >= len(a.types) || a.types[at] == 0 {
+			continue
+		}
+		if a.declared == nil {
+			a.declared = make([]uint32, a.NumParams())
+		}
+		a.declared[i] = a.types[at]
+	}
+	if a.declared != nil {
+		a.key = a.sql + "\x00" + a.declared.Key() // no text holds a NUL
+	}
+}
+
+// Declared are Types in the order of the final text's parameters, to be declared to
+// Postgres; nil where there are none. Shared; not to be changed.
+func (a *Approved) Declared() GivenTypes { return a.declared }
+
+// Key tells the final text with its declared types from every other.
+func (a *Approved) Key() string {
+	if a.declared == nil {
+		return a.sql
+	}
+	return a.key
+}
+
 // CheckTypes tells whether types are those by which the statement was decided; the reason is
 // TypeNotAllowed.
 func (a *Approved) CheckTypes(oids []uint32) *Reason {

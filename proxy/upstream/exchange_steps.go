@@ -66,7 +66,7 @@ func (e *exchange) prepare(s *proxy.Step) error {
 		return nil
 	}
 	w := wantedOf(s.Prepared, s.Prepared.Approved)
-	if d, known := e.link.pool.descriptions.get(w.key); known {
+	if d, known := e.link.pool.descriptions.get(w.key()); known {
 		w.told = &d
 		e.expect(answer{kind: toldParsed})
 		return nil
@@ -85,17 +85,17 @@ func commandOf(s *proxy.Step) policy.Verb { return s.Prepared.Approved.Command()
 // ensure gives the name under which the connection has a statement prepared, and has it
 // prepared where it has not.
 func (e *exchange) ensure(w *wanted, s *proxy.Step) (name string) {
-	if p := e.s.statements.get(w.key); p != nil {
+	if p := e.s.statements.get(w.key()); p != nil {
 		return p.name
 	}
 	for _, p := range e.making {
-		if p.sql == w.key && p.name != "" {
+		if p.sql == w.key() && p.name != "" {
 			return p.name
 		}
 	}
-	p := &plan{sql: w.key, name: e.s.statements.name()}
+	p := &plan{sql: w.key(), name: e.s.statements.name()}
 	e.making = append(e.making, p)
-	e.s.wire.parse(p.name, w.sql, w.types...)
+	e.s.wire.parse(p.name, w.approved.Rewritten(), w.approved.Declared()...)
 	e.s.wire.describe(p.name)
 	e.pending = true
 	e.expect(answer{kind: parsed, step: s, wanted: w, plan: p, epoch: e.link.pool.descriptions.epoch.Load()})
@@ -122,7 +122,7 @@ func (e *exchange) describe(s *proxy.Step) error {
 	}
 	w := wantedOf(s.Prepared, s.Prepared.Approved)
 	if w.told == nil {
-		if d, known := e.link.pool.descriptions.get(w.key); known {
+		if d, known := e.link.pool.descriptions.get(w.key()); known {
 			w.told = &d
 		}
 	}
@@ -138,7 +138,7 @@ func (e *exchange) describe(s *proxy.Step) error {
 
 func (e *exchange) isMaking(w *wanted) bool {
 	for _, p := range e.making {
-		if p.sql == w.key {
+		if p.sql == w.key() {
 			return true
 		}
 	}
@@ -235,7 +235,7 @@ func (e *exchange) wantedFor(s *proxy.Step) *wanted {
 	if s.Prepared != nil {
 		return wantedOf(s.Prepared, approvedOf(s))
 	}
-	return &wanted{sql: s.Bound.SQL(), key: s.Bound.SQL()}
+	return &wanted{approved: s.Bound.Approved()}
 }
 
 // writeValues writes the values of a Bind, as the client gave them.

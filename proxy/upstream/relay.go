@@ -239,7 +239,7 @@ func (e *exchange) failure(err error) *linkFailure {
 
 // dropStale forgets what was known of a statement that does not fit the schema any more.
 func (e *exchange) dropStale(s *proxy.Step, gone bool) {
-	key := e.wantedFor(s).key
+	key := e.wantedFor(s).key()
 	e.s.statements.drop(key)
 	e.link.pool.descriptions.drop(key)
 	if gone {

@@ -100,10 +100,10 @@ func (e *exchange) tell(a *answer) error {
 
 // tellColumns tells the columns of a statement that the connection has prepared.
 func (e *exchange) tellColumns(a *answer, formats []int16) error {
-	if p := e.s.statements.get(a.wanted.key); p != nil {
+	if p := e.s.statements.get(a.wanted.key()); p != nil {
 		return tellColumns(e.out, p.said, formats)
 	}
-	if e.unnamed != nil && e.unnamed.sql == a.wanted.key {
+	if e.unnamed != nil && e.unnamed.sql == a.wanted.key() {
 		return tellColumns(e.out, e.unnamed.said, formats)
 	}
 	if a.wanted.told != nil {

@@ -3,61 +3,35 @@ package upstream
 import (
 	"bytes"
 	"encoding/binary"
-	"strings"
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
-// wanted is a statement as a client of the Postgres protocol has prepared it: the final text
-// with the types that the client gave its parameters, in the order of the final ones. It
-// stays with the client's proxy.Prepared.
+// wanted is a statement as a client of the Postgres protocol wants it. It stays with the
+// client's proxy.Prepared.
 type wanted struct {
-	sql   string
-	key   string     // text and types: what the connections and the descriptions know it by
-	types []uint32   // nil: Postgres finds all of them
-	told  *described // what the client was told; nil: nothing yet
+	approved *policy.Approved
+	told     *described // what the client was told of it; nil: nothing yet
 }
 
-// wantedOf gives what is kept with p of a text; made anew where it was approved otherwise
-// since.
+// key is what the connections and the descriptions know it by.
+func (w *wanted) key() string { return w.approved.Key() }
+
+// wantedOf gives what is kept with p, made anew where it was approved otherwise since: what
+// the client was told stays.
 func wantedOf(p *proxy.Prepared, a *policy.Approved) *wanted {
 	w, _ := p.Said.(*wanted)
-	if w != nil && w.sql == a.Rewritten() {
+	if w != nil && w.approved == a {
 		return w
 	}
-	next := newWanted(a)
+	next := &wanted{approved: a}
 	if w != nil {
 		next.told = w.told
 	}
 	p.Said = next
 	return next
-}
-
-func newWanted(a *policy.Approved) *wanted {
-	given := a.Types()
-	w := &wanted{sql: a.Rewritten(), key: a.Rewritten()}
-	for i := range a.NumParams() {
-		at := a.ArgOf(i)
-		if at < 0 || at >= len(given) || given[at] == 0 {
-			continue
-		}
-		if w.types == nil {
-			w.types = make([]uint32, a.NumParams())
-		}
-		w.types[i] = given[at]
-	}
-	if w.types != nil {
-		var key strings.Builder
-		key.WriteString(w.sql)
-		for _, oid := range w.types {
-			key.WriteByte(0) // no text holds one
-			_, _ = key.Write(binary.BigEndian.AppendUint32(nil, oid))
-		}
-		w.key = key.String()
-	}
-	return w
 }
 
 // tellParams writes the types of the caller's parameters: of each that became a parameter of

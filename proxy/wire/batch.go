@@ -31,10 +31,11 @@ type batch struct {
 
 // note is what the session has to know of a step once it was run.
 type note struct {
-	kind   policy.Kind // of what was handed over; "" where nothing is counted
-	made   *statement  // that the step has prepared; nil: none
-	offset int         // of its text in the client's, in characters
-	line   int         // of COPY's data; 0: none
+	kind   policy.Kind          // of what was handed over; "" where nothing is counted
+	made   *statement           // that the step has prepared; nil: none
+	offset int                  // of its text in the client's, in characters
+	line   int                  // of COPY's data; 0: none
+	taken  *policy.Parametrized // what the step is about: a text without its constants; nil: a text
 }
 
 // add collects a step.

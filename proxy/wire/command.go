@@ -133,7 +133,7 @@ func (s *session) endSent(approved *policy.Approved, tag string, c policy.Comman
 			return err
 		}
 	}
-	if err := s.simple(approved, 0); err != nil {
+	if err := s.simple(&part{approved: approved}); err != nil {
 		return err
 	}
 	s.tx.ending = c.Verb
@@ -167,7 +167,7 @@ func (s *session) savepoint(approved *policy.Approved, name string) error {
 	if !s.tx.block {
 		return told("25P01", "SAVEPOINT can only be used in transaction blocks")
 	}
-	if err := s.simple(approved, 0); err != nil {
+	if err := s.simple(&part{approved: approved}); err != nil {
 		return err
 	}
 	if len(s.tx.points) < mostSavepoints {
@@ -188,7 +188,7 @@ func (s *session) toSavepoint(approved *policy.Approved, c policy.Command) error
 	case !s.tx.sent:
 		return told("3B001", fmt.Sprintf("savepoint %q does not exist", c.Name))
 	}
-	if err := s.simple(approved, 0); err != nil {
+	if err := s.simple(&part{approved: approved}); err != nil {
 		return err
 	}
 	if err := s.exchange(false); err != nil {
@@ -242,7 +242,7 @@ func (s *session) setLate(approved *policy.Approved, modes policy.Modes) error {
 		s.tag("SET")
 		return nil
 	}
-	if err := s.simple(approved, 0); err != nil {
+	if err := s.simple(&part{approved: approved}); err != nil {
 		return err
 	}
 	s.tx.modes = merged(now, policy.Modes{ReadOnly: modes.ReadOnly})

@@ -188,7 +188,7 @@ func (s *session) counted(refusal *proxy.Error) {
 func (s *session) locate(refusal *proxy.Error) {
 	if done := s.batch.x.Done; done >= 0 && done < len(s.batch.notes) {
 		n := s.batch.notes[done]
-		s.offset = n.offset
+		s.offset, s.taken = n.offset, n.taken
 		if n.line > 0 && s.copied != nil {
 			s.where = s.copied.at(n.line)
 			if s.copied.over {

@@ -23,6 +23,9 @@ type part struct {
 	answer   *answer
 	approved *policy.Approved // nil where refusal says why, or there is an answer
 	refusal  error
+
+	whole bool                 // its constants stay in the text
+	taken *policy.Parametrized // what was decided on: the text without its constants; nil: the text
 }
 
 // query runs the statements of a Query message as one implicit transaction, and ends the
@@ -38,8 +41,9 @@ func (s *session) query(body []byte) error {
 	}
 	s.prepared.unnamed = nil
 	s.portals.remove("")
+	s.before = s.c.out.Sent
 	err := s.script(text)
-	s.tx.wrap, s.alone[0] = false, part{}
+	s.tx.wrap, s.whole, s.alone[0] = false, false, part{}
 	if err != nil {
 		if err = s.refuse(err); err != nil {
 			return err
@@ -70,7 +74,12 @@ func (s *session) script(text string) error {
 			}
 		}
 	}
-	return s.exchange(true)
+	err = s.exchange(true)
+	if s.again(err, parts) {
+		s.whole = true
+		return s.script(parts[0].text)
+	}
+	return err
 }
 
 // parts cuts a text into statements and has each of them decided on. None runs where one is
@@ -122,7 +131,7 @@ func stops(err error) bool {
 // first decides on a text as a single statement, which it mostly is. Otherwise it has to be
 // cut.
 func (s *session) first(text string) (parts []part, alone bool) {
-	s.alone[0] = part{text: text}
+	s.alone[0] = part{text: text, whole: s.whole}
 	p := &s.alone[0]
 	if p.answer = answered(text); p.answer != nil {
 		p.refusal = s.identify()
@@ -149,8 +158,11 @@ func (s *session) judge(p *part) {
 	if p.refusal = s.identify(); p.refusal != nil {
 		return
 	}
-	if p.answer = answered(p.text); p.answer == nil {
-		p.approved, p.refusal = s.check(p.text)
+	if p.answer = answered(p.text); p.answer != nil {
+		return
+	}
+	if p.refusal = s.payFor(p.text); p.refusal == nil && !s.parametrize(p) {
+		p.approved, p.refusal = s.decide(p.text)
 	}
 }
 
@@ -187,7 +199,7 @@ func (s *session) part(p *part, several bool) error {
 	case verb == policy.Declare && !s.tx.block && !several:
 		return errCursorAlone()
 	}
-	return s.simple(p.approved, p.offset)
+	return s.simple(p)
 }
 
 // refusedPart gives the refusal of a part whose turn has come.
@@ -200,14 +212,18 @@ func (s *session) refusedPart(p *part) error {
 }
 
 // simple collects a statement to be run as of a Query message.
-func (s *session) simple(approved *policy.Approved, offset int) error {
+func (s *session) simple(p *part) error {
 	if err := s.havePlace(); err != nil {
 		return err
 	}
-	bound, err := s.bound(approved, nil)
+	var args []policy.Arg
+	if p.taken != nil {
+		args = p.taken.Args
+	}
+	bound, err := s.bound(p.approved, args)
 	if err != nil {
 		return err
 	}
-	s.batch.add(proxy.Step{Verb: proxy.Simple, Bound: bound}, note{kind: bound.Kind(), offset: offset})
+	s.batch.add(proxy.Step{Verb: proxy.Simple, Bound: bound}, note{kind: bound.Kind(), offset: p.offset, taken: p.taken})
 	return nil
 }

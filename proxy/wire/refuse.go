@@ -37,6 +37,7 @@ func (s *session) fail() {
 
 // error writes an ErrorResponse (PostgreSQL manual, "Error and Notice Message Fields").
 func (s *session) error(e *proxy.Error) {
+	e = ofText(s.taken, e)
 	state := e.SQLState
 	if state == "" {
 		state = proxy.Codes[e.Code].SQLState
@@ -59,7 +60,7 @@ func (s *session) error(e *proxy.Error) {
 	field(w, 'n', e.Constraint)
 	w.Byte(0)
 	w.Shut(at)
-	s.offset, s.where = 0, ""
+	s.offset, s.where, s.taken = 0, "", nil
 }
 
 // field writes one field of an error; an empty one is left out.

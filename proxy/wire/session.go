@@ -34,7 +34,10 @@ type session struct {
 	copied   *copying // the COPY FROM STDIN that goes on; nil: none does
 	where    string   // the context of the next error; "" for none
 	present  *presence
-	alone    [1]part // the statement of a Query message, where there is one
+	alone    [1]part              // the statement of a Query message, where there is one
+	taken    *policy.Parametrized // what the refusal that is told next is about; nil: the client's own text
+	whole    bool                 // whose constants stay in the text
+	before   int64                // bytes that the client was sent when the message came
 }
 
 func newSession(c *client) *session {
@@ -184,15 +187,18 @@ func (s *session) pay() (err error) {
 // check has the gate decide on a text, for one statement of the budget; texts that only
 // begin and end transactions are free.
 func (s *session) check(text string, types ...uint32) (*policy.Approved, error) {
-	if err := s.identify(); err != nil {
+	if err := s.payFor(text); err != nil {
 		return nil, err
 	}
-	if !free(text) {
-		if err := s.pay(); err != nil {
-			return nil, err
-		}
-	}
 	return s.decide(text, types...)
+}
+
+// payFor pays for a text, if it is not free.
+func (s *session) payFor(text string) error {
+	if err := s.identify(); err != nil || free(text) {
+		return err
+	}
+	return s.pay()
 }
 
 // decide has the gate decide on a text, with the types that the client gives its parameters.

@@ -1,0 +1,226 @@
+package sqltree
+
+import "strings"
+
+// Constant is a constant of a text, the token from Start up to and not including End, that
+// could as well be a parameter: of Type with Value in Postgres' text format, the statement
+// would mean the same. Type is the OID of what Postgres takes the constant for; 0 where it
+// makes of it what stands beside it, as it does of a parameter without a type.
+type Constant struct {
+	Start, End int
+	Type       uint32
+	Value      string
+}
+
+// The types of numbers.
+const (
+	int4OID    = 23
+	numericOID = 1700
+)
+
+// Constants gives the constants of a statement that could be parameters; none where the text
+// has parameters of its own, is more than one statement or is not certainly of a shape in
+// which a constant means no more than its value. It is for texts that differ in their
+// constants alone: those need one decision and one plan then.
+//
+// A constant means more than its value in ORDER BY 1 and GROUP BY 1, in varchar(10), in
+// DATE '…', as an argument of a function that takes anything, and where two of them must be
+// the same expression. So words that bring such with them make a text have none, and all
+// others are taken in the few places that are listed here.
+func Constants(text string) []Constant {
+	tokens, fault := scan(text, Guard{}, false)
+	if fault != nil {
+		return nil
+	}
+	l := constants{text: text, tokens: tokens, brackets: make([]bracket, 0, 8)}
+	if !l.plain() {
+		return nil
+	}
+	for i := range tokens {
+		l.token(i)
+	}
+	return l.found
+}
+
+// constants goes through the tokens of one text.
+type constants struct {
+	text     string
+	tokens   []Token
+	brackets []bracket
+	ordering int // brackets that were open at ORDER BY, plus one; 0: not in one
+	found    []Constant
+}
+
+// word gives a token as one of keywords; "" for any other.
+func (l *constants) word(i int) string {
+	if i < 0 || i >= len(l.tokens) || l.tokens[i].Kind != Ident {
+		return ""
+	}
+	var lower [12]byte
+	n := copy(lower[:], l.text[l.tokens[i].Start:l.tokens[i].End])
+	if n < l.tokens[i].End-l.tokens[i].Start {
+		return ""
+	}
+	for i := range n {
+		if c := lower[i]; 'A' <= c && c <= 'Z' {
+			lower[i] = c | 0x20
+		}
+	}
+	return keywords[string(lower[:n])]
+}
+
+// sign gives a token of signs; "" for any other.
+func (l *constants) sign(i int) string {
+	if i < 0 || i >= len(l.tokens) || l.tokens[i].Kind != Punct && l.tokens[i].Kind != Operator {
+		return ""
+	}
+	return l.text[l.tokens[i].Start:l.tokens[i].End]
+}
+
+// plain tells whether the text is one statement without words that give constants a meaning
+// of their own.
+func (l *constants) plain() bool {
+	switch l.word(0) {
+	case "select", "insert", "update", "delete":
+	default:
+		return false
+	}
+	for i, t := range l.tokens {
+		if t.Kind == Param || l.sign(i) == ";" {
+			return false
+		}
+		switch l.word(i) {
+		case "group", "having", "distinct", "union", "intersect", "except", "window", "over", "with", "within", "tablesample", "current", "fetch", "into":
+			if i != 1 || l.word(0) != "insert" { // INSERT INTO
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (l *constants) token(i int) {
+	switch sign := l.sign(i); sign {
+	case "(":
+		l.brackets = append(l.brackets, l.opened(i))
+	case ")":
+		if len(l.brackets) > 0 {
+			l.brackets = l.brackets[:len(l.brackets)-1]
+		}
+		if len(l.brackets)+1 < l.ordering {
+			l.ordering = 0
+		}
+	case "[":
+		l.brackets = append(l.brackets, opaque)
+	case "]":
+		if len(l.brackets) > 0 {
+			l.brackets = l.brackets[:len(l.brackets)-1]
+		}
+	}
+	switch l.word(i) {
+	case "order":
+		if l.ordering == 0 { // the outermost counts: its list goes on behind an inner one
+			l.ordering = len(l.brackets) + 1
+		}
+	case "limit", "offset", "for", "returning":
+		if l.ordering == len(l.brackets)+1 {
+			l.ordering = 0
+		}
+	}
+	if l.ordering > 0 {
+		return
+	}
+	switch l.tokens[i].Kind {
+	case Number:
+		l.number(i)
+	case String:
+		l.string(i)
+	}
+}
+
+// number takes a number in.
+func (l *constants) number(i int) {
+	in := l.in()
+	switch before := l.sign(i - 1); {
+	case in == opaque:
+		return
+	case before == "(" || before == "," || i > 0 && l.tokens[i-1].Kind == Operator:
+	default:
+		switch l.word(i - 1) {
+		case "limit", "offset", "and", "or", "not", "then", "else", "when", "between", "select", "where", "case":
+		default:
+			return
+		}
+	}
+	t := l.tokens[i]
+	value := l.text[t.Start:t.End]
+	if typ := numberType(value); typ != 0 {
+		l.found = append(l.found, Constant{t.Start, t.End, typ, value})
+	}
+}
+
+// numberType is what Postgres takes a number for; 0 for what this need not know.
+func numberType(value string) uint32 {
+	typ := uint32(int4OID)
+	for i := range len(value) {
+		switch c := value[i]; {
+		case c == '.' && typ == int4OID && i > 0 && i < len(value)-1:
+			typ = numericOID
+		case !isDigit(c):
+			return 0
+		}
+	}
+	if typ == int4OID && len(value) > 9 || len(value) > 30 {
+		return 0
+	}
+	return typ
+}
+
+// string takes a string in: where it is compared with something, or stands alone in a list.
+func (l *constants) string(i int) {
+	before, after := l.sign(i-1), l.sign(i+1)
+	switch {
+	case (before == "(" || before == ",") && (l.in() == inList || l.in() == valueRow):
+		if after != "," && after != ")" {
+			return
+		}
+	case before == "=" || before == "<>" || before == "!=" || before == "<" || before == ">" || before == "<=" || before == ">=" || l.word(i-1) == "like" || l.word(i-1) == "ilike":
+		if !l.ends(i + 1) {
+			return
+		}
+	default:
+		return
+	}
+	t := l.tokens[i]
+	if value, ok := unquoted(l.text[t.Start:t.End]); ok {
+		l.found = append(l.found, Constant{t.Start, t.End, 0, value})
+	}
+}
+
+// ends tells whether an expression ends before a token.
+func (l *constants) ends(i int) bool {
+	if i == len(l.tokens) {
+		return true
+	}
+	switch l.sign(i) {
+	case ")", ",":
+		return true
+	}
+	switch l.word(i) {
+	case "and", "or", "order", "limit", "offset", "where", "returning", "for", "then", "else", "end", "from":
+		return true
+	}
+	return false
+}
+
+// unquoted gives the value of a string of one piece between plain quotation marks.
+func unquoted(token string) (string, bool) {
+	if len(token) < 2 || token[0] != '\'' || token[len(token)-1] != '\'' {
+		return "", false
+	}
+	inner := token[1 : len(token)-1]
+	if strings.Count(inner, "'") != 2*strings.Count(inner, "''") { // pairs alone
+		return "", false
+	}
+	return strings.ReplaceAll(inner, "''", "'"), true
+}
