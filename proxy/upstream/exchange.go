@@ -27,18 +27,19 @@ type exchange struct {
 	making  []*plan  // statements whose preparation was written and not confirmed
 	review  bool     // a change's result can still be refused: it is read before the commit
 
-	at      phase // of the answer being read
-	reached reach
-	synced  bool // the Sync was sent
-	ended   bool // a step ended a transaction
-	reading *answer
-	time    time.Duration // that a statement has
-	start   time.Time
-	client  error // what became of the client's connection
-	free    bool  // the transaction has ended
-	bytes   int64 // of rows
-	unnamed *plan // what was prepared last, where nothing may be named
-	was     struct{ held, opened, explicit bool }
+	at         phase // of the answer being read
+	reached    reach
+	synced     bool // the Sync was sent
+	ended      bool // a step ended a transaction
+	committing bool // a COMMIT was written
+	reading    *answer
+	time       time.Duration // that a statement has
+	start      time.Time
+	client     error // what became of the client's connection
+	free       bool  // the transaction has ended
+	bytes      int64 // of rows
+	unnamed    *plan // what was prepared last, where nothing may be named
+	was        struct{ held, opened, explicit bool }
 }
 
 // statementTime bounds a statement whose approval says nothing, such as a COMMIT.

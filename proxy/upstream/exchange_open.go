@@ -31,7 +31,7 @@ func (e *exchange) open() error {
 		l.explicit = true
 		l.wants(e.of.Begin)
 	}
-	if !l.opened {
+	if !l.opened || e.of.Resettle {
 		e.s.writeLimits(e.time, l.server)
 		e.expect(answer{kind: ownRun})
 	}

@@ -36,6 +36,11 @@ func (e *exchange) step(s *proxy.Step) error {
 func (e *exchange) need(verb policy.Verb) error {
 	l := e.link
 	ends := verb == policy.Commit || verb == policy.Rollback || verb == policy.RollbackTo
+	if l.failed && !ends && len(e.answers) > 0 { // a ROLLBACK among what was written ends that
+		if err := e.catchUp(); err != nil {
+			return err
+		}
+	}
 	if l.failed && !ends {
 		return aborted()
 	}
@@ -309,8 +314,10 @@ func (e *exchange) ran(s *proxy.Step, kind answerKind) {
 	a := approvedOf(s)
 	limits := a.Limits()
 	e.review = e.review || a.Writes() && a.Returns() && (limits.MaxRows >= 0 || limits.MaxResultBytes >= 0)
+	e.link.wrote = e.link.wrote || a.Writes()
 	switch verbOf(s) {
 	case policy.Commit, policy.Rollback:
+		e.committing = verbOf(s) == policy.Commit
 		e.link.opened = false // what follows is another transaction
 	case policy.SetTransaction:
 		e.link.wants(a)

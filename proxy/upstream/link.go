@@ -19,6 +19,7 @@ type Link struct {
 	opened   bool // the prelude of this transaction was written
 	explicit bool // it was opened by a BEGIN
 	failed   bool // and can only be rolled back
+	wrote    bool // a statement in it may have changed something
 	readOnly bool // and takes no writes, as the client wants it
 	unsynced bool // something was sent since the last Sync
 	exchange exchange
@@ -122,7 +123,7 @@ func (l *Link) release() {
 // end forgets the transaction.
 func (l *Link) end() {
 	l.release()
-	l.explicit, l.failed, l.readOnly = false, false, false
+	l.explicit, l.failed, l.readOnly, l.wrote = false, false, false, false
 }
 
 // giveUp closes the connection: what is on it can't be told apart any more.

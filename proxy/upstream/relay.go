@@ -18,6 +18,7 @@ import (
 // look at what is in them.
 func (e *exchange) rows(a *answer) error {
 	e.s.alarm.set(e.ctx, time.Now().Add(e.time+grace))
+	e.bytes = 0
 	for count := 0; ; {
 		kind, size, err := e.head()
 		switch {
@@ -226,9 +227,13 @@ func (e *exchange) settle() {
 func (e *exchange) failure(err error) *linkFailure {
 	s, place := e.failing()
 	f := &linkFailure{st: e.statement(s), step: place, client: e.client, ended: e.ended}
+	f.st.writes = f.st.writes || e.link.wrote // what was written before may be committed with it
 	f.failure = failure{
-		err: err, reached: e.reached, unsent: e.s == nil || !e.s.wire.sent, synced: e.synced && !e.link.explicit || e.ended, at: e.at,
+		err: err, reached: e.reached, unsent: e.s == nil || !e.s.wire.sent, synced: e.synced && !e.link.explicit || e.ended || e.committing, at: e.at,
 		outlived: e.late && !e.deaf && e.s != nil && (!e.s.pooled() || e.reached >= begun), elapsed: time.Since(e.start), readOnly: e.link.readOnly,
+	}
+	if e.committing && !f.unsent {
+		f.reached = completed // Postgres answers a COMMIT after it has committed
 	}
 	errors.As(err, &f.refused)
 	if f.stale() && e.reading != nil && e.reading.step != nil {

@@ -88,8 +88,12 @@ func (e *exchange) tell(a *answer) error {
 		tellParams(out, a.step.Prepared.Approved, described{})
 		out.Empty(frame.NoData)
 	case toldStatement:
-		tellParams(out, a.step.Prepared.Approved, *a.wanted.told)
-		return tellColumns(out, *a.wanted.told, nil)
+		d, known := e.known(a.wanted)
+		if !known {
+			return defect("a statement's types are not known")
+		}
+		tellParams(out, a.step.Prepared.Approved, d)
+		return tellColumns(out, d, nil)
 	case toldPortal:
 		return e.tellColumns(a, a.step.Formats)
 	default:
@@ -98,18 +102,29 @@ func (e *exchange) tell(a *answer) error {
 	return nil
 }
 
-// tellColumns tells the columns of a statement that the connection has prepared.
+// tellColumns tells the columns of a statement that is bound.
 func (e *exchange) tellColumns(a *answer, formats []int16) error {
-	if p := e.s.statements.get(a.wanted.key()); p != nil {
-		return tellColumns(e.out, p.said, formats)
+	d, known := e.known(a.wanted)
+	if !known {
+		return defect("a result's columns are not known")
 	}
-	if e.unnamed != nil && e.unnamed.sql == a.wanted.key() {
-		return tellColumns(e.out, e.unnamed.said, formats)
+	return tellColumns(e.out, d, formats)
+}
+
+// known gives what Postgres says of a statement: what the connection was told comes first.
+func (e *exchange) known(w *wanted) (described, bool) {
+	if e.s != nil {
+		if p := e.s.statements.get(w.key()); p != nil {
+			return p.said, true
+		}
 	}
-	if a.wanted.told != nil {
-		return tellColumns(e.out, *a.wanted.told, formats)
+	if e.unnamed != nil && e.unnamed.sql == w.key() {
+		return e.unnamed.said, true
 	}
-	return defect("a result's columns are not known")
+	if w.told != nil {
+		return *w.told, true
+	}
+	return e.link.pool.descriptions.get(w.key())
 }
 
 // ownRun reads what the client knows nothing of.
@@ -267,7 +282,7 @@ func (e *exchange) became(state proxy.State) {
 	l := e.link
 	switch state {
 	case proxy.Idle:
-		l.explicit, l.failed, l.readOnly = false, false, false
+		l.explicit, l.failed, l.readOnly, l.wrote = false, false, false, false
 		l.opened = false
 		e.free = true
 	case proxy.Open:
