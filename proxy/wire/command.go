@@ -292,7 +292,7 @@ func (s *session) describeLocal(w *frame.Writer, of *statement, formats []int16)
 	case of.answer != nil:
 		of.answer.describe(w, formats)
 	case of.command().Verb == policy.Show:
-		s.describeShow(w, of.command().Name)
+		s.describeShow(w, of.command().Name, formats)
 	default:
 		w.Empty(frame.NoData)
 	}

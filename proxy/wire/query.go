@@ -28,6 +28,16 @@ type part struct {
 	taken *policy.Parametrized // what was decided on: the text without its constants; nil: the text
 }
 
+// wraps tells whether the implicit transaction of several statements must be begun by name:
+// one becomes a block, or there is a cursor, which Postgres knows within a block alone.
+func (p *part) wraps() bool {
+	if p.approved == nil {
+		return false
+	}
+	verb := p.approved.Command().Verb
+	return verb == policy.Begin || verb == policy.Declare
+}
+
 // query runs the statements of a Query message as one implicit transaction, and ends the
 // cycle, whatever becomes of them.
 func (s *session) query(body []byte) error {
@@ -61,8 +71,8 @@ func (s *session) script(text string) error {
 	if len(parts) == 0 {
 		s.sayEmpty(frame.EmptyQueryResponse)
 	}
-	for _, p := range parts {
-		s.tx.wrap = s.tx.wrap || p.approved != nil && p.approved.Command().Verb == policy.Begin && len(parts) > 1
+	for i := range parts {
+		s.tx.wrap = s.tx.wrap || len(parts) > 1 && parts[i].wraps()
 	}
 	for i := range parts {
 		if err := s.part(&parts[i], len(parts) > 1); err != nil {
@@ -192,7 +202,7 @@ func (s *session) part(p *part, several bool) error {
 		if err := s.shown(p.approved.Command().Name); err != nil {
 			return err
 		}
-		s.say(func(w *frame.Writer) { s.describeShow(w, p.approved.Command().Name) })
+		s.say(func(w *frame.Writer) { s.describeShow(w, p.approved.Command().Name, nil) })
 		return s.perform(p.approved, p.text)
 	case isLocal(verb):
 		return s.perform(p.approved, p.text)
@@ -217,8 +227,11 @@ func (s *session) simple(p *part) error {
 		return err
 	}
 	var args []policy.Arg
-	if p.taken != nil {
+	switch {
+	case p.taken != nil:
 		args = p.taken.Args
+	case p.approved.NumArgs() > 0:
+		return s.rejected(told("42P02", "there is no parameter $1"))
 	}
 	bound, err := s.bound(p.approved, args)
 	if err != nil {

@@ -12,15 +12,14 @@ func (s *session) relay(kind byte, body []byte) error {
 		return s.sync(body)
 	case frame.CopyData, frame.CopyDone, frame.CopyFail:
 		return nil // left over from a COPY that has failed
-	case frame.Parse, frame.Bind, frame.Describe, frame.Execute, frame.Close, frame.Flush, frame.Query, frame.FunctionCall:
+	case frame.Flush:
+		return s.flush(body)
+	case frame.Parse, frame.Bind, frame.Describe, frame.Execute, frame.Close, frame.Query, frame.FunctionCall:
 		if s.skipping {
 			return nil
 		}
 	default:
 		return errUnknownMessage
-	}
-	if kind == frame.Flush {
-		return s.flush(body)
 	}
 	if err := s.settled(); err != nil {
 		return err
@@ -66,11 +65,13 @@ func (s *session) flush(body []byte) error {
 	if len(body) != 0 {
 		return errMessageBroken
 	}
-	if err := s.exchange(false); err != nil {
-		if err = s.refuse(err); err != nil {
-			return err
+	if !s.skipping {
+		if err := s.exchange(false); err != nil {
+			if err = s.refuse(err); err != nil {
+				return err
+			}
+			s.skipping = true
 		}
-		s.skipping = true
 	}
 	return s.c.out.Flush()
 }

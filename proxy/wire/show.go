@@ -125,13 +125,13 @@ func (s *session) valueOf(name string) string {
 }
 
 // describeShow tells the columns of a SHOW.
-func (s *session) describeShow(w *frame.Writer, name string) {
+func (s *session) describeShow(w *frame.Writer, name string, formats []int16) {
 	if name == "all" {
 		columns := []column{{"name", textType}, {"setting", textType}, {"description", textType}}
-		describeColumns(w, columns, nil)
+		describeColumns(w, columns, formats)
 		return
 	}
-	describeColumns(w, []column{{s.set.spelled(name), textType}}, nil)
+	describeColumns(w, []column{{s.set.spelled(name), textType}}, formats)
 }
 
 // shown refuses a parameter that is not told.
