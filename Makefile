@@ -18,7 +18,7 @@ WALLS      ?= all,engine,database
 SOURCES := clients cmd control doctor metrics policies policy proof proxy wall
 
 .DEFAULT_GOAL := help
-.PHONY: build run test clients pg-matrix lint bench bench-crowd bench-grow bench-wire bench-stages bench-walls fuzz prove smith clean help
+.PHONY: build run test clients faults pg-matrix lint bench bench-crowd bench-grow bench-wire bench-stages bench-walls fuzz prove smith clean help
 
 build: ## build bin/tenantgate
 	@.ci/need gcc
@@ -35,6 +35,10 @@ test: ## go vet and all tests with the race detector, on a real Postgres; PKG=./
 
 clients: ## the part of `make test` in which real clients connect: psql, pgbench, pgx, node-postgres, postgres.js, Kysely
 	@$(MAKE) --no-print-directory test PKG=./clients
+
+faults: ## the long form of what `make clients` does to a running service: 5,000 idle clients, and hundreds of each fault
+	@.ci/need gcc postgres
+	$(GO) test ./clients -run '^TestFaults$$' -count=1 -v -timeout 30m -faults-long
 
 pg-matrix: ## check sets, barrier, walls and doctor on each Postgres of PG_BINS="/…/16/bin /…/17/bin", the folders of initdb and postgres
 	@.ci/need gcc postgres

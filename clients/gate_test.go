@@ -24,9 +24,12 @@ type service struct {
 	once    sync.Once
 	err     error
 	dir     string
-	admin   string // the superuser's URL
-	address string // of the listener
-	before  string // a digest of the other server's rows
+	admin   string   // the superuser's URL
+	policy  string   // its file; "" for testdata/policy.yaml
+	flags   []string // more of them
+	address string   // of the listener
+	ops     string   // where its metrics are
+	before  string   // a digest of the other server's rows
 	store   *control.Store
 	project string // its id
 	cmd     *exec.Cmd
@@ -52,16 +55,23 @@ func tenant(t *testing.T) string {
 	if gate.err != nil {
 		t.Fatal(gate.err)
 	}
-	server, key, err := gate.store.CreateServer(t.Context(), gate.project, strings.ReplaceAll(t.Name(), "/", " "), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := gate.server(t)
 	t.Cleanup(func() {
 		if after, err := digest(context.Background(), gate.admin); err != nil || after != gate.before {
 			t.Errorf("another server's rows were changed (%v)", err)
 		}
 	})
-	u := url.URL{Scheme: "postgres", User: url.UserPassword(server.ID, key), Host: gate.address, Path: "/" + server.ID, RawQuery: "sslmode=disable"}
+	return made
+}
+
+// server registers one and gives the URL of a client that is it.
+func (s *service) server(t *testing.T) string {
+	t.Helper()
+	server, key, err := s.store.CreateServer(t.Context(), s.project, strings.ReplaceAll(t.Name(), "/", " "), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := url.URL{Scheme: "postgres", User: url.UserPassword(server.ID, key), Host: s.address, Path: "/" + server.ID, RawQuery: "sslmode=disable"}
 	return u.String()
 }
 
@@ -76,8 +86,11 @@ func (s *service) start(ctx context.Context, admin, as func(string) string) (err
 	if out, err := exec.Command("go", "build", "-o", program, "../cmd/tenantgate").CombinedOutput(); err != nil {
 		return fmt.Errorf("building tenantgate: %w: %s", err, out)
 	}
-	s.cmd = exec.Command(program, "serve", "--http-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0", "--pg-addr", "127.0.0.1:0", "--rls", "required",
-		"--policy", "testdata/policy.yaml", "--log-format", "json")
+	if s.policy == "" {
+		s.policy = "testdata/policy.yaml"
+	}
+	s.cmd = exec.Command(program, append([]string{"serve", "--http-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0", "--pg-addr", "127.0.0.1:0", "--rls", "required",
+		"--policy", s.policy, "--log-format", "json"}, s.flags...)...)
 	s.cmd.Env = append(os.Environ(), "TENANTGATE_DATABASE_URL="+as("clients_statement"), "TENANTGATE_CONTROL_DATABASE_URL="+as("clients_control"),
 		"TENANTGATE_LOOKUP_DATABASE_URL="+as("clients_lookup"))
 	said, err := os.Create(filepath.Join(s.dir, "stderr.log"))
@@ -102,9 +115,9 @@ func (s *service) wait(log string) error {
 			return err
 		}
 		for line := range bytes.Lines(said) {
-			var entry struct{ Msg, PG string }
+			var entry struct{ Msg, PG, Ops string }
 			if json.Unmarshal(line, &entry) == nil && entry.Msg == "serving" {
-				s.address = entry.PG
+				s.address, s.ops = entry.PG, entry.Ops
 				return nil
 			}
 		}

@@ -72,6 +72,10 @@ func (f *failure) explainState(st *statement, pg *pgconn.PgError) *proxy.Error {
 		return e
 	}
 	switch pg.Code {
+	case protocolViolation:
+		if pg.SeverityUnlocalized == "ERROR" {
+			return nil // it is about the caller's values or formats, and the connection lives
+		}
 	case queryCanceled:
 		return f.cancelled(st, pg)
 	case readOnly:
@@ -85,18 +89,13 @@ func (f *failure) explainState(st *statement, pg *pgconn.PgError) *proxy.Error {
 		return told(policy.QueryFailed, pg, "the database role of the service may not do that", false)
 	}
 	switch sqlClass(pg.Code) {
-	case "08":
-		if pg.SeverityUnlocalized == "ERROR" { // about the caller's values or formats: the connection lives
-			return nil
-		}
-		return f.lost(st, "the database ended the connection")
 	case "23":
 		return constraint(pg)
 	case "40":
 		return conflict(pg)
 	case "53":
 		return f.settle(st, overloaded("the database has too little of a resource", forLog(pg)), "the database ran out of a resource")
-	case "57":
+	case "08", "57":
 		return f.lost(st, "the database ended the connection")
 	default:
 		return nil
