@@ -4,9 +4,10 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"net"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -136,7 +137,7 @@ func (s *spoken) until(types []string) string {
 
 // ended tells in the same words how a connection has ended.
 func ended(err error) string {
-	if late, ok := err.(net.Error); ok && late.Timeout() {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return "(nothing came)"
 	}
 	return "(the connection ended)"
@@ -157,7 +158,7 @@ func (s *spoken) end() string {
 	for {
 		message, err := s.receive(answerTime)
 		if err != nil {
-			if err != io.EOF && err != io.ErrUnexpectedEOF && ended(err) == "(nothing came)" {
+			if errors.Is(err, os.ErrDeadlineExceeded) {
 				said.WriteString(ended(err))
 			}
 			return said.String()
