@@ -118,7 +118,7 @@ func (p *statement) fits(m bindMessage) error {
 		takes = 0
 	}
 	if len(m.args) != takes {
-		return told("08P01", fmt.Sprintf("bind message supplies %d parameters, but prepared statement %q requires %d", len(m.args), m.statement, takes))
+		return proxy.Refuse(policy.ArgumentCount, fmt.Sprintf("bind message supplies %d parameters, but prepared statement %q requires %d", len(m.args), m.statement, takes))
 	}
 	return nil
 }
