@@ -106,7 +106,7 @@ func (s sent) ways() []front {
 	if strings.Contains(s.sql, "\x00") || strings.Contains(fmt.Sprintf("%s", s.args), `\u0000`) || len(s.args) > 65535 {
 		return nil // no message can hold it
 	}
-	if len(s.args) == 0 && !takesArguments(s) {
+	if len(s.args)+len(s.types) == 0 && !takesArguments(s) {
 		return []front{viaExtended, viaSimple}
 	}
 	return []front{viaExtended}

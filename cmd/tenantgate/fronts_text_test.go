@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tenantgate/tenantgate/policy/sqltree"
@@ -80,7 +81,7 @@ func forWire(sql, id string, args []wireArg, admitted bool) (text string, all []
 var (
 	namesScope   = regexp.MustCompile(`(?i)\b(server_id|tenant)"?\s*\)*\s*=\s*\(*\s*$`)
 	followsScope = regexp.MustCompile(`(?i)^\s*\)*\s*(::\s*\w+\s*)?=\s*\(*([\w"]+\s*\.\s*)*"?(server_id|tenant)\b`)
-	clause       = regexp.MustCompile(`(?i)\b(set|where|on|having|select|and|when|using)\b`)
+	clause       = regexp.MustCompile(`(?i)\b(set|where|on|having|select|and|or|not|when|using|returning)\b`)
 )
 
 // inCondition tells whether a placeholder is compared to a scope column, and not assigned.
@@ -90,7 +91,7 @@ func inCondition(text string, p sqltree.Placeholder) bool {
 		return followsScope.MatchString(text[p.End:])
 	}
 	words := clause.FindAllString(before, -1)
-	return len(words) == 0 || !strings.EqualFold(words[len(words)-1], "set")
+	return len(words) > 0 && !slices.Contains([]string{"set", "select", "returning"}, strings.ToLower(words[len(words)-1]))
 }
 
 var outermost = regexp.MustCompile(`(?i)\b(select|insert|update|delete|values|table)\b`)

@@ -13,7 +13,7 @@ INSERT INTO public.conversations (id, server_id, end_user_id, title, created_at,
   ('1', '{{id}}', '1', 'First', '2026-01-01', '2026-01-01'),
   ('c1', '{{id}}', 'u1', 'Second', '2026-01-02', '2026-01-02');
 INSERT INTO public.messages (id, server_id, conversation_id, role, content, metadata, created_at) VALUES
-  ('1', '{{id}}', '1', 'user', '11', '{"n": 1, "tags": ["a"]}', '2026-01-01'),
-  ('m1', '{{id}}', 'c1', 'a', '22', '{"n": 2}', '2026-01-02');
+  ('1', '{{id}}', 'c1', 'user', '11', '{"n": 1, "tags": ["a"]}', '2026-01-01'),
+  ('m1', '{{id}}', '1', 'a', '22', '{"n": 2}', '2026-01-02');
 INSERT INTO public.files (id, server_id, end_user_id, conversation_id, name, content_type, size_bytes, storage_key, created_at) VALUES
   ('1', '{{id}}', '1', '1', 'one.txt', 'text/plain', 100, 's1', '2026-01-01');
