@@ -64,7 +64,7 @@ func (p *Policy) statement(text string, tr *sqltree.Translation, stmt sqltree.St
 	}
 	facts, fault := sqltree.Analyze(stmt, p.catalog, types...)
 	if fault != nil {
-		return nil, fault
+		return nil, p.rather(facts, fault)
 	}
 	for _, rule := range p.rules() {
 		if fault := rule(facts); fault != nil {
@@ -95,6 +95,18 @@ func (p *Policy) statement(text string, tr *sqltree.Translation, stmt sqltree.St
 	a.declare()
 	a.positions = newPositionMap(text, tr, final)
 	return a, nil
+}
+
+// rather tells of a table that is not available instead of what was not understood, which may
+// be for that: no column of such a table is known.
+func (p *Policy) rather(facts *sqltree.Facts, fault *sqltree.Fault) *sqltree.Fault {
+	if facts == nil {
+		return fault
+	}
+	if first := p.checkTables(facts); first != nil {
+		return first
+	}
+	return fault
 }
 
 func (p *Policy) approved(f *sqltree.Facts, final *sqltree.Rewritten, plan argPlan) *Approved {

@@ -16,6 +16,7 @@ import (
 // answer is what came back for a statement.
 type answer struct {
 	state   string // SQLSTATE; "" for success
+	code    string // the interface's, that the gate tells in DETAIL
 	message string
 	tag     string
 	rows    []string // sorted: few of the statements ask for an order
@@ -115,7 +116,7 @@ func (c *client) ask(ctx context.Context, text string) (a answer, err error) {
 	err = results.Close()
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && pg.Severity != "FATAL" {
-		a = answer{state: pg.Code, message: strings.Join([]string{pg.Message, pg.Detail, pg.Hint}, "; ")}
+		a = answer{state: pg.Code, code: pg.Detail, message: strings.Join([]string{pg.Message, pg.Detail, pg.Hint}, "; ")}
 		err = nil
 	}
 	slices.Sort(a.rows)

@@ -58,7 +58,7 @@ func serve(t *testing.T, flags ...string) string {
 			t.Errorf("project %s: tenantgate ended with %v", project, err)
 		}
 	})
-	u := url.URL{Scheme: "postgres", User: url.UserPassword(proof.Servers[0], key), Host: serving(t, log.Name()), Path: "/" + proof.Servers[0], RawQuery: "sslmode=disable"}
+	u := url.URL{Scheme: "postgres", User: url.UserPassword(world.server, key), Host: serving(t, log.Name()), Path: "/" + world.server, RawQuery: "sslmode=disable"}
 	return u.String()
 }
 
@@ -77,7 +77,7 @@ func register(t *testing.T, url string) (project, key string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, key, err = store.CreateServerWithID(t.Context(), made.ID, proof.Servers[0], "smith", "")
+	_, key, err = store.CreateServerWithID(t.Context(), made.ID, world.server, "smith", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,30 +15,37 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// narrowSQL shows sqlsmith, which qualifies only some names, fewer functions and tables. What
-// takes any type goes too: sqlsmith takes "any" for a type like others, and most of what it
-// writes then is nothing that Postgres runs. The database is a copy that is thrown away.
+// narrowSQL shows sqlsmith, which qualifies only some names, fewer functions, operators and
+// tables: those of the policy's types too. What takes any type goes with the others: sqlsmith
+// takes "any" for a type like any, and most of what it writes then is nothing that Postgres
+// runs. The database is a copy that is thrown away.
 const narrowSQL = `CREATE SCHEMA smith;
 CREATE TABLE smith.functions (name name PRIMARY KEY);
 INSERT INTO smith.functions SELECT unnest(string_to_array('%s', ','));
+CREATE TABLE smith.types AS SELECT oid, typarray FROM pg_catalog.pg_type
+	WHERE typnamespace = 'pg_catalog'::regnamespace AND typtype <> 'p' AND typname = ANY (string_to_array('%s', ','));
+INSERT INTO smith.types SELECT typarray FROM smith.types WHERE typarray <> 0;
 CREATE VIEW smith.pg_proc AS SELECT * FROM pg_catalog.pg_proc
 	WHERE pronamespace = 'pg_catalog'::regnamespace AND proname IN (SELECT name FROM smith.functions)
-	AND NOT EXISTS (SELECT FROM pg_catalog.pg_type AS y WHERE y.typtype = 'p' AND (y.oid = prorettype OR y.oid = ANY (proargtypes)));
+	AND prorettype IN (SELECT oid FROM smith.types) AND proargtypes::oid[] <@ ARRAY(SELECT oid FROM smith.types);
 SET allow_system_table_mods = on;
-DELETE FROM pg_catalog.pg_operator WHERE EXISTS (SELECT FROM pg_catalog.pg_type AS y WHERE y.typtype = 'p' AND y.oid IN (oprleft, oprright));
+ALTER TABLE pg_catalog.pg_operator RENAME TO all_operators;
+CREATE VIEW pg_catalog.pg_operator AS SELECT * FROM pg_catalog.all_operators
+	WHERE ARRAY[oprleft, oprright, oprresult] <@ ARRAY(SELECT oid FROM smith.types);
 ALTER VIEW information_schema.tables RENAME TO all_tables;
 CREATE VIEW information_schema.tables AS SELECT * FROM information_schema.all_tables
 	WHERE table_schema::text || '.' || table_name::text = ANY (string_to_array('%s', ','));`
 
-// Narrow leaves of a database's catalog what sqlsmith is to use: functions of pg_catalog by
-// name, and tables as schema.table.
-func Narrow(ctx context.Context, url string, functions, tables []string) error {
+// Narrow leaves of a database's catalog what sqlsmith is to use: functions and types of
+// pg_catalog by name, and tables as schema.table.
+func Narrow(ctx context.Context, url string, functions, types, tables []string) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close(ctx) }()
-	if _, err := conn.PgConn().Exec(ctx, fmt.Sprintf(narrowSQL, strings.Join(functions, ","), strings.Join(tables, ","))).ReadAll(); err != nil {
+	sql := fmt.Sprintf(narrowSQL, strings.Join(functions, ","), strings.Join(types, ","), strings.Join(tables, ","))
+	if _, err := conn.PgConn().Exec(ctx, sql).ReadAll(); err != nil {
 		return fmt.Errorf("narrowing the catalog: %w", err)
 	}
 	return nil
@@ -61,15 +68,19 @@ func Generate(ctx context.Context, url, path string, n int, seed uint64) ([]stri
 	return statements, nil
 }
 
-var sample = regexp.MustCompile(` tablesample (bernoulli|system) \([0-9.]+\)`)
+var (
+	sample = regexp.MustCompile(` tablesample (bernoulli|system) \([0-9.]+\)`)
+	array  = regexp.MustCompile(` as _(\w+)\)`)
+)
 
-// Whole has statements read whole tables instead of samples, which are others each time.
-func Whole(statements []string) []string {
-	whole := make([]string, len(statements))
+// Plain has statements read whole tables instead of samples, which are others each time, and
+// write the types of arrays as people do.
+func Plain(statements []string) []string {
+	plain := make([]string, len(statements))
 	for i, s := range statements {
-		whole[i] = sample.ReplaceAllString(s, "")
+		plain[i] = array.ReplaceAllString(sample.ReplaceAllString(s, ""), " as $1[])")
 	}
-	return whole
+	return plain
 }
 
 // split cuts where a line ends with a semicolon; sqlsmith writes none into a literal.

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/tenantgate/tenantgate/policy"
 )
 
 // Config says what is replayed, and through what.
@@ -20,13 +23,14 @@ type Config struct {
 type Report struct {
 	Tried, Admitted, Compared, Unsettled int
 	States                               map[string]int // of what came through the gate; "" for success
+	Kinds                                map[string]int // of mismatches
 	Leaks, Mismatches, Lost              int
 	Findings                             []string
 }
 
 // Replay runs the statements one after the other. An error is one that leaves nothing proven.
 func Replay(ctx context.Context, cfg Config) (*Report, error) {
-	r := &replay{cfg: cfg, report: &Report{States: map[string]int{}}}
+	r := &replay{cfg: cfg, report: &Report{States: map[string]int{}, Kinds: map[string]int{}}}
 	defer r.close(ctx)
 	for _, statement := range cfg.Statements {
 		if err := ctx.Err(); err != nil {
@@ -66,7 +70,7 @@ func (r *replay) try(ctx context.Context, statement string) error {
 		return nil
 	}
 	r.report.States[got.state]++
-	if refused(got.state) {
+	if refused(got) {
 		return nil
 	}
 	r.report.Admitted++
@@ -97,8 +101,17 @@ func (r *replay) compare(ctx context.Context, statement string, got answer) erro
 		}
 	}
 	r.report.Compared++
-	r.find(&r.report.Mismatches, fmt.Sprintf("gate: %s; own: %s", got, first), statement)
+	r.mismatch(got, first, statement)
 	return nil
+}
+
+// mismatch counts an answer that is another, and keeps the first of its kind.
+func (r *replay) mismatch(got, own answer, statement string) {
+	r.report.Mismatches++
+	kind := fmt.Sprintf("(%s %s, %s)", got.state, got.code, own.state)
+	if r.report.Kinds[kind]++; r.report.Kinds[kind] <= r.cfg.Findings {
+		r.report.Findings = append(r.report.Findings, fmt.Sprintf("%s gate: %s; own: %s\n%s", kind, got, own, statement))
+	}
 }
 
 func (a answer) String() string {
@@ -145,10 +158,14 @@ func (r *replay) close(ctx context.Context) {
 // cancelled is the SQLSTATE of a statement that took too long; that says nothing.
 const cancelled = "57014"
 
-// refused tells the SQLSTATEs of a policy, and of its limits.
-func refused(state string) bool {
-	return state == "42501" || state == "0A000" || strings.HasPrefix(state, "54")
+// refusals are the codes of a policy, which judges before Postgres does. What the engine says
+// in Postgres' place (query_failed, syntax_error) is compared like an answer.
+var refusals = []policy.Code{
+	policy.QueryTooLong, policy.StatementNotAllowed, policy.ConstructNotAllowed, policy.TableNotAllowed, policy.ColumnNotAllowed,
+	policy.FunctionNotAllowed, policy.TypeNotAllowed, policy.MissingServerScope,
 }
+
+func refused(a answer) bool { return slices.Contains(refusals, policy.Code(a.code)) }
 
 // scoped are assignments to the columns that tell whose a row is.
 var scoped = regexp.MustCompile(`(?i)\b(server_id|tenant|owner|"Server Id")\s*=`)
@@ -163,6 +180,6 @@ func loose(statement string) bool {
 
 // String tells the figures.
 func (r *Report) String() string {
-	return fmt.Sprintf("%d statements, %d admitted, %d compared, %d unsettled; %d leaks, %d mismatches, %d connections lost; SQLSTATEs %v",
-		r.Tried, r.Admitted, r.Compared, r.Unsettled, r.Leaks, r.Mismatches, r.Lost, r.States)
+	return fmt.Sprintf("%d statements, %d admitted, %d compared, %d unsettled; %d leaks, %d mismatches, %d connections lost; SQLSTATEs %v; mismatches %v",
+		r.Tried, r.Admitted, r.Compared, r.Unsettled, r.Leaks, r.Mismatches, r.Lost, r.States, r.Kinds)
 }

@@ -3,6 +3,7 @@ package smith_test
 import (
 	"context"
 	"flag"
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
@@ -32,6 +33,7 @@ var world struct {
 	sync.Once
 	d, own, other string // URLs of a role that may read and write everything, and is no superuser
 	shared, role  string // the superuser's URL of the shared database, and the role of statements
+	server        string
 	statements    []string
 	err           error
 }
@@ -58,11 +60,12 @@ func prepare(t *testing.T, admin, name string) error {
 	if err != nil {
 		return err
 	}
-	d, own, other, err := w.Databases(0)
+	server := int((*seed + 1) % uint64(len(proof.Servers))) //nolint:gosec // a handful
+	d, own, other, err := w.Databases(server)
 	if err != nil {
 		return err
 	}
-	world.shared, world.role = d, name+"_role"
+	world.server, world.shared, world.role = proof.Servers[server], d, name+"_role"
 	role := name + "_client"
 	for _, sql := range []string{"CREATE ROLE " + role + " LOGIN BYPASSRLS PASSWORD 'smith'", "GRANT pg_read_all_data, pg_write_all_data TO " + role} {
 		execute(t, admin, sql)
@@ -89,19 +92,25 @@ func generate(t *testing.T, admin, own string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	narrow := scratch(t, admin, own)
 	var tables []string
 	for _, table := range statement.Tables() {
 		tables = append(tables, table.Schema+"."+table.Name)
+		for _, c := range table.Columns {
+			if c.Hidden {
+				execute(t, narrow, fmt.Sprintf("ALTER TABLE %s.%s DROP COLUMN %s", table.Schema, table.Name, c.Name))
+			}
+		}
 	}
-	narrow := scratch(t, admin, own)
-	if err := smith.Narrow(t.Context(), narrow, policies.Sets()["@builtin-safe"], tables); err != nil {
+	if err := smith.Narrow(t.Context(), narrow, policies.Sets()["@builtin-safe"], policies.Types(), tables); err != nil {
 		return nil, err
 	}
 	some, err := smith.Generate(t.Context(), narrow, "smith,pg_catalog,public,shop", half, *seed)
-	return append(wide, smith.Whole(some)...), err
+	return append(wide, smith.Plain(some)...), err
 }
 
-// scratch copies a database, without the table whose name sqlsmith does not quote.
+// scratch copies a database, without the tables that have no rows of the server, whose id is
+// none of their scope column's, and the one whose name sqlsmith does not quote.
 func scratch(t *testing.T, admin, template string) string {
 	t.Helper()
 	u, err := url.Parse(template)
@@ -111,7 +120,11 @@ func scratch(t *testing.T, admin, template string) string {
 	name := pgtest.Name("scratch")
 	execute(t, admin, "CREATE DATABASE "+name+" TEMPLATE "+strings.TrimPrefix(u.Path, "/"))
 	u.Path = "/" + name
-	execute(t, u.String(), `DROP TABLE "Tag List"`)
+	for _, table := range statement.Tables() {
+		if table.Name == "Tag List" || table.ScopeType != "" && !table.Fits(world.server) {
+			execute(t, u.String(), fmt.Sprintf("DROP TABLE %s.%q CASCADE", table.Schema, table.Name))
+		}
+	}
 	return u.String()
 }
 
