@@ -18,6 +18,7 @@ type Approved struct {
 	command   Command
 	types     GivenTypes
 	declared  GivenTypes
+	fleeting  bool
 	key       string
 	params    []sqltree.FinalParam
 	inline    bool // what the parameters carry is put into the text: it can take none
@@ -76,6 +77,10 @@ func (a *Approved) Limits() Limits { return a.limits }
 // CallerPosition is Bound's.
 func (a *Approved) CallerPosition(pos int) int { return a.positions.back(a.sql, pos) }
 
+// Fleeting tells that Postgres reads a time off the clock when it parses the text, as in
+// timestamptz 'now': what it makes of it must not be kept for later.
+func (a *Approved) Fleeting() bool { return a.fleeting }
+
 // Size is about how many bytes it keeps in memory, and hardly ever too few: a placeholder
 // costs its places in both texts.
 func (a *Approved) Size() int { return 2048 + 2*len(a.sql) + 192*len(a.plan.slots) + 4*len(a.types) }
@@ -98,6 +103,9 @@ type Param struct {
 
 // Valid tells whether the value came from Approved.Bind.
 func (b Bound) Valid() bool { return b.approved != nil }
+
+// Fleeting is Approved.Fleeting.
+func (b Bound) Fleeting() bool { return b.approved.fleeting }
 
 // Approved is what was bound; nil for the zero value.
 func (b Bound) Approved() *Approved { return b.approved }

@@ -93,6 +93,7 @@ func (p *Policy) statement(text string, tr *sqltree.Translation, stmt sqltree.St
 	a := p.approved(facts, final, plan)
 	a.params, a.types = final.Params, slices.Clone(given)
 	a.declare()
+	a.fleeting = tr.Fleeting()
 	a.positions = newPositionMap(text, tr, final)
 	return a, nil
 }

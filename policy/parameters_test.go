@@ -48,6 +48,18 @@ func TestParametrize(t *testing.T) {
 }
 
 // TestParametrizedPosition shows that a place in what was made leads back to the text.
+// TestFleeting shows which texts name a time by the clock.
+func TestFleeting(t *testing.T) {
+	p := compile(t, "inject", readSchema(t))
+	for text, want := range map[string]bool{
+		"SELECT 'NOW'::timestamptz": true, "SELECT date 'today'": true, `SELECT E'n\x6fw'::timestamptz`: true, "SELECT '2020-01-01'::date": false, "SELECT now()": false,
+	} {
+		if d := p.Decide(text, policy.Postgres); d.Approved == nil || d.Approved.Fleeting() != want {
+			t.Errorf("%s: %+v", text, d)
+		}
+	}
+}
+
 func TestParametrizedPosition(t *testing.T) {
 	text := "SELECT é FROM t WHERE a = 'long text'AND b = 12345 AND c = nope"
 	p, ok := policy.Parametrize(text)

@@ -9,7 +9,7 @@ import (
 // describe has the statement parsed and learns its types, all within the transaction that
 // it will run in: behind a pooler, another transaction may be on another connection.
 func (r *run) describe() (*plan, error) {
-	name, epoch := r.s.statements.name(), r.descriptions.epoch.Load()
+	name, epoch := r.kept().name(), r.descriptions.epoch.Load()
 	d, err := r.described(name)
 	var p *plan
 	for err == nil && p == nil {
@@ -18,10 +18,10 @@ func (r *run) describe() (*plan, error) {
 		}
 	}
 	if err != nil {
-		r.s.statements.close(name) // it may exist all the same
+		r.kept().close(name) // it may exist all the same
 		return nil, err
 	}
-	r.s.statements.put(p)
+	r.kept().put(p)
 	r.descriptions.put(r.st.sql, d, epoch)
 	return p, nil
 }

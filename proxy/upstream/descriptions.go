@@ -101,7 +101,7 @@ func (r *run) announce() *plan {
 	if !known || blind || r.st.argBytes() > maxBehind {
 		return nil
 	}
-	p := newPlan(r.st.sql, r.s.statements.name(), d, r.types)
+	p := newPlan(r.st.sql, r.kept().name(), d, r.types)
 	if p == nil {
 		return nil
 	}
@@ -118,14 +118,14 @@ func (r *run) confirm(p *plan) error {
 	}
 	said, err := r.description()
 	if err != nil {
-		r.s.statements.close(p.name) // it may exist all the same
+		r.kept().close(p.name) // it may exist all the same
 		return err
 	}
-	r.s.statements.put(p)
+	r.kept().put(p)
 	if said.equal(*r.announced) || r.synced && r.st.writes { // such a write answers no rows
 		return nil
 	}
-	r.s.statements.drop(p.sql)
+	r.kept().drop(p.sql)
 	r.descriptions.drop(p.sql)
 	r.stop()
 	return &proxy.Error{Code: proxy.SerializationFailure, Message: altered, Retryable: true, Cause: proxy.ErrSchemaChanged}

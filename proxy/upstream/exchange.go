@@ -60,6 +60,10 @@ func (e *exchange) attach() {
 	e.s = e.link.lease.session
 	e.s.wire.begin()
 	e.s.wire.in.Most = maxAnswer
+	for range e.s.statements.deallocate(&e.s.wire) {
+		e.expect(answer{kind: ownClosed})
+		e.pending = true
+	}
 	e.s.alarm.set(e.ctx, time.Now().Add(e.time+grace))
 }
 

@@ -1,6 +1,8 @@
 package upstream
 
 import (
+	"strings"
+
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
@@ -16,13 +18,12 @@ func (e *exchange) open() error {
 		if err := l.acquire(e.ctx); err != nil {
 			return err
 		}
+		l.lease.session.statements.renew(l.pool.descriptions.epoch.Load())
 		e.attach()
 		if e.s.conn.Frontend().ReadBufferLen() > 0 { // half a message, which nobody will ever read
 			e.broken = true
 			return frame.ErrMalformed
 		}
-		e.s.statements.renew(l.pool.descriptions.epoch.Load())
-		e.s.statements.deallocate(&e.s.wire)
 	}
 	if e.of.Begin != nil && !l.explicit {
 		e.s.wire.parse("", e.of.Begin.Rewritten())
@@ -31,23 +32,48 @@ func (e *exchange) open() error {
 		l.explicit = true
 		l.wants(e.of.Begin)
 	}
+	portal := ""
+	if l.opened { // the client may have an unnamed one
+		portal = e.s.ownPortal
+	}
 	if !l.opened || e.of.Resettle {
-		e.s.writeLimits(e.time, l.server)
-		e.expect(answer{kind: ownRun})
+		e.s.writeLimits(portal, e.time, l.server)
+		e.ownStatement(portal, running)
+	}
+	if e.of.Settings != nil {
+		l.settings = settingsKey(e.of.Settings)
 	}
 	if len(e.of.Settings) > 0 {
-		e.writeSettings(e.of.Settings)
-		e.expect(answer{kind: ownRun, at: settling})
+		e.writeSettings(portal, e.of.Settings)
+		e.ownStatement(portal, settling)
 	}
 	l.opened, e.pending = true, true
 	return nil
 }
 
+// ownStatement notes a statement that the client knows nothing of, and closes its portal.
+func (e *exchange) ownStatement(portal string, at phase) {
+	e.expect(answer{kind: ownRun, at: at})
+	if portal != "" {
+		e.s.wire.about(frame.Close, frame.Portal, portal)
+		e.expect(answer{kind: ownClosed})
+	}
+}
+
+// settingsKey tells settings from others; no text of a statement holds a NUL.
+func settingsKey(settings []proxy.Setting) string {
+	var key strings.Builder
+	for _, s := range settings {
+		key.WriteString("\x00" + s.Name + "=" + s.Value)
+	}
+	return key.String()
+}
+
 // writeSettings writes the statement that makes settings.
-func (e *exchange) writeSettings(settings []proxy.Setting) {
+func (e *exchange) writeSettings(portal string, settings []proxy.Setting) {
 	w := &e.s.wire
 	w.parse("", settingsSQL)
-	at := w.bind("", 2)
+	at := w.bindPortal(portal, "", 2)
 	for _, of := range []func(proxy.Setting) string{
 		func(s proxy.Setting) string { return s.Name }, func(s proxy.Setting) string { return s.Value },
 	} {
@@ -62,5 +88,5 @@ func (e *exchange) writeSettings(settings []proxy.Setting) {
 		w.out.Byte('}')
 		w.out.ShutValue(from)
 	}
-	w.execute(at)
+	w.run(at, portal)
 }

@@ -88,17 +88,16 @@ func (e *exchange) prepare(s *proxy.Step) error {
 func commandOf(s *proxy.Step) policy.Verb { return s.Prepared.Approved.Command().Verb }
 
 // ensure gives the name under which the connection has a statement prepared, and has it
-// prepared where it has not.
+// prepared where it has not. One that is fleeting has no name: it is parsed each time.
 func (e *exchange) ensure(w *wanted, s *proxy.Step) (name string) {
-	if p := e.s.statements.get(w.key()); p != nil {
+	kept := e.kept(w)
+	if p := kept.get(e.planKey(w)); p != nil {
 		return p.name
 	}
-	for _, p := range e.making {
-		if p.sql == w.key() && p.name != "" {
-			return p.name
-		}
+	if p := e.isMaking(w); p != nil && p.name != "" {
+		return p.name
 	}
-	p := &plan{sql: w.key(), name: e.s.statements.name()}
+	p := &plan{sql: e.planKey(w), name: kept.name()}
 	e.making = append(e.making, p)
 	e.s.wire.parse(p.name, w.approved.Rewritten(), w.approved.Declared()...)
 	e.s.wire.describe(p.name)
@@ -106,6 +105,14 @@ func (e *exchange) ensure(w *wanted, s *proxy.Step) (name string) {
 	e.expect(answer{kind: parsed, step: s, wanted: w, plan: p, epoch: e.link.pool.descriptions.epoch.Load()})
 	e.link.pool.cfg.Recorder.StatementParsed()
 	return p.name
+}
+
+// kept are the connection's prepared statements, if one of them may be kept; else nil.
+func (e *exchange) kept(w *wanted) *statements {
+	if w.approved.Fleeting() {
+		return nil
+	}
+	return e.s.statements
 }
 
 // describe tells of a statement what is known when its turn has come.
@@ -131,7 +138,7 @@ func (e *exchange) describe(s *proxy.Step) error {
 			w.told = &d
 		}
 	}
-	if w.told == nil && !e.isMaking(w) {
+	if w.told == nil && (!e.link.held || e.isMaking(w) == nil) {
 		if err := e.need(policy.NoCommand); err != nil {
 			return err
 		}
@@ -141,13 +148,14 @@ func (e *exchange) describe(s *proxy.Step) error {
 	return nil
 }
 
-func (e *exchange) isMaking(w *wanted) bool {
+// isMaking gives a statement's plan that was written and not confirmed; nil for none.
+func (e *exchange) isMaking(w *wanted) *plan {
 	for _, p := range e.making {
-		if p.sql == w.key() {
-			return true
+		if p.sql == e.planKey(w) {
+			return p
 		}
 	}
-	return false
+	return nil
 }
 
 // bind binds a statement to a portal.
@@ -274,9 +282,6 @@ func writeValues(out *frame.Writer, b policy.Bound) {
 	}
 }
 
-// shapesPortal is the portal of the check of shapes; no client's has its name.
-const shapesPortal = "tenantgate shapes"
-
 // checkShapes has the tables' shapes checked of which a statement relies on some. Bind has
 // locked them, and nothing was read yet.
 func (e *exchange) checkShapes(s *proxy.Step) {
@@ -289,8 +294,8 @@ func (e *exchange) checkShapes(s *proxy.Step) {
 		name = ""
 		e.s.wire.parse(name, shapesSQL)
 	}
-	bindShapes(&e.s.wire, name, shapesPortal, shapes)
-	e.s.wire.about(frame.Close, frame.Portal, shapesPortal)
+	bindShapes(&e.s.wire, name, e.s.ownPortal, shapes)
+	e.s.wire.about(frame.Close, frame.Portal, e.s.ownPortal)
 	e.expect(answer{kind: ownRun, step: s, at: checking})
 	e.expect(answer{kind: ownClosed, step: s})
 }

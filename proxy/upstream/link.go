@@ -15,13 +15,14 @@ type Link struct {
 	pool     *Pool
 	server   string
 	lease    lease
-	held     bool // the connection is ours
-	opened   bool // the prelude of this transaction was written
-	explicit bool // it was opened by a BEGIN
-	failed   bool // and can only be rolled back
-	wrote    bool // a statement in it may have changed something
-	readOnly bool // and takes no writes, as the client wants it
-	unsynced bool // something was sent since the last Sync
+	held     bool   // the connection is ours
+	opened   bool   // the prelude of this transaction was written
+	explicit bool   // it was opened by a BEGIN
+	failed   bool   // and can only be rolled back
+	wrote    bool   // a statement in it may have changed something
+	readOnly bool   // and takes no writes, as the client wants it
+	settings string // what the client has set for it: a statement's constants are read under that
+	unsynced bool   // something was sent since the last Sync
 	exchange exchange
 }
 
@@ -116,7 +117,7 @@ func (l *Link) release() {
 		return
 	}
 	was := l.lease
-	l.lease, l.held, l.opened, l.unsynced = lease{}, false, false, false
+	l.lease, l.held, l.opened, l.unsynced, l.settings = lease{}, false, false, false, ""
 	l.pool.release(was, l.server)
 }
 

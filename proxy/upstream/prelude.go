@@ -79,12 +79,12 @@ func newPrelude(cfg Config) prelude {
 
 // bind writes the prelude's parameters for a statement and has it run. Less than a millisecond
 // would mean "no limit" to Postgres, so it is rounded up.
-func (p *prelude) bind(w *wire, name string, limit time.Duration, server string, key wall.Key) {
+func (p *prelude) bind(w *wire, portal, name string, limit time.Duration, server string, key wall.Key) {
 	values := 1 + len(p.fixed)
 	if p.walled {
 		values += 2
 	}
-	at := w.bind(name, values)
+	at := w.bindPortal(portal, name, values)
 	from := w.out.OpenValue()
 	w.out.Buf = strconv.AppendInt(w.out.Buf, max(limit.Milliseconds(), 1), 10)
 	w.out.ShutValue(from)
@@ -99,7 +99,7 @@ func (p *prelude) bind(w *wire, name string, limit time.Duration, server string,
 	for _, v := range p.fixed {
 		w.out.Value(v)
 	}
-	w.execute(at)
+	w.run(at, portal)
 }
 
 // shapesSQL fails (22012, division by zero) unless each table $2[i] has the columns $3[i],

@@ -119,15 +119,16 @@ func (s *statements) close(name string) {
 	}
 }
 
-// deallocate writes the closing of what was dropped.
-func (s *statements) deallocate(w *wire) {
+// deallocate writes the closing of what was dropped, and tells of how many statements.
+func (s *statements) deallocate(w *wire) int {
 	if s == nil {
-		return
+		return 0
 	}
 	for _, name := range s.stale {
 		w.deallocate(name)
 	}
 	s.closes = len(s.stale)
+	return s.closes
 }
 
 // deallocated forgets those whose closing was written: it was sent.

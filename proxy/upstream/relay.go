@@ -244,9 +244,9 @@ func (e *exchange) failure(err error) *linkFailure {
 
 // dropStale forgets what was known of a statement that does not fit the schema any more.
 func (e *exchange) dropStale(s *proxy.Step, gone bool) {
-	key := e.wantedFor(s).key()
-	e.s.statements.drop(key)
-	e.link.pool.descriptions.drop(key)
+	w := e.wantedFor(s)
+	e.s.statements.drop(e.planKey(w))
+	e.link.pool.descriptions.drop(w.key())
 	if gone {
 		e.s.statements.renew(math.MaxUint64) // somebody dropped the connection's statements: all of them
 	}

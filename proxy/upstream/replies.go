@@ -114,12 +114,12 @@ func (e *exchange) tellColumns(a *answer, formats []int16) error {
 // known gives what Postgres says of a statement: what the connection was told comes first.
 func (e *exchange) known(w *wanted) (described, bool) {
 	if e.s != nil {
-		if p := e.s.statements.get(w.key()); p != nil {
+		if p := e.kept(w).get(e.planKey(w)); p != nil {
 			return p.said, true
 		}
-	}
-	if e.unnamed != nil && e.unnamed.sql == w.key() {
-		return e.unnamed.said, true
+		if e.unnamed != nil && e.unnamed.sql == e.planKey(w) {
+			return e.unnamed.said, true
+		}
 	}
 	if w.told != nil {
 		return *w.told, true
@@ -138,13 +138,9 @@ func (e *exchange) ownRun() error {
 	return nil
 }
 
-// only reads a message of one type, and drops it; only what came before it by itself may
-// precede it.
+// only reads a message of one type, and drops it.
 func (e *exchange) only(want byte) error {
 	kind, _, err := e.next()
-	if err == nil && kind == frame.CloseComplete && want != kind {
-		return e.only(want) // of a statement that was closed with this exchange
-	}
 	if err == nil && kind != want {
 		return e.unexpected(kind)
 	}
@@ -190,13 +186,14 @@ func (e *exchange) parsed(a *answer) error {
 		return err
 	}
 	a.plan.said = d
-	e.s.statements.put(a.plan)
-	if e.s.pooled() {
+	if a.plan.name == "" {
 		e.unnamed = a.plan
+	} else {
+		e.s.statements.put(a.plan)
 	}
-	e.link.pool.descriptions.put(a.plan.sql, d, a.epoch)
+	e.link.pool.descriptions.put(a.wanted.key(), d, a.epoch)
 	if told := a.wanted.told; told != nil && !told.equal(d) {
-		e.link.pool.descriptions.drop(a.plan.sql)
+		e.link.pool.descriptions.drop(a.wanted.key())
 		return changedResult()
 	}
 	a.wanted.told = &d

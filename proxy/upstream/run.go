@@ -96,7 +96,7 @@ func (r *run) exchange(dst []byte) (Result, error) {
 // rows are read.
 func (r *run) prepare() (*plan, error) {
 	r.s.statements.renew(r.descriptions.epoch.Load())
-	p := r.encoded(r.s.statements.get(r.st.sql))
+	p := r.encoded(r.kept().get(r.st.sql))
 	r.s.statements.deallocate(&r.s.wire)
 	r.s.writePrelude(r.st)
 	if r.unknown = p == nil; r.unknown {
@@ -106,6 +106,14 @@ func (r *run) prepare() (*plan, error) {
 		return r.describe()
 	}
 	return p, nil
+}
+
+// kept are the connection's prepared statements, if the run's may be one of them; else nil.
+func (r *run) kept() *statements {
+	if r.st.fleeting {
+		return nil
+	}
+	return r.s.statements
 }
 
 // encoded gives a plan with what JSON needs of it; nil where a type is not known any more.

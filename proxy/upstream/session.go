@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"time"
 
@@ -27,6 +28,7 @@ type session struct {
 	prelude    prelude
 	statements *statements // nil where nothing may be named
 	run        run         // the one that has the connection now
+	ownPortal  string      // of statements that a client knows nothing of; nobody can guess it
 	left       bool        // given up while the server may still be at work
 }
 
@@ -37,7 +39,7 @@ THEN pg_catalog.set_config('lc_messages', 'C', false) END`
 
 // newSession makes conn ready for statements.
 func newSession(ctx context.Context, conn *pgconn.PgConn, cfg Config) error {
-	s := &session{conn: conn, wall: cfg.Wall, prelude: newPrelude(cfg)}
+	s := &session{conn: conn, wall: cfg.Wall, prelude: newPrelude(cfg), ownPortal: rand.Text()}
 	s.wire.conn, s.wire.in.From = conn.Conn(), socketOf(conn).ticket.in
 	s.alarm.conn = conn.Conn()
 	socketOf(conn).ticket.alarm.Store(&s.alarm)
@@ -71,9 +73,11 @@ func (s *session) pooled() bool { return s.statements == nil }
 
 // writePrelude writes the prelude. Where there is no key it names no server, so that none
 // that was left on the connection stays.
-func (s *session) writePrelude(st *statement) { s.writeLimits(st.limits.StatementTimeout, st.server) }
+func (s *session) writePrelude(st *statement) {
+	s.writeLimits("", st.limits.StatementTimeout, st.server)
+}
 
-func (s *session) writeLimits(limit time.Duration, server string) {
+func (s *session) writeLimits(portal string, limit time.Duration, server string) {
 	name := preludeName
 	key, signs := s.wall.key(server)
 	if !signs {
@@ -83,7 +87,7 @@ func (s *session) writeLimits(limit time.Duration, server string) {
 		name = ""
 		s.wire.parse(name, s.prelude.sql)
 	}
-	s.prelude.bind(&s.wire, name, limit, server, key)
+	s.prelude.bind(&s.wire, portal, name, limit, server, key)
 }
 
 // writeShapes writes the check of the tables' shapes, if the statement relies on some.

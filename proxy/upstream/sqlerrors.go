@@ -96,6 +96,9 @@ func (f *failure) explainState(st *statement, pg *pgconn.PgError) *proxy.Error {
 	case "53":
 		return f.settle(st, overloaded("the database has too little of a resource", forLog(pg)), "the database ran out of a resource")
 	case "08", "57":
+		if pg.Code == protocolViolated && pg.SeverityUnlocalized == "ERROR" { // the caller's
+			return nil
+		}
 		return f.lost(st, "the database ended the connection")
 	default:
 		return nil

@@ -18,6 +18,7 @@ type statement struct {
 	returns  bool
 	limits   policy.Limits
 	shapes   []policy.Shape
+	fleeting bool          // it must not be kept prepared
 	native   bool          // its parameters are $n to the caller
 	position func(int) int // a character of sql → one of the caller's text, or 0
 }
@@ -33,7 +34,7 @@ func newStatement() *statement {
 func (st *statement) take(b policy.Bound) {
 	*st = statement{
 		bound: b, server: b.Server(), sql: b.SQL(), params: st.params[:0], kind: b.Kind(), writes: b.Writes(), returns: b.Returns(),
-		limits: b.Limits().Buffered(), shapes: b.Shapes(), position: st.position,
+		limits: b.Limits().Buffered(), shapes: b.Shapes(), fleeting: b.Fleeting(), position: st.position,
 	}
 	for i := range b.NumParams() {
 		st.params = append(st.params, b.Param(i))

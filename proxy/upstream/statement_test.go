@@ -26,3 +26,13 @@ func TestStatementsForget(t *testing.T) {
 		t.Errorf("left: %+v", st)
 	}
 }
+
+// Ensure a time that Postgres reads off the clock while it parses is not kept.
+func TestFleeting(t *testing.T) {
+	b := setup(t, Config{MaxConns: 1}, "")
+	st := sel("SELECT 'now'::timestamptz::text AS at")
+	st.fleeting = true
+	if first := b.must(st); first == b.must(st) {
+		t.Errorf("time stands still: %s", first)
+	}
+}

@@ -14,7 +14,7 @@ import (
 // run for another, nor for the same one once it has changed them.
 func TestPreparedUnderOtherSettings(t *testing.T) {
 	const text = "SELECT ('2024-01-01 00:00'::timestamptz AT TIME ZONE 'UTC')::text AS at"
-	w, _ := real(t)
+	w, _ := onPostgres(t)
 	w.query("SET TimeZone = 'Asia/Tokyo'")
 	w.is(w.query(text), "columns(at:25) row(2023-12-31 15:00:00) <SELECT 1> I")
 	w.query("RESET TimeZone")
@@ -27,7 +27,7 @@ func TestPreparedUnderOtherSettings(t *testing.T) {
 
 // 'now' is a time when it is parsed: a Query message is parsed each time.
 func TestNowIsNow(t *testing.T) {
-	w, _ := real(t)
+	w, _ := onPostgres(t)
 	before := w.query("SELECT 'now'::timestamptz::text")
 	time.Sleep(5 * time.Millisecond)
 	if after := w.query("SELECT 'now'::timestamptz::text"); after == before {
@@ -80,7 +80,7 @@ func TestCommandsCostBudget(t *testing.T) {
 // An error of the protocol's that Postgres finds in a Bind is the client's, not the end of a
 // connection.
 func TestFaultyBindIsToldAsSuch(t *testing.T) {
-	w, _ := real(t)
+	w, _ := onPostgres(t)
 	parse := &pgproto3.Parse{Query: "SELECT at FROM notes WHERE at > $1"}
 	w.is(w.pipe(parse, &pgproto3.Bind{ParameterFormatCodes: []int16{1}, Parameters: [][]byte{{0, 0, 0, 0}}}), "parsed ERROR 08P01 I")
 	w.is(w.pipe(&pgproto3.Parse{Query: "SELECT 1, 2"}, &pgproto3.Bind{ResultFormatCodes: []int16{1, 0, 1}}), "parsed ERROR 08P01 I")
@@ -89,7 +89,7 @@ func TestFaultyBindIsToldAsSuch(t *testing.T) {
 // The last timeout that a transaction sets is the one that counts.
 func TestTimeoutWithinTransaction(t *testing.T) {
 	const long = "SELECT count(*) FROM generate_series(1, %d) AS g(x)"
-	w, _ := real(t)
+	w, _ := onPostgres(t)
 	w.query("BEGIN")
 	w.query("SET LOCAL statement_timeout = '50ms'")
 	w.query("SELECT 1")
@@ -105,7 +105,7 @@ func TestTimeoutWithinTransaction(t *testing.T) {
 
 // An unnamed portal stays what it is while the session runs statements of its own.
 func TestUnnamedPortalStays(t *testing.T) {
-	w, _ := real(t)
+	w, _ := onPostgres(t)
 	w.query("BEGIN")
 	w.pipe(&pgproto3.Parse{Query: "SELECT g FROM generate_series(1, 3) AS g"}, &pgproto3.Parse{Name: "s", Query: "SET LOCAL DateStyle = 'German'"},
 		&pgproto3.Bind{}, &pgproto3.Execute{MaxRows: 1})
