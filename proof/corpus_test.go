@@ -22,7 +22,7 @@ const writtenFor = "srv-a"
 // of which must never reach a database that somebody may do everything on.
 func written(t *testing.T, walls Walls, server string) []statement.Statement {
 	t.Helper()
-	if walls == All || walls == Engine {
+	if walls == All || walls == Engine || walls == Listener {
 		return append(golden(t, server), honest(t, server)...)
 	}
 	return honest(t, server)

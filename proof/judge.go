@@ -28,6 +28,9 @@ func judge(st statement.Statement, d, own answer, baseline []string) Fault {
 	if needle(d) != "" && !strings.Contains(everything(own), needle(d)) {
 		return Leak
 	}
+	if d.code != "" && !ofDatabase(string(d.code)) {
+		return Mismatch // the listener refuses what the engine admits
+	}
 	if d.state != cancelled && len(d.others) > 0 && !slices.Equal(d.others, baseline) {
 		return Foreign
 	}
@@ -85,7 +88,7 @@ func needle(a answer) string {
 }
 
 func everything(a answer) string {
-	return strings.ToLower(strings.Join(a.columns, "\n") + "\n" + strings.Join(a.rows, "\n") + "\n" + a.message)
+	return strings.ToLower(strings.Join(a.columns, "\n")+"\n"+strings.Join(a.rows, "\n")+"\n"+a.message) + a.bytes
 }
 
 // constraint tells the SQLSTATEs of violated constraints.

@@ -18,7 +18,7 @@ var (
 	statements = flag.Int("statements", 4000, "statements of each run")
 	limit      = flag.Duration("limit", 6*time.Second, "time after which a run begins no further statement; none with -statements")
 	seed       = flag.Uint64("seed", 1, "what the statements are made of")
-	mode       = flag.String("mode", "all,engine,database", "the walls: all, engine or database; several with commas")
+	mode       = flag.String("mode", "all,engine,database", "the walls: all, engine, database or listener; several with commas")
 	workers    = flag.Int("workers", 2, "sessions that run statements")
 	first      = flag.Bool("first", false, "end a run at its first failing statement")
 	findings   = flag.Int("findings", 3, "failing statements of each kind that are reduced and shown")

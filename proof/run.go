@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proof/statement"
+	front "github.com/tenantgate/tenantgate/proxy/wire"
 )
 
 // Config says what to try.
@@ -23,12 +24,16 @@ type Config struct {
 	// Corpus are hand-written statements of each of Servers, tried as they are and mutated.
 	Corpus [][]statement.Statement
 
-	tamper func(sql string) string // breaks what is sent, to see the proof fail
-	enough func(Fault) bool        // a fault after which no further statement is begun; nil for none
+	tamper func(sql string) string     // breaks what is sent, to see the proof fail
+	pose   func(front.Link) front.Link // breaks what the listener runs
+	enough func(Fault) bool            // a fault after which no further statement is begun; nil for none
 }
 
 // tidyEvery is after how many statements a worker's databases are vacuumed.
 const tidyEvery = 4000
+
+// committedEvery is the same where statements are committed and undone.
+const committedEvery = 500
 
 // shrinkTries bounds how often a failing statement is tried to be reduced.
 const shrinkTries = 3000
@@ -40,13 +45,14 @@ func (w *World) Run(ctx context.Context, cfg Config) (*Report, error) {
 	defer func() {
 		for _, k := range workers {
 			if k != nil {
+				k.leave()
 				w.idle = append(w.idle, k.place)
 			}
 		}
 	}()
 	for i := range workers {
 		var err error
-		if workers[i], err = w.newWorker(ctx, cfg.Walls, i%len(Servers)); err != nil {
+		if workers[i], err = w.newWorker(ctx, cfg, i%len(Servers)); err != nil {
 			return nil, err
 		}
 		workers[i].tamper = cfg.tamper
@@ -77,7 +83,7 @@ func (k *worker) work(ctx context.Context, cfg Config, first, step int, report *
 			f := k.reduce(ctx, cfg, number, st, o)
 			report.keep(f)
 		}
-		if n%tidyEvery == 0 {
+		if n%tidyEvery == 0 || k.listener != nil && n%committedEvery == 0 {
 			if err := k.tidy(ctx); err != nil {
 				return err
 			}

@@ -94,6 +94,8 @@ type answer struct {
 	message string   // everything that the error says
 	own     []string // of each looked-at table: the server's rows
 	others  []string // and those of the others
+	code    refusal  // the listener's, of an error
+	bytes   string   // all that the listener sent, in lower case, without the statement's own words
 }
 
 // session is a connection to one database, as a superuser.

@@ -20,6 +20,7 @@ const (
 	Engine   Walls = "engine"   // the policy engine and its rewrite, as a role that may do everything
 	Database Walls = "database" // the database alone: statements pass through unread
 	Nothing  Walls = "nothing"  // none, to see the proof fail
+	Listener Walls = "listener" // all, behind the front end for Postgres' protocol: every byte that it sends is looked at
 )
 
 // The search paths of the two sides. The engine qualifies every name that it admits.
@@ -32,6 +33,9 @@ const (
 func (w Walls) modes() []policy.ScopeMode {
 	if w == Database || w == Nothing {
 		return []policy.ScopeMode{statement.None}
+	}
+	if w == Listener {
+		return []policy.ScopeMode{policy.Inject, policy.Require}
 	}
 	return []policy.ScopeMode{policy.Require, policy.Once, policy.Inject}
 }
@@ -87,7 +91,7 @@ func compile(ctx context.Context, url string, walls Walls) (map[policy.ScopeMode
 			return nil, fmt.Errorf("reading the schema: %w", err)
 		}
 		for i := range schema.Tables {
-			schema.Tables[i].Walled = walls == All
+			schema.Tables[i].Walled = walls == All || walls == Listener
 		}
 		if compiled[mode], err = policy.Compile(file, schema, policy.Sets{Functions: policies.Sets(), Types: policies.Types(), Operators: policies.Operators(), Leakproof: policies.Leakproof()}); err != nil {
 			return nil, fmt.Errorf("compiling the proof's policy: %w", err)

@@ -21,6 +21,7 @@ type place struct {
 	shuffled *session
 	baseline map[int]string // what the check of each table says of the others' rows, untouched
 	url      string         // of the shared database
+	kept     map[int]sides  // of the listener's world: what the rows of each table are, untouched
 }
 
 // worker runs statements of one server.
@@ -30,9 +31,11 @@ type worker struct {
 	signed   signed
 	policies map[policy.ScopeMode]*policy.Policy
 	tamper   func(sql string) string
+	listener *listener // nil: statements are sent as it would send them
 }
 
-func (w *World) newWorker(ctx context.Context, walls Walls, server int) (*worker, error) {
+func (w *World) newWorker(ctx context.Context, cfg Config, server int) (*worker, error) {
+	walls := cfg.Walls
 	p, err := w.place(ctx, server)
 	if err != nil {
 		return nil, err
@@ -41,8 +44,20 @@ func (w *World) newWorker(ctx context.Context, walls Walls, server int) (*worker
 	if walls == Engine || walls == Nothing {
 		k.role, k.signed = w.freeRole(), signed{}
 	}
-	k.policies, err = compile(ctx, p.url, walls)
+	if k.policies, err = compile(ctx, p.url, walls); err != nil || walls != Listener {
+		return k, err
+	}
+	if err = p.keep(ctx); err == nil {
+		k.listener, err = w.listen(ctx, p, cfg.pose)
+	}
 	return k, err
+}
+
+// leave ends what is the worker's own.
+func (k *worker) leave() {
+	if k.listener != nil {
+		_ = k.listener.stop()
+	}
 }
 
 // place gives a place that nobody works at, or a new one.
@@ -124,12 +139,14 @@ type outcome struct {
 // try runs a statement on both sides. chance chooses the plan in the shared database.
 func (k *worker) try(ctx context.Context, st statement.Statement, chance *rand.Rand) (outcome, error) {
 	var o outcome
-	o.gate, o.refused, o.why = k.gate(st)
+	if o.gate, o.refused, o.why = k.gate(st); k.listener != nil {
+		o.gate, o.refused, o.why = k.decidedFor(st)
+	}
 	if o.refused == policy.Internal {
 		o.fault = Defect
 	}
 	if o.refused != "" {
-		return o, nil
+		return o, k.refused(ctx, st, &o, chance)
 	}
 	if o.gate.overridden && (st.Damage || st.Written) || st.Damage && assigns(o.gate.sql) {
 		st.Loose = true // a plain database takes the id that was given
@@ -144,7 +161,7 @@ func (k *worker) try(ctx context.Context, st statement.Statement, chance *rand.R
 		plain.checks = o.gate.checks
 	}
 	var err error
-	if o.shared, o.own, err = k.both(ctx, o.gate, plain); err != nil {
+	if o.shared, o.own, err = k.both(ctx, st, o.gate, plain, chance); err != nil {
 		return o, fmt.Errorf("running %q: %w", plain.sql, err)
 	}
 	if k.policies == nil || k.policies[st.Mode] == nil {
@@ -152,7 +169,11 @@ func (k *worker) try(ctx context.Context, st statement.Statement, chance *rand.R
 	}
 	var baseline []string
 	for _, i := range o.gate.checks {
-		baseline = append(baseline, k.baseline[i])
+		if k.listener == nil {
+			baseline = append(baseline, k.baseline[i])
+		} else {
+			baseline = append(baseline, k.kept[i].others)
+		}
 	}
 	o.fault, o.compared, o.state = judge(st, o.shared, o.own, baseline), !st.Loose, o.shared.state
 	o.limited = limited(o.shared, o.own)
@@ -194,14 +215,18 @@ func unfit(shared, own string) refusal {
 const noRight = "42501"
 
 // both runs the two sides at the same time.
-func (k *worker) both(ctx context.Context, gate, plain request) (d, own answer, err error) {
+func (k *worker) both(ctx context.Context, st statement.Statement, gate, plain request, chance *rand.Rand) (d, own answer, err error) {
 	done := make(chan error, 1)
 	go func() {
 		var err error
 		own, err = k.own.run(ctx, plain)
 		done <- err
 	}()
-	d, err = k.shared.run(ctx, gate)
+	if k.listener != nil {
+		d, err = k.throughListener(ctx, st, gate.checks, chance)
+	} else {
+		d, err = k.shared.run(ctx, gate)
+	}
 	if ownErr := <-done; err == nil {
 		err = ownErr
 	}

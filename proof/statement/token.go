@@ -96,6 +96,24 @@ func (s Statement) PlainText(server string) (text string, args []policy.Arg) {
 	return text, args
 }
 
+// NativeText writes the statement for the listener, on behalf of a server: as PlainText, but
+// for what tenantgate alone is told, and with an argument for each placeholder.
+func (s Statement) NativeText(server string) (text string, args []policy.Arg) {
+	text = s.write(func(t Token) string {
+		switch {
+		case t.Hole == Word && strings.Contains(t.Text, "??"):
+			return t.Plain
+		case t.Hole == Word:
+			return t.Text
+		case t.Hole == Condition && (!s.Insert || t.Arg.Kind == policy.Null):
+			t.Arg = policy.Arg{Kind: policy.String, Text: server}
+		}
+		args = append(args, t.Arg)
+		return "$" + strconv.Itoa(len(args))
+	})
+	return text, args
+}
+
 func (s Statement) write(spell func(Token) string) string {
 	var b strings.Builder
 	last := ""

@@ -4,7 +4,7 @@
 CREATE SCHEMA shop;
 CREATE TYPE shop.order_state AS ENUM ('open', 'paid');
 CREATE TABLE shop.orders (id bigint NOT NULL, tenant uuid NOT NULL, total numeric, state shop.order_state, PRIMARY KEY (tenant, id), UNIQUE (id));
-CREATE TABLE shop.badges (tenant text PRIMARY KEY, name text, note text);
+CREATE TABLE shop.badges (tenant text UNIQUE, name text, note text);
 CREATE TABLE public.countries (code text PRIMARY KEY, name text);
 CREATE FUNCTION shop.discount(amount numeric) RETURNS numeric LANGUAGE sql IMMUTABLE AS 'SELECT amount * 0.9';
 
