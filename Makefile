@@ -18,7 +18,7 @@ WALLS      ?= all,engine,database
 SOURCES := clients cmd control doctor metrics policies policy proof proxy wall
 
 .DEFAULT_GOAL := help
-.PHONY: build run test clients faults pg-matrix lint bench bench-crowd bench-grow bench-wire bench-stages bench-walls fuzz prove smith clean help
+.PHONY: build run test clients faults pg-matrix lint bench bench-crowd bench-grow bench-wire bench-stages bench-walls fuzz prove prove-wire smith clean help
 
 build: ## build bin/tenantgate
 	@.ci/need gcc
@@ -94,6 +94,11 @@ smith: ## replay statements of sqlsmith as one server; STATEMENTS=50000 SEED=1
 	@.ci/need gcc postgres sqlsmith
 	@echo "seed $(SEED)"
 	$(GO) test ./proof/smith -timeout 0 -v -statements $(STATEMENTS) -seed $(SEED)
+
+prove-wire: ## the same through the front end for Postgres' protocol, looking at every byte; STATEMENTS=20000 SEED=1
+	@.ci/need gcc postgres
+	@echo "seed $(SEED)"
+	$(GO) test ./proof -run '^TestProveListener$$' -timeout 0 -v -statements $(STATEMENTS) -seed $(SEED)
 
 clean: ## remove what was built; the data of `make run` stays
 	rm -rf bin

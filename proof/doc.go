@@ -7,6 +7,11 @@
 // of s behind, and no row of another server may have been changed; no canary may be in
 // anything that comes back. Each statement runs in a transaction that is rolled back.
 //
+// Through the listener (Walls Listener) a statement is sent as a client of Postgres writes
+// it, and committed, so that a superuser sees what it changed; the server's rows are put
+// back from a copy. A canary is looked for in every byte that the listener sends, and what
+// the engine refuses must be refused with its code.
+//
 // Statements come from package statement: a seed and a number make one. The walls are
 // tried together and apart; see Walls.
 //

@@ -34,9 +34,9 @@ type listener struct {
 	stop      func() error
 }
 
-// listen starts a listener for one server and logs in to it. tamper breaks what a session
-// gets its connections through; nil for none.
-func (w *World) listen(ctx context.Context, p *place, tamper func(front.Link) front.Link) (_ *listener, err error) {
+// listen starts a listener for one server and logs in to it. tamper gives what a session
+// runs its statements through; nil: the pool's own, unbroken.
+func (w *World) listen(ctx context.Context, p *place, tamper func(*upstream.Pool) front.Link) (_ *listener, err error) {
 	files, err := listenerFiles()
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (w *World) listen(ctx context.Context, p *place, tamper func(front.Link) fr
 	gate := proxy.NewGate(proxy.GateConfig{Directory: l.directory, Policies: loaded, Recorder: unrecorded{}, Override: policy.Limits{RequestsPerSecond: -1, MaxConcurrent: -1}})
 	server, err := front.New(front.Config{Gate: gate, Logger: slog.New(slog.DiscardHandler), TLSMode: front.TLSDisable, Open: func(server string) front.Link {
 		if tamper != nil {
-			return tamper(l.pool.Link(server))
+			return tamper(l.pool)
 		}
 		return l.pool.Link(server)
 	}})

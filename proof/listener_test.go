@@ -8,6 +8,7 @@ import (
 	"github.com/tenantgate/tenantgate/proof/statement"
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
+	"github.com/tenantgate/tenantgate/proxy/upstream"
 	front "github.com/tenantgate/tenantgate/proxy/wire"
 )
 
@@ -15,7 +16,7 @@ import (
 // and every byte that comes back.
 func TestProveListener(t *testing.T) {
 	corpus := [][]statement.Statement{written(t, Listener, Servers[0]), written(t, Listener, Servers[1])}
-	report := run(t, build(t), Config{Walls: Listener, Statements: *statements, Time: timeLimit(), Seed: *seed, Workers: *workers, Findings: *findings, Corpus: corpus})
+	report := run(t, build(t), Config{Walls: Listener, Statements: *statements, Time: 2 * timeLimit(), Seed: *seed, Workers: *workers, Findings: *findings, Corpus: corpus})
 	t.Logf("\n%s%s", report, report.Table())
 	for _, f := range report.Findings {
 		t.Errorf("%s", f)
@@ -27,7 +28,7 @@ func TestProveListener(t *testing.T) {
 
 // A listener that runs what it admits for another server must make the proof fail.
 func TestBrokenListener(t *testing.T) {
-	pose := func(l front.Link) front.Link { return posing{l} }
+	pose := func(p *upstream.Pool) front.Link { return posing{p.Link(posedAs)} }
 	report := run(t, build(t), Config{Walls: Listener, Statements: 60, Seed: *seed, Workers: *workers, pose: pose})
 	t.Logf("\n%s", report)
 	if report.Faults[Leak] == 0 || report.Faults[Foreign] == 0 {
@@ -38,7 +39,7 @@ func TestBrokenListener(t *testing.T) {
 // posing binds whatever is run for another server.
 type posing struct{ front.Link }
 
-// posedAs is the neighbour whose id each type of scope column takes.
+// posedAs is a neighbour's id, for texts and for numbers.
 const posedAs = "8675309"
 
 func (p posing) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer) (proxy.State, error) {

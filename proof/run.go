@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proof/statement"
+	"github.com/tenantgate/tenantgate/proxy/upstream"
 	front "github.com/tenantgate/tenantgate/proxy/wire"
 )
 
@@ -24,9 +25,9 @@ type Config struct {
 	// Corpus are hand-written statements of each of Servers, tried as they are and mutated.
 	Corpus [][]statement.Statement
 
-	tamper func(sql string) string     // breaks what is sent, to see the proof fail
-	pose   func(front.Link) front.Link // breaks what the listener runs
-	enough func(Fault) bool            // a fault after which no further statement is begun; nil for none
+	tamper func(sql string) string         // breaks what is sent, to see the proof fail
+	pose   func(*upstream.Pool) front.Link // breaks what the listener runs
+	enough func(Fault) bool                // a fault after which no further statement is begun; nil for none
 }
 
 // tidyEvery is after how many statements a worker's databases are vacuumed.
@@ -45,8 +46,7 @@ func (w *World) Run(ctx context.Context, cfg Config) (*Report, error) {
 	defer func() {
 		for _, k := range workers {
 			if k != nil {
-				k.leave()
-				w.idle = append(w.idle, k.place)
+				w.idle = append(w.idle, k.leave(ctx, cfg)...)
 			}
 		}
 	}()

@@ -53,11 +53,19 @@ func (w *World) newWorker(ctx context.Context, cfg Config, server int) (*worker,
 	return k, err
 }
 
-// leave ends what is the worker's own.
-func (k *worker) leave() {
+// leave ends what is the worker's own, and gives its place to who comes next; none where
+// others' rows may have been changed for good.
+func (k *worker) leave(ctx context.Context, cfg Config) []*place {
 	if k.listener != nil {
 		_ = k.listener.stop()
 	}
+	if cfg.pose == nil {
+		return []*place{k.place}
+	}
+	for _, s := range []*session{k.shared, k.own, k.shuffled} {
+		s.close(ctx)
+	}
+	return nil
 }
 
 // place gives a place that nobody works at, or a new one.
