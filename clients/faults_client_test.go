@@ -14,8 +14,8 @@ import (
 // running waits until a statement with the mark in its text runs.
 func (f *faulty) running(t *testing.T, mark string) {
 	t.Helper()
-	query := "SELECT count(*) FROM pg_stat_activity WHERE usename = 'clients_statement' AND state = 'active' AND query LIKE '%" + mark + "%'"
-	eventually(t, 10*time.Second, func() bool { return one(t, f.admin, query) != "0" }, func() string { return mark + " does not run" })
+	query := "SELECT count(*)::text FROM pg_stat_activity WHERE usename = 'clients_statement' AND state = 'active' AND query LIKE '%" + mark + "%'"
+	eventually(t, 10*time.Second, func() bool { return f.tells(t, query) != "0" }, func() string { return mark + " does not run" })
 }
 
 // marked is a statement that runs for far too long; the mark is a part of its text in the

@@ -15,22 +15,10 @@ import (
 // backendKilled ends the backend under a statement, outside of a transaction and in one.
 func (f *faulty) backendKilled(t *testing.T) {
 	for n := range often(3, 50) {
-		mark := fmt.Sprintf("killed%d", n)
-		kill := "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'clients_statement' AND state = 'active' AND query LIKE '%" + mark + "%'"
 		alone, within := speak(t, f.url), speak(t, f.other)
+		f.killedUnder(t, alone, fmt.Sprintf("alone%d_", n), "I")
 		say(t, within, "BEGIN; INSERT INTO samples (id, t) VALUES (2000, 'lost')", "T")
-		for _, s := range []*spoken{alone, within} {
-			s.send(fmt.Sprintf("Query {\"String\": %q}", marked(mark)))
-			f.running(t, mark)
-			if killed := one(t, f.admin, kill); killed != "1" {
-				t.Errorf("%s backends were killed", killed)
-			}
-			said := s.until([]string{"ReadyForQuery"})
-			state := map[*spoken]string{alone: "I", within: "E"}[s]
-			if !strings.Contains(said, "ErrorResponse") || !strings.HasSuffix(said, "ReadyForQuery \""+state+"\"\n") || strings.Contains(said, "DataRow") {
-				t.Errorf("the client was told %s", said)
-			}
-		}
+		f.killedUnder(t, within, fmt.Sprintf("within%d_", n), "E")
 		say(t, alone, "SELECT 'after'", "I")
 		say(t, within, "SELECT 'failed'", "E")
 		say(t, within, "ROLLBACK", "I")
@@ -44,13 +32,28 @@ func (f *faulty) backendKilled(t *testing.T) {
 	}
 }
 
+// killedUnder ends the backend under a client's statement.
+func (f *faulty) killedUnder(t *testing.T, s *spoken, mark, state string) {
+	t.Helper()
+	s.send(fmt.Sprintf("Query {\"String\": %q}", marked(mark)))
+	f.running(t, mark)
+	kill := "SELECT count(pg_terminate_backend(pid))::text FROM pg_stat_activity WHERE usename = 'clients_statement' AND state = 'active' AND query LIKE '%" + mark + "%'"
+	if killed := f.tells(t, kill); killed != "1" {
+		t.Errorf("%s backends were killed", killed)
+	}
+	said := s.until([]string{"ReadyForQuery"})
+	if !strings.Contains(said, "ErrorResponse") || !strings.HasSuffix(said, "ReadyForQuery \""+state+"\"\n") || strings.Contains(said, "DataRow") {
+		t.Errorf("the client was told %s", said)
+	}
+}
+
 // idleKilled ends the backend of a client that thinks about its transaction.
 func (f *faulty) idleKilled(t *testing.T, s *spoken) {
 	t.Helper()
 	f.hammer.quiet.Lock()
 	defer f.hammer.quiet.Unlock()
 	say(t, s, "BEGIN; SELECT 'thinks'", "T")
-	if killed := one(t, f.admin, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'clients_statement' AND state = 'idle in transaction'"); killed != "1" {
+	if killed := f.tells(t, "SELECT count(pg_terminate_backend(pid))::text FROM pg_stat_activity WHERE usename = 'clients_statement' AND state = 'idle in transaction'"); killed != "1" {
 		t.Errorf("%s backends were killed", killed)
 	}
 	s.send(`Query {"String": "SELECT 1"}`)
@@ -78,6 +81,7 @@ func (f *faulty) databaseKilled(t *testing.T) {
 			t.Errorf("without a database a client was told %s", said)
 		}
 	}
+	say(t, thinking, "ROLLBACK", "I")
 	t.Logf("the clients were told after %v", time.Since(began).Round(time.Millisecond))
 	f.startDatabase(t)
 	began = time.Now()

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/tenantgate/tenantgate/control/embedded"
 	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
 )
@@ -117,7 +119,22 @@ func (f *faulty) settled(t *testing.T) {
 func (f *faulty) busy(t *testing.T) string {
 	t.Helper()
 	const query = `SELECT coalesce(string_agg(state || ': ' || left(query, 60), '; '), '') FROM pg_stat_activity WHERE usename = 'clients_statement' AND state <> 'idle'`
-	return one(t, f.admin, query)
+	return f.tells(t, query)
+}
+
+// tells gives the text of a query's only value, as the superuser gets it. The connection is
+// closed at once: much is asked.
+func (f *faulty) tells(t *testing.T, query string) (value string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), f.admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	if err := conn.QueryRow(t.Context(), query).Scan(&value); err != nil {
+		t.Fatal(err)
+	}
+	return value
 }
 
 // allConnections has as many transactions open at a time as the pool has connections.
