@@ -23,3 +23,13 @@ func (w *World) Databases(server int) (all, alone, reordered string, err error) 
 
 // PolicyFile gives the text of the proof's policy in a scope mode.
 func PolicyFile(mode policy.ScopeMode) string { return policyFile(mode) }
+
+// Variants gives, for each of the planner's settings that plans depend on, a SET that turns it
+// and one that turns it back.
+func Variants() [][2]string {
+	var all [][2]string
+	for _, p := range planner {
+		all = append(all, [2]string{"SET " + p.name + " = " + p.values[1], "RESET " + p.name})
+	}
+	return all
+}

@@ -19,11 +19,12 @@ type answer struct {
 	code    string // the interface's, that the gate tells in DETAIL
 	message string
 	tag     string
+	columns string   // their names and types
 	rows    []string // sorted: few of the statements ask for an order
 }
 
 func (a answer) equal(b answer) bool {
-	return a.state == b.state && a.tag == b.tag && slices.Equal(a.rows, b.rows)
+	return a.state == b.state && a.tag == b.tag && a.columns == b.columns && slices.Equal(a.rows, b.rows)
 }
 
 // client is a connection whose every byte is looked at.
@@ -96,17 +97,28 @@ func (c *client) run(ctx context.Context, statement string) (answer, error) {
 		}
 		if i == 1 {
 			a = got
-		} else if got.state != "" {
-			return a, fmt.Errorf("%s failed: %s %s", text, got.state, got.message)
+		} else if err := failed(text, got); err != nil {
+			return a, err
 		}
 	}
 	return a, nil
+}
+
+// failed is the error of a command that must not fail; nil where it did not.
+func failed(command string, a answer) error {
+	if a.state == "" {
+		return nil
+	}
+	return fmt.Errorf("%s failed: %s %s", command, a.state, a.message)
 }
 
 func (c *client) ask(ctx context.Context, text string) (a answer, err error) {
 	results := c.conn.Exec(ctx, text)
 	for results.NextResult() {
 		r := results.ResultReader()
+		for _, f := range r.FieldDescriptions() {
+			a.columns += fmt.Sprintf("%q %d %d, ", f.Name, f.DataTypeOID, f.TypeModifier)
+		}
 		for r.NextRow() {
 			a.rows = append(a.rows, row(r.Values()))
 		}

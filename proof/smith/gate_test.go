@@ -18,14 +18,14 @@ import (
 	"github.com/tenantgate/tenantgate/proof"
 )
 
-// serve runs tenantgate in front of the shared database, and gives the URL of a client that is
-// the server.
-func serve(t *testing.T, flags ...string) string {
+// serve runs tenantgate in front of a database, whose superuser's URL is given, and gives the
+// URL of a client that is the server.
+func serve(t *testing.T, database string, flags ...string) string {
 	t.Helper()
 	cluster, dir := pgtest.Cluster(t), t.TempDir()
 	store := pgtest.Database(t)
 	project, key := register(t, store)
-	if err := (control.WallKeys{ControlURL: store, OwnerURL: world.shared}).Ensure(t.Context()); err != nil {
+	if err := (control.WallKeys{ControlURL: store, OwnerURL: database}).Ensure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	execute(t, cluster.AdminURL("postgres"), "ALTER ROLE "+world.role+" LOGIN NOINHERIT PASSWORD 'smith'")
@@ -43,8 +43,8 @@ func serve(t *testing.T, flags ...string) string {
 	}
 	defer log.Close()
 	cmd := exec.Command(program, append([]string{"serve", "--http-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0", "--rls", "required", "--policy", file, "--log-format", "json"}, flags...)...)
-	cmd.Env = append(os.Environ(), "TENANTGATE_DATABASE_URL="+pgtest.As(t, world.shared, world.role, "smith"), "TENANTGATE_CONTROL_DATABASE_URL="+store,
-		"TENANTGATE_LOOKUP_DATABASE_URL="+world.shared)
+	cmd.Env = append(os.Environ(), "TENANTGATE_DATABASE_URL="+pgtest.As(t, database, world.role, "smith"), "TENANTGATE_CONTROL_DATABASE_URL="+store,
+		"TENANTGATE_LOOKUP_DATABASE_URL="+database)
 	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -108,7 +108,8 @@ func serving(t *testing.T, log string) string {
 // TestGate replays through tenantgate.
 func TestGate(t *testing.T) {
 	cfg := build(t)
-	cfg.Gate = serve(t, "--pg-addr", "127.0.0.1:0")
+	cfg.Gate = serve(t, world.shared, "--pg-addr", "127.0.0.1:0")
+	cfg.Alone = serve(t, world.alone, "--pg-addr", "127.0.0.1:0")
 	report := replayed(t, cfg)
 	for _, f := range report.Findings {
 		t.Error(f)

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +34,7 @@ var world struct {
 	sync.Once
 	d, own, other string // URLs of a role that may read and write everything, and is no superuser
 	shared, role  string // the superuser's URL of the shared database, and the role of statements
+	alone         string // the superuser's URL of the server's rows behind the walls
 	server        string
 	statements    []string
 	err           error
@@ -50,7 +52,7 @@ func build(t *testing.T) smith.Config {
 	if world.err != nil {
 		t.Fatal(world.err)
 	}
-	return smith.Config{Own: world.own, Other: world.other, Needles: statement.Needles, Statements: world.statements, Findings: 3}
+	return smith.Config{Own: world.own, Other: world.other, Variants: proof.Variants(), Needles: statement.Needles, Statements: world.statements, Findings: 3}
 }
 
 // prepare makes the databases, which go with the test binary's Postgres, and the statements.
@@ -65,7 +67,7 @@ func prepare(t *testing.T, admin, name string) error {
 	if err != nil {
 		return err
 	}
-	world.server, world.shared, world.role = proof.Servers[server], d, name+"_role"
+	world.server, world.shared, world.alone, world.role = proof.Servers[server], d, other, name+"_role"
 	role := name + "_client"
 	for _, sql := range []string{"CREATE ROLE " + role + " LOGIN BYPASSRLS PASSWORD 'smith'", "GRANT pg_read_all_data, pg_write_all_data TO " + role} {
 		execute(t, admin, sql)
@@ -74,6 +76,8 @@ func prepare(t *testing.T, admin, name string) error {
 	for _, u := range []*string{&world.d, &world.own, &world.other} {
 		*u += "&search_path=public%2Cshop"
 	}
+	stamp(t, own)
+	stamp(t, other)
 	if *stored != "" {
 		if world.statements, err = smith.Load(*stored); err == nil || !os.IsNotExist(err) {
 			return err
@@ -106,7 +110,21 @@ func generate(t *testing.T, admin, own string) ([]string, error) {
 		return nil, err
 	}
 	some, err := smith.Generate(t.Context(), narrow, "smith,pg_catalog,public,shop", half, *seed)
-	return append(wide, smith.Plain(some)...), err
+	return slices.Concat(wide[:len(wide)/2], smith.Plain(wide[len(wide)/2:]), smith.Plain(some)), err
+}
+
+// stamp has a database of the server's alone give every row that is written to the server, as
+// tenantgate does.
+func stamp(t *testing.T, url string) {
+	t.Helper()
+	for _, table := range statement.Tables() {
+		if table.ScopeType == "" || !table.Fits(world.server) {
+			continue
+		}
+		name := fmt.Sprintf("%s.%q", table.Schema, "stamp "+table.Name)
+		execute(t, url, fmt.Sprintf(`CREATE FUNCTION %[1]s() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.%[2]q := '%[3]s'; RETURN NEW; END $$`, name, table.Scope(), world.server))
+		execute(t, url, fmt.Sprintf(`CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON %s.%q FOR EACH ROW EXECUTE FUNCTION %s()`, table.Schema, table.Name, name))
+	}
 }
 
 // scratch copies a database, without the tables that have no rows of the server, whose id is

@@ -1,0 +1,98 @@
+package smith
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// compare holds an answer against those of the server's own database.
+func (r *replay) compare(ctx context.Context, statement string, got answer) error {
+	first, err := r.own.run(ctx, statement)
+	if err != nil {
+		return fmt.Errorf("the server's own database: %w", err)
+	}
+	if got.equal(first) {
+		r.report.Compared++
+		return nil
+	}
+	for _, settle := range []func(context.Context, string, answer, answer) (bool, error){r.repeated, r.varied, r.behind} {
+		settled, err := settle(ctx, statement, got, first)
+		if err != nil {
+			return fmt.Errorf("the server's own database: %w", err)
+		}
+		if settled {
+			r.report.Unsettled++
+			return nil
+		}
+	}
+	r.report.Compared++
+	r.mismatch(got, first, statement)
+	return nil
+}
+
+// repeated tells whether the server's own database answers in more than one way: with its rows
+// in another order, or asked again.
+func (r *replay) repeated(ctx context.Context, statement string, _, first answer) (bool, error) {
+	for _, again := range []*client{r.other, r.own, r.other, r.own} {
+		second, err := again.run(ctx, statement)
+		if err != nil {
+			return false, err
+		}
+		if first.state == cancelled || second.state == cancelled || !first.equal(second) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// varied tells whether the server's own database gives the answer with another plan.
+func (r *replay) varied(ctx context.Context, statement string, got, _ answer) (bool, error) {
+	for _, turn := range r.cfg.Variants {
+		for _, c := range []*client{r.other, r.own} {
+			a, err := c.with(ctx, turn, statement)
+			if err != nil || a.equal(got) {
+				return err == nil, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// with runs a statement under a setting, which is made and undone.
+func (c *client) with(ctx context.Context, turn [2]string, statement string) (answer, error) {
+	if a, err := c.ask(ctx, turn[0]); err != nil || a.state != "" {
+		return a, errors.Join(err, failed(turn[0], a))
+	}
+	a, err := c.run(ctx, statement)
+	if err != nil {
+		return a, err
+	}
+	undone, err := c.ask(ctx, turn[1])
+	return a, errors.Join(err, failed(turn[1], undone))
+}
+
+// behind tells whether an error, of either, is of the server's own rows alone: where tenantgate
+// in front of them answers what it answers in front of all. Postgres does not promise whether a
+// condition that fails is asked for before one that would have spared it, and the walls, which
+// come first, choose that.
+func (r *replay) behind(ctx context.Context, statement string, got, own answer) (bool, error) {
+	if r.cfg.Alone == "" || !ofValues(got.state) && !ofValues(own.state) || got.state != "" && own.state != "" {
+		return false, nil
+	}
+	if r.alone == nil {
+		var err error
+		if r.alone, err = open(ctx, r.cfg.Alone, nil); err != nil {
+			return false, err
+		}
+	}
+	a, err := r.alone.run(ctx, statement)
+	return err == nil && a.equal(got), err
+}
+
+// ofValues tells the classes of errors that a value of some row is the cause of: cardinality
+// violation and data exception.
+func ofValues(state string) bool {
+	return strings.HasPrefix(state, "21") || strings.HasPrefix(state, "22")
+}
