@@ -128,11 +128,19 @@ func (c *client) ask(ctx context.Context, text string) (a answer, err error) {
 	err = results.Close()
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && pg.Severity != "FATAL" {
-		a = answer{state: pg.Code, code: pg.Detail, message: strings.Join([]string{pg.Message, pg.Detail, pg.Hint}, "; ")}
+		a = answer{state: pg.Code, code: code(pg.Detail), message: strings.Join([]string{pg.Message, pg.Detail, pg.Hint}, "; ")}
 		err = nil
 	}
 	slices.Sort(a.rows)
 	return a, err
+}
+
+// code is what a DETAIL says, where it is one of the interface's codes and not Postgres' prose.
+func code(detail string) string {
+	if strings.ContainsRune(detail, ' ') {
+		return ""
+	}
+	return detail
 }
 
 // row writes values so that different rows are different texts.

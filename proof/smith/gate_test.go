@@ -18,9 +18,9 @@ import (
 	"github.com/tenantgate/tenantgate/proof"
 )
 
-// serve runs tenantgate in front of a database, whose superuser's URL is given, and gives the
+// serve runs the program in front of a database, whose superuser's URL is given, and gives the
 // URL of a client that is the server.
-func serve(t *testing.T, database string, flags ...string) string {
+func serve(t *testing.T, program, database string) string {
 	t.Helper()
 	cluster, dir := pgtest.Cluster(t), t.TempDir()
 	store := pgtest.Database(t)
@@ -29,10 +29,7 @@ func serve(t *testing.T, database string, flags ...string) string {
 		t.Fatal(err)
 	}
 	execute(t, cluster.AdminURL("postgres"), "ALTER ROLE "+world.role+" LOGIN NOINHERIT PASSWORD 'smith'")
-	program, file := filepath.Join(dir, "tenantgate"), filepath.Join(dir, "policy.yaml")
-	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/tenantgate").CombinedOutput(); err != nil {
-		t.Fatalf("building tenantgate: %v: %s", err, out)
-	}
+	file := filepath.Join(dir, "policy.yaml")
 	rules := proof.PolicyFile(policy.Inject) + "limits: {maxRows: none, maxResultBytes: none, maxConcurrent: none, requestsPerSecond: none}\n"
 	if err := os.WriteFile(file, []byte(rules), 0o600); err != nil {
 		t.Fatal(err)
@@ -42,7 +39,7 @@ func serve(t *testing.T, database string, flags ...string) string {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	cmd := exec.Command(program, append([]string{"serve", "--http-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0", "--rls", "required", "--policy", file, "--log-format", "json"}, flags...)...)
+	cmd := exec.Command(program, "serve", "--pg-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0", "--rls", "required", "--policy", file, "--log-format", "json")
 	cmd.Env = append(os.Environ(), "TENANTGATE_DATABASE_URL="+pgtest.As(t, database, world.role, "smith"), "TENANTGATE_CONTROL_DATABASE_URL="+store,
 		"TENANTGATE_LOOKUP_DATABASE_URL="+database)
 	cmd.Stderr = log
@@ -108,8 +105,11 @@ func serving(t *testing.T, log string) string {
 // TestGate replays through tenantgate.
 func TestGate(t *testing.T) {
 	cfg := build(t)
-	cfg.Gate = serve(t, world.shared, "--pg-addr", "127.0.0.1:0")
-	cfg.Alone = serve(t, world.alone, "--pg-addr", "127.0.0.1:0")
+	program := filepath.Join(t.TempDir(), "tenantgate")
+	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/tenantgate").CombinedOutput(); err != nil {
+		t.Fatalf("building tenantgate: %v: %s", err, out)
+	}
+	cfg.Gate, cfg.Alone = serve(t, program, world.shared), serve(t, program, world.alone)
 	report := replayed(t, cfg)
 	for _, f := range report.Findings {
 		t.Error(f)
