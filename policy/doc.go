@@ -2,7 +2,8 @@
 //
 // It is pure: text and plain data go in, a Decision comes out. There is no
 // context, clock, file, network, log or goroutine below this line, so a decision
-// can be replayed, tested and fuzzed, and is the same for every front end.
+// can be replayed, tested and fuzzed. It depends on the dialect that the text is in and on
+// the types that parameters were declared with, and not on the front end it came through.
 //
 // # What is decided, in which order
 //

@@ -6,6 +6,11 @@
 //	credentials → reach (which project, which server) → scope and activity
 //	→ rate and place → Check (policy) → bind → upstream
 //
-// Nothing before the last step costs a database connection. Package rest speaks HTTP
-// and package upstream speaks to Postgres; they meet here and nowhere else.
+// A client of Postgres' protocol proves its key once, when it comes, and the rest of that is
+// asked for each of its statements, the key's validity too (Holder). It keeps its place as
+// long as its transaction is open.
+//
+// Nothing before the last step costs a database connection. Package rest speaks HTTP,
+// package wire Postgres' protocol, and package upstream speaks to Postgres; they meet here
+// and nowhere else. What wire has done by upstream is an Exchange; both use package frame.
 package proxy
