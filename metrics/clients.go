@@ -18,13 +18,13 @@ type clients struct {
 
 func newClients(f factory, known Known) clients {
 	s := &states{known: known.ClientStates, desc: prometheus.NewDesc(prometheus.BuildFQName(namespace, "", "pg_clients"),
-		"Postgres clients connected now, by state: starting (not authenticated yet), idle, active (a statement runs), transaction (waited for, with a transaction open and a database connection held). Many in transaction are an application that does other work between BEGIN and COMMIT.",
+		"Postgres clients connected now, by state: starting (not authenticated yet), idle, active (a statement runs), transaction (silent, with a transaction open, which holds a database connection from its first statement on). Many in transaction are an application that does other work between BEGIN and COMMIT.",
 		[]string{"state"}, nil)}
 	f.registry.MustRegister(s)
 	return clients{
 		states: s,
 		connections: f.counters("pg_connections_total",
-			"Postgres clients that connected, by how that ended: ok, the error code that they got, cancel for the short connections that cancel a statement, protocol for what is no Postgres client. A rise in unauthorized is a wrong key or somebody guessing.",
+			"Postgres clients that connected, by how that ended: ok, the error code that they got, cancel for the short connections that cancel a statement, protocol for what is no Postgres client, such as a probe of the port. A rise in unauthorized is a wrong key or somebody guessing.",
 			label{"outcome", known.Connections}),
 	}
 }

@@ -34,10 +34,25 @@ func (s *settings) pgTLSConfig(rest *tls.Config) (*tls.Config, error) {
 	case own == nil:
 		own = rest
 	}
-	if s.pgAddr() != "" && own == nil && s.pgTLSMode(nil) == wire.TLSRequire {
-		return nil, fmt.Errorf("--pg-addr %s is reached over the network, so Postgres clients must use TLS: give --pg-tls-cert and --pg-tls-key, or --pg-tls=disable where something in front of it encrypts", s.PGAddr)
+	return own, s.checkPGTLS(own)
+}
+
+// checkPGTLS refuses TLS that is asked for, or must be, where there is no certificate.
+func (s *settings) checkPGTLS(config *tls.Config) error {
+	addr := s.pgAddr()
+	if addr == "" || config != nil {
+		return nil
 	}
-	return own, nil
+	_, _, err := net.SplitHostPort(addr)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--pg-addr must be HOST:PORT, or off: %w", err)
+	case s.PGTLS == "require", s.PGTLS == "allow":
+		return fmt.Errorf("--pg-tls=%s needs a certificate: give --pg-tls-cert and --pg-tls-key, or --tls-cert and --tls-key", s.PGTLS)
+	case s.pgTLSMode(nil) == wire.TLSRequire:
+		return fmt.Errorf("--pg-addr %s is reached over the network, so Postgres clients must use TLS: give --pg-tls-cert and --pg-tls-key, or --pg-tls=disable where something in front of it encrypts", addr)
+	}
+	return nil
 }
 
 // pgTLSMode is --pg-tls, with auto settled for an address.

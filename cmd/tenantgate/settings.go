@@ -17,27 +17,27 @@ import (
 type settings struct {
 	Config            configFile    `name:"config" placeholder:"FILE" help:"YAML file with any of these settings in camel case (httpAddr), and the sections endUsers and jwt." yaml:"-"`
 	HTTPAddr          string        `name:"http-addr" default:"127.0.0.1:8080" help:"Address of the REST interface." yaml:"httpAddr"`
-	PGAddr            string        `name:"pg-addr" default:"auto" placeholder:"ADDR" help:"Address for Postgres clients (psql and every driver); off is none. auto is none for serve, and 127.0.0.1:6432 for dev." yaml:"pgAddr"`
-	PGTLS             string        `name:"pg-tls" enum:"auto,require,allow,disable" default:"auto" help:"TLS of Postgres clients. require: none without; allow: those who ask for it; disable: none has it. auto is require on every address but a loopback one, and there what the certificate allows." yaml:"pgTls"`
-	PGTLSCert         string        `name:"pg-tls-cert" placeholder:"FILE" help:"Certificate chain (PEM) for Postgres clients, if it is another than --tls-cert." yaml:"pgTlsCert"`
+	PGAddr            string        `name:"pg-addr" default:"auto" placeholder:"ADDR" help:"Address for Postgres clients, such as psql and every driver. off: they are not listened for; auto: off for serve, 127.0.0.1:6432 for dev." yaml:"pgAddr"`
+	PGTLS             string        `name:"pg-tls" enum:"auto,require,allow,disable" default:"auto" help:"TLS for Postgres clients. require: nobody connects without it; allow: who asks for it gets it; disable: nobody gets it. auto: require on every address but a loopback one; there allow with a certificate and disable without." yaml:"pgTls"`
+	PGTLSCert         string        `name:"pg-tls-cert" placeholder:"FILE" help:"Certificate chain (PEM) for Postgres clients, where it is not that of --tls-cert." yaml:"pgTlsCert"`
 	PGTLSKey          string        `name:"pg-tls-key" placeholder:"FILE" help:"Its private key (PEM)." yaml:"pgTlsKey"`
-	PGPolicy          string        `name:"pg-policy" default:"auto" placeholder:"NAME" help:"Policy for Postgres clients, by its name, where neither server nor project has one of its own. auto is inject where it is loaded, else the default policy." yaml:"pgPolicy"`
-	PGMaxClients      int           `name:"pg-max-clients" default:"10000" help:"Postgres clients at most; an idle one costs some kilobytes, and no database connection." yaml:"pgMaxClients"`
-	PGIdleTransaction time.Duration `name:"pg-idle-transaction" default:"60s" help:"Time that a Postgres client may leave its transaction open without a statement; it holds a database connection." yaml:"pgIdleTransaction"`
+	PGPolicy          string        `name:"pg-policy" default:"auto" placeholder:"NAME" help:"Name of the policy for Postgres clients whose server and project have none of their own. auto: inject where it is loaded, else the default policy." yaml:"pgPolicy"`
+	PGMaxClients      int           `name:"pg-max-clients" default:"10000" help:"Postgres clients connected at most. An idle one costs some kilobytes and no database connection." yaml:"pgMaxClients"`
+	PGIdleTransaction time.Duration `name:"pg-idle-transaction" default:"60s" help:"How long a Postgres client may leave a transaction open without sending a statement. Then it is rolled back and the client disconnected, because it holds a database connection." yaml:"pgIdleTransaction"`
 	OpsAddr           string        `name:"ops-addr" default:"127.0.0.1:9090" help:"Address of /metrics, /healthz and /readyz; keep it internal." yaml:"opsAddr"`
 	BasePath          string        `name:"base-path" help:"Path in front of every endpoint, such as /x." yaml:"basePath"`
 	Policy            []string      `name:"policy" placeholder:"FILE" help:"Policy file; may be repeated, the first is the default policy. Without one the shipped policies apply (default, inject, readonly)." yaml:"policy"`
-	RequestsPerSecond *int          `name:"requests-per-second" placeholder:"N" help:"Requests per server and second, instead of the policy's limit; 0 is no limit." yaml:"requestsPerSecond"`
-	MaxConcurrent     *int          `name:"max-concurrent" placeholder:"N" help:"Statements per server at once, instead of the policy's limit; 0 is no limit." yaml:"maxConcurrent"`
+	RequestsPerSecond *int          `name:"requests-per-second" placeholder:"N" help:"Requests and statements per server and second, instead of the policy's limit; 0 is no limit." yaml:"requestsPerSecond"`
+	MaxConcurrent     *int          `name:"max-concurrent" placeholder:"N" help:"Statements and open transactions per server at once, instead of the policy's limit; 0 is no limit." yaml:"maxConcurrent"`
 	MaxBodyBytes      int           `name:"max-body-bytes" default:"1048576" help:"Size limit of a request's body." yaml:"maxBodyBytes"`
-	MaxConns          int           `name:"max-conns" default:"4096" help:"Open client connections at most." yaml:"maxConns"`
-	MaxConnsPerIP     int           `name:"max-conns-per-ip" default:"0" help:"Open connections from one client address at most; 0 is no limit." yaml:"maxConnsPerIp"`
+	MaxConns          int           `name:"max-conns" default:"4096" help:"Open HTTP connections at most." yaml:"maxConns"`
+	MaxConnsPerIP     int           `name:"max-conns-per-ip" default:"0" help:"Open connections from one client address at most, of HTTP and of Postgres clients each; 0 is no limit." yaml:"maxConnsPerIp"`
 	TLSCert           string        `name:"tls-cert" placeholder:"FILE" help:"Certificate chain (PEM): serve HTTPS." yaml:"tlsCert"`
 	TLSKey            string        `name:"tls-key" placeholder:"FILE" help:"Its private key (PEM)." yaml:"tlsKey"`
 	CORSOrigins       []string      `name:"cors-origin" placeholder:"ORIGIN" help:"Origin whose scripts may call the interface, or *; may be repeated. Off by default." yaml:"corsOrigins"`
 	PoolMin           int32         `name:"pool-min" default:"2" help:"Database connections kept open for statements." yaml:"poolMin"`
 	PoolMax           int32         `name:"pool-max" default:"20" help:"Database connections for statements at most. Servers take turns at them, and from four on no server holds more than three quarters." yaml:"poolMax"`
-	PoolWait          time.Duration `name:"pool-wait" default:"1s" help:"Wait for a free one before a request gets 503 overloaded." yaml:"poolWait"`
+	PoolWait          time.Duration `name:"pool-wait" default:"1s" help:"Wait for a free one before a request gets 503 overloaded, or a Postgres client SQLSTATE 53300." yaml:"poolWait"`
 	Prepared          int           `name:"prepared-statements" default:"256" help:"Statements that each database connection keeps prepared at most. One takes some 40 KB of Postgres' memory there; one that is used without being kept is parsed and planned anew." yaml:"preparedStatements"`
 	PreparedOff       bool          `name:"no-prepared-statements" help:"Prepare none: for a pooler in transaction mode in front of the database." yaml:"noPreparedStatements"`
 	SearchPath        string        `name:"search-path" default:"pg_catalog, pg_temp" help:"search_path of statements; schemas of extensions whose operators they need go between the two." yaml:"searchPath"`
