@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
@@ -167,12 +168,13 @@ func (s *session) savepoint(approved *policy.Approved, name string) error {
 	if !s.tx.block {
 		return told("25P01", "SAVEPOINT can only be used in transaction blocks")
 	}
+	if len(s.tx.points) >= mostSavepoints {
+		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many savepoints", Hint: "Release some of them."}
+	}
 	if err := s.simple(&part{approved: approved}); err != nil {
 		return err
 	}
-	if len(s.tx.points) < mostSavepoints {
-		s.tx.points = append(s.tx.points, savepoint{strings.Clone(name), s.set.now, s.set.kept})
-	}
+	s.tx.points = append(s.tx.points, savepoint{strings.Clone(name), s.set.now, s.set.kept})
 	return nil
 }
 

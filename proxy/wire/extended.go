@@ -93,12 +93,9 @@ func (s *session) bind(body []byte) error {
 		s.sayEmpty(frame.BindComplete)
 		return nil
 	}
-	if !s.paid {
-		if err := s.pay(); err != nil {
-			return err
-		}
+	if err := s.payOnce(); err != nil {
+		return err
 	}
-	s.paid = false
 	bound, err := s.bound(of.approved.Approved, m.args)
 	if err != nil {
 		return err
@@ -294,12 +291,25 @@ func (s *session) execute(body []byte) error {
 		s.say(func(w *frame.Writer) { of.answer.rows(w, s, found.formats) })
 		return nil
 	case of.local():
-		return s.perform(of.approved.Approved, of.text)
+		return s.performAgain(of)
 	case of.command().Verb == policy.Declare && !s.tx.block:
 		return errCursorAlone()
 	}
 	s.batch.add(proxy.Step{Verb: proxy.Execute, Portal: s.kept(name), Approved: found.approved.Approved, Most: int32(max(most, 0))}, note{kind: found.kind}) //nolint:gosec // it was 32 bits
 	return nil
+}
+
+// performAgain does a prepared command, which costs each time.
+func (s *session) performAgain(of *statement) error {
+	if !freeVerb(of.command().Verb) {
+		if err := s.identify(); err != nil {
+			return err
+		}
+		if err := s.payOnce(); err != nil {
+			return err
+		}
+	}
+	return s.perform(of.approved.Approved, of.text)
 }
 
 // close forgets a statement or a portal; one that is not there is none, as in Postgres.

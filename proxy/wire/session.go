@@ -184,6 +184,17 @@ func (s *session) pay() (err error) {
 	return nil
 }
 
+// payOnce pays for what is run, if its Parse has not done so just before.
+func (s *session) payOnce() error {
+	if !s.paid {
+		if err := s.pay(); err != nil {
+			return err
+		}
+	}
+	s.paid = false
+	return nil
+}
+
 // check has the gate decide on a text, for one statement of the budget; texts that only
 // begin and end transactions are free.
 func (s *session) check(text string, types ...uint32) (*policy.Approved, error) {

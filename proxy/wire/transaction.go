@@ -34,7 +34,7 @@ type savepoint struct {
 	now, kept *values
 }
 
-// mostSavepoints bounds those of a transaction whose settings are kept.
+// mostSavepoints bounds those that a transaction has open.
 const mostSavepoints = 1000
 
 // state is that which the client sees.
@@ -79,15 +79,53 @@ func (s *session) settle(committed bool) {
 	s.set.settle(committed)
 }
 
-// free tells whether a text may begin or end a transaction, at no cost for the server's
-// budget: a client must always be able to do so.
+// free tells whether a text does nothing but begin or end a transaction, at no cost for the
+// server's budget: a client must always be able to do so. A word that is not of these
+// commands makes it cost: ROLLBACK TO does.
 func free(text string) bool {
-	const longest = 48 // BEGIN with its modes; other texts cost more to look at
+	const longest = 64 // BEGIN with its modes; other texts cost more to look at
 	if len(text) > longest {
 		return false
 	}
-	for _, word := range [...]string{"begin", "start", "commit", "end", "rollback", "abort"} {
-		if len(text) >= len(word) && strings.EqualFold(text[:len(word)], word) {
+	text = strings.TrimRight(text, "; \t\r\n")
+	switch first, rest := nextWord(text); {
+	case isOneOf(first, "begin", "start"):
+		return onlyOf(rest, "work", "transaction", "isolation", "level", "serializable", "repeatable",
+			"read", "committed", "uncommitted", "write", "only", "not", "deferrable")
+	case isOneOf(first, "commit", "end", "rollback", "abort"):
+		return onlyOf(rest, "work", "transaction", "and", "no", "chain")
+	}
+	return false
+}
+
+// freeVerb tells the commands that are free.
+func freeVerb(verb policy.Verb) bool {
+	return verb == policy.Begin || verb == policy.Commit || verb == policy.Rollback
+}
+
+// nextWord cuts the first word off a text, and what separates it from the next.
+func nextWord(text string) (word, rest string) {
+	end := strings.IndexAny(text, " ,\t\r\n")
+	if end < 0 {
+		return text, ""
+	}
+	return text[:end], strings.TrimLeft(text[end:], " ,\t\r\n")
+}
+
+// onlyOf tells whether a text has no other words than these.
+func onlyOf(text string, words ...string) bool {
+	for text != "" {
+		var word string
+		if word, text = nextWord(text); !isOneOf(word, words...) {
+			return false
+		}
+	}
+	return true
+}
+
+func isOneOf(word string, words ...string) bool {
+	for _, w := range words {
+		if strings.EqualFold(word, w) {
 			return true
 		}
 	}
