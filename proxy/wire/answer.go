@@ -152,6 +152,10 @@ func unknownParameter(name string) *proxy.Error {
 // answered gives the answer to a text that needs no database, nil for any other. Nothing but
 // words of a closed list is looked at, and the first other one ends it.
 func answered(text string) *answer {
+	const longest = 4 << 10 // bytes; nobody asks for that much
+	if len(text) > longest {
+		return nil
+	}
 	t := words{rest: text}
 	if !strings.EqualFold(t.next(), "select") {
 		return nil

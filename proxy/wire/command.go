@@ -188,7 +188,7 @@ func (s *session) toSavepoint(approved *policy.Approved, c policy.Command) error
 	case !s.tx.block:
 		return told("25P01", what+" can only be used in transaction blocks")
 	case !s.tx.sent:
-		return told("3B001", fmt.Sprintf("savepoint %q does not exist", c.Name))
+		return told("3B001", fmt.Sprintf("savepoint %q does not exist", printable(c.Name)))
 	}
 	if err := s.simple(&part{approved: approved}); err != nil {
 		return err

@@ -27,6 +27,7 @@ func (s *session) exchange(sync bool) error {
 	}
 	if err := s.complete(sync); err != nil {
 		s.forget(0)
+		s.portals.forgetViews()
 		s.batch.reset()
 		return err
 	}
@@ -41,6 +42,7 @@ func (s *session) exchange(sync bool) error {
 		s.refresh()
 	}
 	err = s.ran(state, refusal)
+	s.portals.forgetViews()
 	s.batch.reset()
 	s.round++
 	if s.copied != nil && s.copied.over {

@@ -19,8 +19,11 @@ func (s *session) parse(body []byte) error {
 	if !scan.Whole() {
 		return errMessageBroken
 	}
+	if err := nameFits(name); err != nil {
+		return err
+	}
 	if name != "" && s.prepared.find(name) != nil {
-		return told("42P05", fmt.Sprintf("prepared statement %q already exists", name))
+		return told("42P05", fmt.Sprintf("prepared statement %q already exists", printable(name)))
 	}
 	made, err := s.prepare(name, text, typesOf(types))
 	if name == "" {
@@ -80,19 +83,28 @@ func (s *session) bind(body []byte) error {
 	if err := s.renew(of); err != nil {
 		return err
 	}
+	made := portal{of: of}
+	if of.local() {
+		made.formats = of.formats(m.results)
+	}
 	if m.portal == "" {
 		s.portals.remove("")
-	} else if err := s.portals.room(m.portal); err != nil {
+	} else if err := s.portals.room(m.portal, made.size(m.portal)); err != nil {
 		return err
 	}
 	if err := of.fits(m); err != nil {
 		return err
 	}
 	if of.local() {
-		s.portals.add(m.portal, portal{of: of, formats: slices.Clone(m.results)})
+		s.portals.add(m.portal, made)
 		s.sayEmpty(frame.BindComplete)
 		return nil
 	}
+	return s.bindRows(of, m)
+}
+
+// bindRows makes a portal of a statement that the link runs.
+func (s *session) bindRows(of *statement, m bindMessage) error {
 	if err := s.payOnce(); err != nil {
 		return err
 	}
@@ -105,7 +117,8 @@ func (s *session) bind(body []byte) error {
 	return nil
 }
 
-// fits tells whether there are as many arguments as the statement takes.
+// fits tells whether there are as many arguments as the statement takes, and formats as it
+// has columns where that is known here.
 func (p *statement) fits(m bindMessage) error {
 	takes := 0
 	if p.approved != nil {
@@ -114,19 +127,11 @@ func (p *statement) fits(m bindMessage) error {
 	if isLocal(p.command().Verb) {
 		takes = 0
 	}
+	if local, columns := p.local(), p.columns(); local && columns > 0 && len(m.results) > 1 && len(m.results) != columns {
+		return told("08P01", fmt.Sprintf("bind message has %d result formats but query has %d columns", len(m.results), columns))
+	}
 	if len(m.args) != takes {
-		return proxy.Refuse(policy.ArgumentCount, fmt.Sprintf("bind message supplies %d parameters, but prepared statement %q requires %d", len(m.args), m.statement, takes))
-	}
-	return nil
-}
-
-// room tells whether there is room for one more portal of a name.
-func (p *portals) room(name string) error {
-	if _, there := p.named[name]; there {
-		return told("42P03", fmt.Sprintf("cursor %q already exists", name))
-	}
-	if len(p.named) >= mostPortals {
-		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many portals", Hint: "Close some of them, or end the transaction."}
+		return proxy.Refuse(policy.ArgumentCount, fmt.Sprintf("bind message supplies %d parameters, but prepared statement %q requires %d", len(m.args), printable(m.statement), takes))
 	}
 	return nil
 }
@@ -356,9 +361,9 @@ func unknownStatement(name string) error {
 	if name == "" {
 		return told("26000", "unnamed prepared statement does not exist")
 	}
-	return told("26000", fmt.Sprintf("prepared statement %q does not exist", name))
+	return told("26000", fmt.Sprintf("prepared statement %q does not exist", printable(name)))
 }
 
 func unknownPortal(name string) error {
-	return told("34000", fmt.Sprintf("portal %q does not exist", name))
+	return told("34000", fmt.Sprintf("portal %q does not exist", printable(name)))
 }

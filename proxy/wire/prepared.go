@@ -13,7 +13,6 @@ import (
 const (
 	mostStatements  = 1000
 	mostStatementsB = 1 << 20 // bytes
-	mostPortals     = 256
 )
 
 // statement is one that a client has prepared. It lives until the client closes it; what the
@@ -43,6 +42,28 @@ func (p *statement) local() bool { return p.approved == nil || isLocal(p.command
 
 // size is about what it takes in memory, in bytes, beside what is shared.
 func (p *statement) size() int { return 256 + len(p.name) + len(p.text) }
+
+// columns is how many a command's or an answer's rows have; 0: there are none, or the database
+// knows.
+func (p *statement) columns() int {
+	switch {
+	case p.answer != nil:
+		return len(p.answer.columns)
+	case p.command().Verb != policy.Show:
+		return 0
+	case p.command().Name == "all":
+		return 3
+	}
+	return 1
+}
+
+// formats gives those of a Bind that count, in memory of their own.
+func (p *statement) formats(asked []int16) []int16 {
+	if n := len(asked); n == 1 || n == p.columns() {
+		return slices.Clone(asked)
+	}
+	return nil
+}
 
 // prepared are a client's prepared statements.
 type prepared struct {
@@ -92,51 +113,6 @@ func (p *prepared) drop(made *statement) {
 		p.bytes -= made.size()
 	}
 }
-
-// portal is a statement with its arguments, ready to be run. The zero value is none.
-type portal struct {
-	of       *statement
-	approved *proxy.Prepared // as it was bound; nil where it is answered here
-	kind     policy.Kind     // of what is run
-	formats  []int16         // of the columns, where it is answered here
-	results  []int16         // of the columns, else: a view, valid in the exchange that bound it
-	round    uint64          // which is this
-}
-
-// portals are a client's; they end with the transaction.
-type portals struct {
-	unnamed portal
-	named   map[string]portal
-}
-
-func (p *portals) find(name string) (portal, bool) {
-	if name == "" {
-		return p.unnamed, p.unnamed.of != nil
-	}
-	found, there := p.named[name]
-	return found, there
-}
-
-func (p *portals) add(name string, made portal) {
-	if name == "" {
-		p.unnamed = made
-		return
-	}
-	if p.named == nil {
-		p.named = map[string]portal{}
-	}
-	p.named[strings.Clone(name)] = made
-}
-
-func (p *portals) remove(name string) {
-	if name == "" {
-		p.unnamed = portal{}
-		return
-	}
-	delete(p.named, name)
-}
-
-func (p *portals) drop() { *p = portals{} }
 
 // prepare decides on a text and gives it as a statement. The text may be a view.
 func (s *session) prepare(name, text string, types []uint32) (*statement, error) {

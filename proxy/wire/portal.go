@@ -1,0 +1,113 @@
+package wire
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// What a client may have in named portals at a time.
+const (
+	mostPortals  = 256
+	mostPortalsB = 2 << 20 // bytes
+)
+
+// mostIdentifier is the length of the longest name that is taken, in bytes: as in Postgres, which
+// cuts longer ones.
+const mostIdentifier = 63
+
+// nameFits refuses a name that is too long.
+func nameFits(name string) error {
+	if len(name) > mostIdentifier {
+		return told("42622", "a name is longer than "+number(mostIdentifier)+" bytes")
+	}
+	return nil
+}
+
+// portal is a statement with its arguments, ready to be run. The zero value is none.
+type portal struct {
+	of       *statement
+	approved *proxy.Prepared // as it was bound; nil where it is answered here
+	kind     policy.Kind     // of what is run
+	formats  []int16         // of the columns, where it is answered here
+	results  []int16         // of the columns, else: a view, valid in the exchange that bound it
+	round    uint64          // which is this
+}
+
+// size is about what it keeps in memory under a name, in bytes: also its statement, which may
+// be closed before it.
+func (p *portal) size(name string) int {
+	return 256 + len(name) + 2*len(p.formats) + p.of.size()
+}
+
+// portals are a client's; they end with the transaction.
+type portals struct {
+	unnamed portal
+	named   map[string]portal
+	bytes   int
+	views   bool // some have the formats of this exchange
+}
+
+// room tells whether there is room for one more portal of a name.
+func (p *portals) room(name string, size int) error {
+	if err := nameFits(name); err != nil {
+		return err
+	}
+	if _, there := p.named[name]; there {
+		return told("42P03", fmt.Sprintf("cursor %q already exists", printable(name)))
+	}
+	if len(p.named) >= mostPortals || p.bytes+size > mostPortalsB {
+		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many portals", Hint: "Close some of them, or end the transaction."}
+	}
+	return nil
+}
+
+func (p *portals) find(name string) (portal, bool) {
+	if name == "" {
+		return p.unnamed, p.unnamed.of != nil
+	}
+	found, there := p.named[name]
+	return found, there
+}
+
+func (p *portals) add(name string, made portal) {
+	p.views = p.views || len(made.results) > 0
+	if name == "" {
+		p.unnamed = made
+		return
+	}
+	if p.named == nil {
+		p.named = map[string]portal{}
+	}
+	p.named[strings.Clone(name)] = made
+	p.bytes += made.size(name)
+}
+
+func (p *portals) remove(name string) {
+	if name == "" {
+		p.unnamed = portal{}
+		return
+	}
+	if gone, there := p.named[name]; there {
+		p.bytes -= gone.size(name)
+		delete(p.named, name)
+	}
+}
+
+func (p *portals) drop() { *p = portals{} }
+
+// forgetViews lets go of what is no longer valid after an exchange.
+func (p *portals) forgetViews() {
+	if !p.views {
+		return
+	}
+	p.views, p.unnamed.results = false, nil
+	for name, of := range p.named {
+		if of.results != nil {
+			of.results = nil
+			p.named[name] = of
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package wire
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// Names are as long as Postgres has them, and a longer one is not repeated to the client.
+func TestLongNames(t *testing.T) {
+	w := greeted(t)
+	w.query("BEGIN")
+	fits, long := strings.Repeat("n", 63), strings.Repeat("n", 64)
+	w.is(w.pipe(&pgproto3.Parse{Name: fits, Query: "SHOW timezone"}, &pgproto3.Bind{PreparedStatement: fits, DestinationPortal: fits}), "parsed bound T")
+	refused := func(state string, messages ...pgproto3.FrontendMessage) {
+		t.Helper()
+		w.query("ROLLBACK")
+		w.query("BEGIN")
+		before := w.client.out.Sent
+		w.is(w.pipe(messages...), "ERROR "+state+" E")
+		if sent := w.client.out.Sent - before; sent > 500 {
+			t.Errorf("%d bytes were told", sent)
+		}
+	}
+	refused("42622", &pgproto3.Parse{Name: long, Query: "SHOW timezone"})
+	refused("42622", &pgproto3.Bind{PreparedStatement: fits, DestinationPortal: long})
+	huge := strings.Repeat("\x01", 1<<20)
+	refused("42622", &pgproto3.Parse{Name: huge, Query: "SHOW timezone"})
+	refused("26000", &pgproto3.Bind{PreparedStatement: huge})
+	refused("26000", &pgproto3.Describe{ObjectType: 'S', Name: huge})
+	refused("34000", &pgproto3.Describe{ObjectType: 'P', Name: huge})
+	refused("34000", &pgproto3.Execute{Portal: huge})
+}
+
+// What portals keep counts: texts that nobody else has any more, and formats.
+func TestPortalsAreBounded(t *testing.T) {
+	w := greeted(t)
+	w.query("BEGIN")
+	refused := 0
+	for i := range mostPortals {
+		text := fmt.Sprintf("SELECT id FROM messages -- %d %s", i, strings.Repeat("x", 9_500))
+		if strings.Contains(w.pipe(&pgproto3.Parse{Query: text}, &pgproto3.Bind{DestinationPortal: fmt.Sprint(i)}), "ERROR 54000") {
+			refused = i
+			break
+		}
+	}
+	if refused < 200 || refused > 220 {
+		t.Errorf("refused at %d", refused)
+	}
+	w.query("ROLLBACK")
+	w.query("BEGIN")
+	w.pipe(&pgproto3.Parse{Name: "show", Query: "SHOW timezone"}, &pgproto3.Parse{Name: "set", Query: "SET timezone = 'UTC'"})
+	many := slices.Repeat([]int16{0}, 60_000)
+	w.is(w.pipe(&pgproto3.Bind{PreparedStatement: "set", ResultFormatCodes: many}, &pgproto3.Execute{}), "bound <SET> T")
+	w.is(w.pipe(&pgproto3.Bind{PreparedStatement: "show", ResultFormatCodes: many}), "ERROR 08P01 E")
+}
+
+// Portals hold no more of a Bind than is looked at later.
+func TestPortalsForgetViews(t *testing.T) {
+	var p portals
+	of := &statement{text: "SELECT 1"}
+	p.add("a", portal{of: of, results: []int16{1}})
+	p.add("", portal{of: of, results: []int16{1}})
+	p.forgetViews()
+	if p.unnamed.results != nil || p.named["a"].results != nil || p.views {
+		t.Errorf("%+v", p)
+	}
+	p.remove("a")
+	p.remove("none")
+	if p.bytes != 0 {
+		t.Errorf("%d bytes of nothing", p.bytes)
+	}
+}
