@@ -21,6 +21,9 @@ type copying struct {
 	count  int // of rows
 	lines  int // of those, and the header
 	over   bool
+
+	data []byte // that has come and was not taken yet
+	held int    // bytes of the budget for long messages that it takes
 }
 
 // rowReader cuts rows out of the data as it comes. All that it gives is valid until its next
@@ -61,6 +64,7 @@ func (s *session) copyIn(insert *policy.Approved, text string) error {
 	}
 	s.copied = &c
 	err := c.take()
+	c.letGo()
 	c.over = true
 	switch refusal := refusalIn(err); {
 	case err == nil: // the last rows go with what ends the transaction
@@ -123,45 +127,6 @@ func (c *copying) ask() error {
 	return w.Flush()
 }
 
-// take takes in all data up to its end.
-func (c *copying) take() error {
-	var data []byte // that was not taken yet
-	ended := false
-	for {
-		kind, body, err := c.s.c.next(proxy.Open)
-		if err != nil {
-			return err
-		}
-		switch kind {
-		case frame.CopyData:
-			if ended {
-				continue
-			}
-			data = append(data, body...)
-		case frame.CopyDone:
-			if !ended {
-				_, _, err = c.insertAll(data, true)
-			}
-			return err
-		case frame.CopyFail:
-			scan := frame.NewScan(body)
-			return told(canceled, "COPY from stdin failed: "+printable(view(scan.Text())))
-		case frame.Flush, frame.Sync:
-			continue
-		case frame.Terminate:
-			return errGone
-		default:
-			return errUnknownMessage
-		}
-		if data, ended, err = c.insertAll(data, false); err != nil {
-			return err
-		}
-		if len(data) > c.s.c.server.cfg.MaxMessageBytes {
-			return &proxy.Error{Code: proxy.BodyTooLarge, Message: "a row of COPY data is too long"}
-		}
-	}
-}
-
 // insertAll inserts the rows that are there, and gives what is left.
 func (c *copying) insertAll(data []byte, last bool) (rest []byte, ended bool, err error) {
 	var r rowValues
@@ -186,14 +151,6 @@ func (c *copying) insertAll(data []byte, last bool) (rest []byte, ended bool, er
 		}
 	}
 	return kept(data, at), false, nil
-}
-
-// kept moves what is left of the data to the front of its memory, or lets go of that.
-func kept(data []byte, at int) []byte {
-	if at == len(data) && cap(data) > 4*mostMemory {
-		return nil
-	}
-	return data[:copy(data, data[at:])]
 }
 
 // insertRow collects the INSERT of one row.

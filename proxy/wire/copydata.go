@@ -1,0 +1,84 @@
+package wire
+
+import (
+	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/frame"
+)
+
+// take takes in all data up to its end.
+func (c *copying) take() error {
+	ended := false
+	for {
+		kind, body, err := c.s.c.next(proxy.Open)
+		if err != nil {
+			return err
+		}
+		switch kind {
+		case frame.CopyData:
+			if ended {
+				continue
+			}
+			if err := c.hold(body); err != nil {
+				return err
+			}
+		case frame.CopyDone:
+			if !ended {
+				_, _, err = c.insertAll(c.data, true)
+			}
+			return err
+		case frame.CopyFail:
+			scan := frame.NewScan(body)
+			return told(canceled, "COPY from stdin failed: "+printable(view(scan.Text())))
+		case frame.Flush, frame.Sync:
+			continue
+		case frame.Terminate:
+			return errGone
+		default:
+			return errUnknownMessage
+		}
+		if c.data, ended, err = c.insertAll(c.data, false); err != nil {
+			return err
+		}
+		if c.data == nil {
+			c.letGo()
+		}
+		if len(c.data) > c.s.c.server.cfg.MaxMessageBytes {
+			return &proxy.Error{Code: proxy.BodyTooLarge, Message: "a row of COPY data is too long"}
+		}
+	}
+}
+
+// hold keeps data until it makes up a row. What is long counts against the budget for long
+// messages, and so do the values of the row, which are as long.
+func (c *copying) hold(body []byte) error {
+	need := len(c.data) + len(body)
+	if need > cap(c.data) {
+		size := max(need, 2*cap(c.data))
+		taken := 0
+		if size > longBuffer {
+			taken = 2 * size
+		}
+		if !c.s.c.server.buffers.reserve(taken) {
+			return &proxy.Error{Code: proxy.Overloaded, SQLState: errNoMemory.state, Message: errNoMemory.message, Hint: errNoMemory.hint}
+		}
+		longer := append(make([]byte, 0, size), c.data...)
+		c.letGo()
+		c.data, c.held = longer, taken
+	}
+	c.data = append(c.data, body...)
+	return nil
+}
+
+// letGo gives back what the data takes.
+func (c *copying) letGo() {
+	c.s.c.server.buffers.long.Add(int64(-c.held))
+	c.data, c.held = nil, 0
+}
+
+// kept moves what is left of the data to the front of its memory, or lets go of that.
+func kept(data []byte, at int) []byte {
+	if at == len(data) && cap(data) > 4*mostMemory {
+		return nil
+	}
+	return data[:copy(data, data[at:])]
+}
