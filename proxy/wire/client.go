@@ -48,6 +48,8 @@ type client struct {
 
 	openTimeout time.Duration // the client's own for a transaction that is idle; 0: none
 
+	stopped *atomic.Bool // when true, reading ends with errCancelled; nil: nothing stops it
+
 	reading patience
 	writing patience
 	lent    *[]byte // what out.Buf was at first; nil: nothing was lent
@@ -110,6 +112,9 @@ func (c *client) await(state proxy.State) error {
 	}
 	return nil
 }
+
+// wake has a read that waits look up whether it is to end. Any goroutine may call it.
+func (c *client) wake() { _ = c.socket.SetReadDeadline(time.Unix(1, 0)) }
 
 // cancelRunning ends the statement that runs now; without one it does nothing. It is safe to
 // call from any goroutine.

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/netip"
 	"sync"
-	"time"
 )
 
 // clients are those that are connected, within their limits.
@@ -75,7 +74,7 @@ func (o *clients) wake(ended func(phase) bool) int {
 	defer o.mu.Unlock()
 	for _, c := range o.open {
 		if ended(phase(c.phase.Load())) {
-			_ = c.socket.SetReadDeadline(time.Unix(1, 0))
+			c.wake()
 		}
 	}
 	return len(o.open)

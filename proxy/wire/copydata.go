@@ -1,6 +1,9 @@
 package wire
 
 import (
+	"context"
+	"errors"
+
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
@@ -9,7 +12,7 @@ import (
 func (c *copying) take() error {
 	ended := false
 	for {
-		kind, body, err := c.s.c.next(proxy.Open)
+		kind, body, err := c.listen()
 		if err != nil {
 			return err
 		}
@@ -46,6 +49,27 @@ func (c *copying) take() error {
 			return &proxy.Error{Code: proxy.BodyTooLarge, Message: "a row of COPY data is too long"}
 		}
 	}
+}
+
+// listen waits for the client's next message, and ends when a cancel request comes: no
+// statement runs meanwhile that it could end.
+func (c *copying) listen() (kind byte, body []byte, err error) {
+	client := c.s.c
+	end := context.CancelCauseFunc(func(cause error) {
+		if cause == errCancelled { //nolint:errorlint // that the client is gone is read
+			c.stopped.Store(true) // before it is woken
+			client.wake()
+		}
+	})
+	client.stopped = &c.stopped
+	client.running.Store(&end)
+	kind, body, err = client.next(proxy.Open)
+	client.running.Store(nil)
+	client.stopped = nil
+	if c.stopped.Load() && (err == nil && kind == frame.CopyData || errors.Is(err, errCancelled)) {
+		return 0, nil, told(canceled, errCancelled.Error())
+	}
+	return kind, body, err
 }
 
 // hold keeps data until it makes up a row. What is long counts against the budget for long

@@ -42,3 +42,43 @@ func until(t *testing.T, what func() bool) {
 		}
 	}
 }
+
+// A cancel request ends a COPY that waits for data, in either protocol, and the session goes on.
+func TestCopyIsCancelled(t *testing.T) {
+	w := greeted(t)
+	receive := func(want string) {
+		t.Helper()
+		_ = w.conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+		m, err := w.front.Receive()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.is(inWords(m), want)
+	}
+	waits := func() bool {
+		return w.client.phase.Load() == uint32(transaction) && w.client.running.Load() != nil
+	}
+	for range 3 {
+		w.send(&pgproto3.Query{String: copyFiles}, &pgproto3.CopyData{Data: []byte("a\tb\tc\n")})
+		receive("copyin0 [0 0 0]")
+		until(t, waits)
+		w.client.cancelRunning()
+		w.is(w.answers(), "ERROR 57014 COPY messages, line 1 I")
+		w.is(w.link.did(), `quiet ["a" "b" "c"]; rolled back`)
+		w.client.wake() // nobody waits any more
+		w.send(&pgproto3.CopyData{Data: []byte("d")}, &pgproto3.CopyDone{})
+		w.is(w.query(all), "columns() row() <SELECT 1> I")
+		w.link.did()
+	}
+	for _, m := range append(step(copyFiles), &pgproto3.CopyData{Data: []byte("a")}) {
+		w.send(m)
+	}
+	receive("parsed")
+	receive("bound")
+	receive("copyin0 [0 0 0]")
+	until(t, waits)
+	w.client.cancelRunning()
+	receive("ERROR 57014")
+	w.is(w.pipe(&pgproto3.CopyDone{}), "I")
+	w.is(w.copied(copyFiles, "a\tb\tc\n"), "copyin0 [0 0 0] <COPY 1> I")
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
@@ -24,6 +25,8 @@ type copying struct {
 
 	data []byte // that has come and was not taken yet
 	held int    // bytes of the budget for long messages that it takes
+
+	stopped atomic.Bool // by a cancel request
 }
 
 // rowReader cuts rows out of the data as it comes. All that it gives is valid until its next

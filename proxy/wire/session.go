@@ -91,6 +91,7 @@ func (s *session) answer(kind byte, body []byte) error {
 			return err
 		}
 		s.skipping = true
+		return s.c.out.Flush() // the client may not have sent what it waits for an answer to
 	}
 	if len(s.c.out.Buf) > mostSaid {
 		return s.c.out.Flush()

@@ -95,8 +95,8 @@ func (c *client) Read(p []byte) (int, error) {
 	}
 }
 
-// beforeRead sets the deadline, and then looks whether the service ends: who has it end does
-// so the other way round.
+// beforeRead sets the deadline, and then looks whether the service ends, or the wait: who has
+// it end does so the other way round.
 func (c *client) beforeRead() error {
 	in := phase(c.phase.Load())
 	if in.timed() {
@@ -106,8 +106,11 @@ func (c *client) beforeRead() error {
 			}
 		}
 	}
-	if c.server.ends(in) {
+	switch {
+	case c.server.ends(in):
 		return errShutdown
+	case c.stopped != nil && c.stopped.Load():
+		return errCancelled
 	}
 	return nil
 }
