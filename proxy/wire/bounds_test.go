@@ -231,3 +231,34 @@ func TestIdleInTransaction(t *testing.T) {
 	w.ended <- nil
 	w.is(w.link.did(), "rolled back")
 }
+
+// Who sends a message byte by byte holds no transaction open by that.
+func TestSlowMessageInTransaction(t *testing.T) {
+	w := greeted(t)
+	w.client.server.cfg.TransactionIdleTimeout = 300 * time.Millisecond
+	w.query("BEGIN")
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		for _, b := range []byte("Q\x00\x00\x01\x00" + strings.Repeat(" ", 251)) {
+			_, _ = w.conn.Write([]byte{b})
+			select {
+			case <-stop:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}()
+	start := time.Now()
+	w.is(w.answers(), "FATAL 25P03 end")
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	slow := greeted(t) // without a transaction, there is no hurry
+	slow.client.server.cfg.TransactionIdleTimeout = 50 * time.Millisecond
+	for _, b := range []byte("Q\x00\x00\x00\x0eSELECT 1;\x00") {
+		_, _ = slow.conn.Write([]byte{b})
+		time.Sleep(10 * time.Millisecond)
+	}
+	slow.is(slow.answers(), "columns() row() <SELECT 1> I")
+}

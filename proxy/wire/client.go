@@ -47,6 +47,8 @@ type client struct {
 	running atomic.Pointer[context.CancelCauseFunc]
 
 	openTimeout time.Duration // the client's own for a transaction that is idle; 0: none
+	within      bool          // the next message is waited for with a transaction open
+	whole       time.Time     // and must be there by then; zero: nothing was waited for yet
 
 	stopped *atomic.Bool // when true, reading ends with errCancelled; nil: nothing stops it
 
@@ -85,6 +87,7 @@ func (p phase) timed() bool { return p != starting && p != ending }
 // where the client waits for it. Its errors are what run is to return: a *fatal or what the
 // network says.
 func (c *client) next(state proxy.State) (kind byte, body []byte, err error) {
+	c.within, c.whole = state != proxy.Idle, time.Time{}
 	if c.in.Unread() == 0 {
 		if err := c.await(state); err != nil {
 			return 0, nil, err

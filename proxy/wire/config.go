@@ -44,8 +44,8 @@ type Config struct {
 	// keep connections for long, so it is generous: machines that are gone are found by TCP
 	// keepalive, within a minute. Negative: no limit [24h].
 	IdleTimeout time.Duration
-	// TransactionIdleTimeout is for a client within a transaction: it has a connection of the
-	// database's and may hold locks [60s].
+	// TransactionIdleTimeout is for a client within a transaction, until its next message is
+	// there as a whole: it has a connection of the database's and may hold locks [60s].
 	TransactionIdleTimeout time.Duration
 	// DrainTimeout is for statements and transactions to end, once Serve's context is done
 	// [10s].

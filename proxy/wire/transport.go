@@ -99,6 +99,9 @@ func (c *client) Read(p []byte) (int, error) {
 // it end does so the other way round.
 func (c *client) beforeRead() error {
 	in := phase(c.phase.Load())
+	if c.within && c.whole.IsZero() {
+		c.whole = time.Now().Add(c.openSpan())
+	}
 	if in.timed() {
 		if until, other := c.reading.renew(c.span(in)); other {
 			if err := c.conn.SetReadDeadline(until); err != nil {
@@ -121,27 +124,33 @@ func (c *client) span(in phase) time.Duration {
 	case idle:
 		return c.server.cfg.IdleTimeout
 	case transaction:
-		if own := c.openTimeout; own > 0 {
-			return min(own, c.server.cfg.TransactionIdleTimeout)
-		}
-		return c.server.cfg.TransactionIdleTimeout
-	default:
-		return c.server.cfg.ReadTimeout
+		return c.openSpan()
 	}
+	if c.within {
+		return min(time.Until(c.whole), c.server.cfg.ReadTimeout)
+	}
+	return c.server.cfg.ReadTimeout
+}
+
+// openSpan is how long a client may take to send a message within a transaction.
+func (c *client) openSpan() time.Duration {
+	if own := c.openTimeout; own > 0 {
+		return min(own, c.server.cfg.TransactionIdleTimeout)
+	}
+	return c.server.cfg.TransactionIdleTimeout
 }
 
 // overdue tells a client that was silent for too long.
 func (c *client) overdue() error {
-	switch phase(c.phase.Load()) {
-	case starting:
+	switch in := phase(c.phase.Load()); {
+	case in == starting:
 		return errLoginTooLong
-	case idle:
+	case in == idle:
 		return errIdleTooLong
-	case transaction:
+	case in == transaction, c.within && !time.Now().Before(c.whole):
 		return errOpenTooLong
-	default:
-		return errReadTooLong
 	}
+	return errReadTooLong
 }
 
 // piece is how much is written at a time, each within the WriteTimeout, in bytes.
