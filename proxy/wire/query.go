@@ -78,10 +78,8 @@ func (s *session) script(text string) error {
 		if err := s.part(&parts[i], len(parts) > 1); err != nil {
 			return err
 		}
-		if s.batch.full() {
-			if err := s.exchange(false); err != nil {
-				return err
-			}
+		if err := s.relieve(); err != nil {
+			return err
 		}
 	}
 	err = s.exchange(true)
@@ -91,6 +89,23 @@ func (s *session) script(text string) error {
 	}
 	return err
 }
+
+// relieve has the link do what was collected, and sends the answers, where they are many.
+func (s *session) relieve() error {
+	if s.batch.full() {
+		if err := s.exchange(false); err != nil {
+			return err
+		}
+	}
+	if len(s.c.out.Buf) > mostAnswers {
+		return s.c.out.Flush()
+	}
+	return nil
+}
+
+// mostAnswers is how many bytes of answers of a Query message come together before they are
+// sent.
+const mostAnswers = 64 << 10
 
 // parts cuts a text into statements and has each of them decided on. None runs where one is
 // no SQL, as in Postgres, which reads all of a text before it runs any of it.
