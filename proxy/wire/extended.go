@@ -22,15 +22,15 @@ func (s *session) parse(body []byte) error {
 	if err := nameFits(name); err != nil {
 		return err
 	}
-	if name != "" && s.prepared.find(name) != nil {
-		return told("42P05", fmt.Sprintf("prepared statement %q already exists", printable(name)))
-	}
 	made, err := s.prepare(name, text, typesOf(types))
 	if name == "" {
 		s.prepared.unnamed = nil // whatever becomes of the new one
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case name != "" && s.prepared.find(name) != nil:
+		return told("42P05", fmt.Sprintf("prepared statement %q already exists", printable(name)))
 	}
 	if err := s.prepared.room(made.size()); name != "" && err != nil {
 		return err
