@@ -135,7 +135,7 @@ func (k *worker) throughListener(ctx context.Context, st statement.Statement, ta
 // else.
 func (k *worker) refused(ctx context.Context, st statement.Statement, o *outcome, chance *rand.Rand) (err error) {
 	text, _ := st.NativeText(k.server)
-	if k.listener == nil || strings.Contains(text, "\x00") {
+	if k.listener == nil || o.refused == noStatement || strings.Contains(text, "\x00") {
 		return nil
 	}
 	if o.shared, err = k.throughListener(ctx, st, touched(text), chance); err != nil {
@@ -149,6 +149,10 @@ func (k *worker) refused(ctx context.Context, st statement.Statement, o *outcome
 	}
 	return nil
 }
+
+// noStatement stands for commands, which the hand-written texts have some of: they are not
+// this proof's, and are not sent.
+const noStatement refusal = "command"
 
 // ofDatabase tells the codes with which an error of Postgres' own is told.
 func ofDatabase(code string) bool {
@@ -166,6 +170,9 @@ func (k *worker) decidedFor(st statement.Statement) (r request, code refusal, wh
 	d := k.policies[st.Mode].Decide(text, policy.Postgres)
 	if d.Verdict != policy.Allow {
 		return r, d.Reason.Code, d.Reason.Message
+	}
+	if d.Approved.Command().Verb != policy.NoCommand {
+		return r, noStatement, ""
 	}
 	bound, reason := d.Approved.Bind(k.server, args)
 	if reason != nil {

@@ -210,7 +210,7 @@ func (f *fronts) golden(t *testing.T, c goldenCase) {
 			s.args = nil
 		}
 		if !c.given {
-			s.args = f.invented(t, s)
+			s.args = f.invented(s)
 		}
 		answer, problems := f.send(t, way, s, way == viaREST || rest.code == "")
 		complain(problems)
@@ -235,7 +235,7 @@ func (f *fronts) golden(t *testing.T, c goldenCase) {
 }
 
 // invented are arguments for a statement that was decided without any.
-func (f *fronts) invented(t *testing.T, s sent) []any {
+func (f *fronts) invented(s sent) []any {
 	_, all := forWire(s.sql, f.id, nil, false)
 	_, most := forWire(s.sql, f.id, nil, true)
 	var args []any

@@ -27,8 +27,8 @@ var arrows = map[string][]string{
 	"policies":                {"policy"},
 	"policies/gen":            {"policies/internal/builtin", "control/embedded"},
 	"proxy/rest/resttest":     {"proxy", "proxy/rest"},
-	"proof":                   {"proof/statement", "control", "policies", "policy", "proxy/upstream", "wall"},
-	"proof/smith":             {},
+	"proof":                   {"proof/statement", "control", "policies", "policy", "proxy", "proxy/upstream", "proxy/wire", "wall"},
+	"proof/smith":             {"policy"},
 	"proof/statement":         {"policy"},
 }
 
@@ -36,7 +36,7 @@ var arrows = map[string][]string{
 var owners = map[string][]string{
 	"github.com/valyala/fasthttp":      {"proxy/rest", "cmd/bench"},
 	"github.com/fasthttp/router":       {"proxy/rest"},
-	"github.com/jackc/pgx/v5/pgproto3": {"proxy/upstream", "proxy/wire", "cmd/bench"},
+	"github.com/jackc/pgx/v5/pgproto3": {"proxy/upstream", "proxy/wire", "cmd/bench", "proof"},
 	"github.com/prometheus":            {"metrics"},
 	"github.com/pganalyze/pg_query_go": {"policy/sqltree"},
 }
