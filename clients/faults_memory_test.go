@@ -70,7 +70,7 @@ func (f *faulty) idleClients(t *testing.T) {
 // for how long they may read nothing.
 const (
 	largeResult  = "SELECT repeat('x', 1000) FROM generate_series(1, 200000)" // 200 MB
-	mostSlow     = 24 << 20                                                   // bytes
+	mostSlow     = 64 << 20                                                   // bytes
 	writeTimeout = 30 * time.Second
 )
 
