@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 
 	"github.com/tenantgate/tenantgate/policy"
@@ -141,14 +142,31 @@ func (k *worker) refused(ctx context.Context, st statement.Statement, o *outcome
 	if o.shared, err = k.throughListener(ctx, st, touched(text), chance); err != nil {
 		return err
 	}
-	switch {
-	case needle(o.shared) != "":
+	switch n := needle(o.shared); {
+	case n != "" && !strings.Contains(strings.ToLower(text), n): // a refusal quotes the text
 		o.fault = Leak
-	case o.shared.code != o.refused:
+	case o.shared.code != o.refused && !designed(o.refused, text, o.shared):
 		o.fault, o.why = Mismatch, fmt.Sprintf("%s; the listener says %s", o.why, o.shared.brief())
 	}
 	return nil
 }
+
+// designed tells what the listener answers otherwise than the engine, which is asked about
+// a text and its arguments alone: nothing at all to an empty text, for the session to what
+// drivers ask of it, and what Postgres says of a statement before its arguments are looked at.
+func designed(code refusal, text string, a answer) bool {
+	switch code {
+	case policy.EmptyQuery:
+		return a.state == "" && len(a.rows) == 0
+	case policy.FunctionNotAllowed:
+		return ofSession.MatchString(text)
+	case policy.ForeignServerID, policy.ArgumentCount:
+		return a.code == policy.QueryFailed && strings.HasPrefix(a.state, "42")
+	}
+	return false
+}
+
+var ofSession = regexp.MustCompile(`(?i)\b(current_user|session_user|current_catalog|current_setting|pg_backend_pid)\b`)
 
 // noStatement stands for commands, which the hand-written texts have some of: they are not
 // this proof's, and are not sent.
