@@ -158,148 +158,6 @@ func (e *exchange) isMaking(w *wanted) *plan {
 	return nil
 }
 
-// bind binds a statement to a portal.
-func (e *exchange) bind(s *proxy.Step) error {
-	if err := e.begun(s); err != nil {
-		return err
-	}
-	e.writeBind(s, s.Portal, s.Formats)
-	e.expect(answer{kind: bound, step: s})
-	e.checkShapes(s)
-	return nil
-}
-
-// approvedOf is what a step is about; nil for one that is about no statement.
-func approvedOf(s *proxy.Step) *policy.Approved {
-	switch {
-	case s.Bound.Valid():
-		return s.Bound.Approved()
-	case s.Approved != nil:
-		return s.Approved
-	case s.Prepared != nil:
-		return s.Prepared.Approved
-	}
-	return nil
-}
-
-// verbOf is what a step's statement does beside statements on rows. The rows of a COPY come
-// one by one, each as such a statement.
-func verbOf(s *proxy.Step) policy.Verb {
-	a := approvedOf(s)
-	if a == nil || a.Command().Verb == policy.CopyIn {
-		return policy.NoCommand
-	}
-	return a.Command().Verb
-}
-
-// begun makes the transaction ready for a step's bound statement.
-func (e *exchange) begun(s *proxy.Step) error {
-	if !s.Bound.Valid() || s.Bound.Server() != e.link.server {
-		return defect("a step without approval reached upstream")
-	}
-	verb := verbOf(s)
-	if verb == policy.NoCommand && !isQuery(s.Bound.SQL()) || verb != policy.NoCommand && !isCommand(s.Bound.SQL()) {
-		return defect("what is no query reached upstream")
-	}
-	if e.pending && boundBytes(s.Bound) > maxBehind {
-		if err := e.catchUp(); err != nil {
-			return err
-		}
-	}
-	return e.need(verb)
-}
-
-// boundBytes is about how long the values are.
-func boundBytes(b policy.Bound) (n int) {
-	for i := range b.NumParams() {
-		n += len(b.Param(i).Value.Text)
-	}
-	return n
-}
-
-// writeBind has the statement prepared and writes the Bind.
-func (e *exchange) writeBind(s *proxy.Step, portal string, formats []int16) {
-	w := &e.s.wire
-	name := ""
-	switch verb := verbOf(s); {
-	case verb == policy.NoCommand:
-		name = e.ensure(e.wantedFor(s), s)
-	case e.link.failed && verb == policy.Commit:
-		w.parse("", "ROLLBACK") // of a failed transaction, COMMIT is just that
-		e.expect(answer{kind: ownParsed, step: s})
-	default:
-		w.parse("", s.Bound.SQL())
-		e.expect(answer{kind: ownParsed, step: s})
-	}
-	at := w.out.Open(frame.Bind)
-	w.out.Text(portal)
-	w.out.Text(name)
-	writeValues(&w.out, s.Bound)
-	w.out.Int16(len(formats))
-	for _, f := range formats {
-		w.out.Int16(int(f))
-	}
-	w.out.Shut(at)
-	e.pending = true
-}
-
-// wantedFor is the statement that a step runs; a Simple one has nothing prepared.
-func (e *exchange) wantedFor(s *proxy.Step) *wanted {
-	if s.Prepared != nil {
-		return wantedOf(s.Prepared, approvedOf(s))
-	}
-	return &wanted{approved: s.Bound.Approved()}
-}
-
-// writeValues writes the values of a Bind, as the client gave them.
-func writeValues(out *frame.Writer, b policy.Bound) {
-	n, binary := b.NumParams(), false
-	for i := range n {
-		binary = binary || b.Param(i).Value.Kind == policy.Binary
-	}
-	if !binary {
-		out.Int16(0)
-	} else {
-		out.Int16(n)
-		for i := range n {
-			format := 0
-			if b.Param(i).Value.Kind == policy.Binary {
-				format = 1
-			}
-			out.Int16(format)
-		}
-	}
-	out.Int16(n)
-	for i := range n {
-		v := b.Param(i).Value
-		if v.Kind == policy.Null {
-			out.Null()
-			continue
-		}
-		at := out.OpenValue()
-		out.Buf = append(out.Buf, v.Text...)
-		out.ShutValue(at)
-	}
-}
-
-// checkShapes has the tables' shapes checked of which a statement relies on some. Bind has
-// locked them, and nothing was read yet.
-func (e *exchange) checkShapes(s *proxy.Step) {
-	shapes := s.Bound.Shapes()
-	if len(shapes) == 0 {
-		return
-	}
-	name := shapesName
-	if e.s.pooled() {
-		name = ""
-		e.s.wire.parse(name, shapesSQL)
-	}
-	bindShapes(&e.s.wire, name, e.s.ownPortal, shapes)
-	e.s.wire.about(frame.Close, frame.Portal, e.s.ownPortal)
-	e.expect(answer{kind: ownRun, step: s, at: checking})
-	e.expect(answer{kind: ownClosed, step: s})
-}
-
 func (e *exchange) execute(s *proxy.Step) error {
 	if s.Approved == nil {
 		return defect("a portal without approval reached upstream")
@@ -377,4 +235,27 @@ func (e *exchange) simple(s *proxy.Step) error {
 	}
 	e.ran(s, kind)
 	return nil
+}
+
+// approvedOf is what a step is about; nil for one that is about no statement.
+func approvedOf(s *proxy.Step) *policy.Approved {
+	switch {
+	case s.Bound.Valid():
+		return s.Bound.Approved()
+	case s.Approved != nil:
+		return s.Approved
+	case s.Prepared != nil:
+		return s.Prepared.Approved
+	}
+	return nil
+}
+
+// verbOf is what a step's statement does beside statements on rows. The rows of a COPY come
+// one by one, each as such a statement.
+func verbOf(s *proxy.Step) policy.Verb {
+	a := approvedOf(s)
+	if a == nil || a.Command().Verb == policy.CopyIn {
+		return policy.NoCommand
+	}
+	return a.Command().Verb
 }
