@@ -90,7 +90,11 @@ func (f *failure) explainState(st *statement, pg *pgconn.PgError) *proxy.Error {
 	}
 	switch sqlClass(pg.Code) {
 	case "23":
-		return constraint(pg)
+		e := constraint(pg)
+		if st.holds(pg.TableName) {
+			e.Table = pg.TableName
+		}
+		return e
 	case "40":
 		return conflict(pg)
 	case "53":

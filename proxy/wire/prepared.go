@@ -130,7 +130,7 @@ func (s *session) prepare(name, text string, types []uint32) (*statement, error)
 		return &statement{name: strings.Clone(name)}, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, s.unlessFailed(err)
 	}
 	command := approved.Command()
 	if err := s.mayRun(command.Verb); err != nil {
@@ -173,6 +173,15 @@ func (s *session) renew(p *statement) error {
 		p.round = s.round
 	}
 	return s.mayRun(p.command().Verb)
+}
+
+// unlessFailed gives a refusal: in a transaction that has failed, Postgres looks no further
+// than whether a text is SQL.
+func (s *session) unlessFailed(err error) error {
+	if s.tx.failed && refusalIn(err) != nil && !stops(err) {
+		return errFailed()
+	}
+	return err
 }
 
 // mayRun refuses, in a transaction that has failed, what does not end it.

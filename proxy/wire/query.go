@@ -233,7 +233,7 @@ func (s *session) refusedPart(p *part) error {
 		return err
 	}
 	s.offset = p.offset
-	return p.refusal
+	return s.unlessFailed(p.refusal)
 }
 
 // simple collects a statement to be run as of a Query message.

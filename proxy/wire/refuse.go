@@ -57,6 +57,7 @@ func (s *session) error(e *proxy.Error) {
 		field(w, 'P', number(e.Position+s.offset))
 	}
 	field(w, 'W', s.where)
+	field(w, 't', e.Table)
 	field(w, 'n', e.Constraint)
 	w.Byte(0)
 	w.Shut(at)
