@@ -116,9 +116,7 @@ func (c *client) ask(ctx context.Context, text string) (a answer, err error) {
 	results := c.conn.Exec(ctx, text)
 	for results.NextResult() {
 		r := results.ResultReader()
-		for _, f := range r.FieldDescriptions() {
-			a.columns += fmt.Sprintf("%q %d %d, ", f.Name, f.DataTypeOID, f.TypeModifier)
-		}
+		a.columns = columns(r.FieldDescriptions())
 		for r.NextRow() {
 			a.rows = append(a.rows, row(r.Values()))
 		}
@@ -133,6 +131,15 @@ func (c *client) ask(ctx context.Context, text string) (a answer, err error) {
 	}
 	slices.Sort(a.rows)
 	return a, err
+}
+
+// columns writes names and types.
+func columns(fields []pgconn.FieldDescription) string {
+	var b strings.Builder
+	for _, f := range fields {
+		fmt.Fprintf(&b, "%q %d %d, ", f.Name, f.DataTypeOID, f.TypeModifier)
+	}
+	return b.String()
 }
 
 // code is what a DETAIL says, where it is one of the interface's codes and not Postgres' prose.

@@ -95,7 +95,7 @@ func (a answer) String() string {
 	if a.state != "" {
 		return a.state + " " + a.message
 	}
-	return fmt.Sprintf("%s %.200q", a.tag, a.rows)
+	return fmt.Sprintf("%s [%s] %.200q", a.tag, a.columns, a.rows)
 }
 
 // find counts a fault and keeps the first of its kind.
