@@ -78,11 +78,14 @@ bench-walls: ## measure what walls 2 and 3 add to a statement, side by side; ROU
 	@.ci/need gcc postgres
 	$(GO) test ./proof/cost -run '^TestCost$$' -count=1 -v -rounds $(ROUNDS)
 
-fuzz: ## fuzz the translator, the parser and Decide; FUZZTIME=10m (or 100000x) is for each of them
+fuzz: ## fuzz the translator, the parser, Decide, and what Postgres clients send; FUZZTIME=10m (or 100000x) is for each of them
 	@.ci/need gcc
 	$(GO) test -run '^$$' -fuzz '^FuzzTranslate$$' -fuzztime $(FUZZTIME) ./policy/sqltree
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./policy/sqltree
 	$(GO) test -run '^$$' -fuzz '^FuzzDecide$$' -fuzztime $(FUZZTIME) ./policy
+	$(GO) test -run '^$$' -fuzz '^FuzzStartup$$' -fuzztime $(FUZZTIME) ./proxy/wire
+	$(GO) test -run '^$$' -fuzz '^FuzzScram$$' -fuzztime $(FUZZTIME) ./proxy/wire
+	$(GO) test -run '^$$' -fuzz '^FuzzSession$$' -fuzztime $(FUZZTIME) ./proxy/wire
 
 prove: ## the long proof of isolation; STATEMENTS=300000 SEED=1 WALLS=all,engine,database
 	@.ci/need gcc postgres

@@ -19,13 +19,13 @@ import (
 // newMetrics makes metrics with a few known values of each label.
 func newMetrics() *metrics.Metrics {
 	return metrics.New(metrics.Build{Version: "v1.2.3"}, metrics.Known{
-		Endpoints:    []string{"query", "lookup"},
-		Codes:        []string{"internal", "unauthorized"},
-		Frontends:    []string{"rest"},
-		Kinds:        []string{"select", "insert"},
-		Outcomes:     []string{"ok", "failed"},
-		Stages:       []string{"auth", "policy", "upstream"},
-		ErrorClasses: []string{"connect"},
+		Endpoints:   []string{"query", "lookup"},
+		Codes:       []string{"internal", "unauthorized"},
+		Frontends:   []string{"rest"},
+		Kinds:       []string{"select", "insert"},
+		Outcomes:    []string{"ok", "failed"},
+		Stages:      []string{"auth", "policy", "upstream"},
+		Connections: []string{"ok", "unauthorized"}, ClientStates: []string{"idle", "active"}, ErrorClasses: []string{"connect"},
 	})
 }
 
@@ -70,12 +70,17 @@ func record(m *metrics.Metrics) {
 	m.PolicyInfo("default", "ab12")
 	m.ScopedTables(3, 1)
 	m.WatchPool(func() (idle, acquired, limit, waiting int) { return 3, 4, 16, 1 })
+	m.Connection("ok")
+	m.WatchClients(func() map[string]int { return map[string]int{"idle": 5} })
 }
 
 func TestEveryEventIsCounted(t *testing.T) {
 	m := newMetrics()
 	record(m)
 	wantLines(t, m,
+		`tenantgate_pg_connections_total{outcome="ok"} 1`,
+		`tenantgate_pg_clients{state="active"} 0`,
+		`tenantgate_pg_clients{state="idle"} 5`,
 		`tenantgate_requests_total{code="ok",endpoint="query"} 1`,
 		`tenantgate_request_duration_seconds_count{endpoint="query"} 1`,
 		`tenantgate_request_duration_seconds_bucket{endpoint="query",le="0.0025"} 0`,

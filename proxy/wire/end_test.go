@@ -134,7 +134,7 @@ func TestLogOfStartups(t *testing.T) {
 	user := "a\r\nb\x1b[31m\u202e" + strings.Repeat("x", 100)
 	heard := d.dial(t).login(user, "wrong")
 	body, _ := hex.DecodeString(heard[2][2:])
-	if got, want := errorText(body), "FATAL 28P01 password authentication failed for user \"a??b?[31m?"+strings.Repeat("x", 51)+"\""; got != want {
+	if got, want := errorText(body), "FATAL 28P01 password authentication failed for user \"a??b?[31m?"+strings.Repeat("x", 88)+"…\""; got != want {
 		t.Errorf("told %q, want %q", got, want)
 	}
 	d.logged(t, "level=INFO msg=\"Postgres client ended\" server=a??b?[31m?x")

@@ -316,3 +316,11 @@ func TestOptions(t *testing.T) {
 		t.Errorf("%s %q %v", got, said.user, err)
 	}
 }
+
+// The longest id of a server is a user's name as a whole.
+func TestLongIDs(t *testing.T) {
+	id := strings.Repeat("a", 128)
+	if name(id) != id || name(id+"b") != id {
+		t.Errorf("%d bytes of 128", len(name(id)))
+	}
+}

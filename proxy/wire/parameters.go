@@ -15,9 +15,9 @@ type said struct {
 	unknown  []string // extensions of the protocol that are asked for
 }
 
-// mostName is how long the name of a user or a database is in Postgres, in bytes: what is
-// longer is cut.
-const mostName = 63
+// mostName is how long the name of a user or a database may be, in bytes, as a server's id:
+// what is longer is cut, as Postgres cuts it at 63.
+const mostName = 128
 
 // What is wrong with a start-up message.
 var (
