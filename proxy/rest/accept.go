@@ -3,12 +3,10 @@ package rest
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/tenantgate/tenantgate/proxy"
@@ -29,7 +27,7 @@ func (s *Server) accept(ctx context.Context, ln net.Listener) error {
 			s.take(transport)
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // the listener was closed because ctx is done
-		case !isPassing(err):
+		case !proxy.PassingAccept(err):
 			return fmt.Errorf("accepting connections: %w", err)
 		default:
 			// Out of file descriptors or memory: connections that end make room.
@@ -38,18 +36,6 @@ func (s *Server) accept(ctx context.Context, ln net.Listener) error {
 			time.Sleep(pause)
 		}
 	}
-}
-
-// isPassing tells whether accepting may work again later.
-func isPassing(err error) bool {
-	for _, errno := range []syscall.Errno{
-		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EINTR,
-	} {
-		if errors.Is(err, errno) {
-			return true
-		}
-	}
-	return false
 }
 
 // take starts the goroutine of a connection.

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"sync"
 	"syscall"
+
+	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // conns are the open connections, within their limits, and the large buffers that they share.
@@ -32,7 +34,7 @@ const (
 
 // add takes a place for a connection. Without one it is wrapped, but not counted.
 func (o *conns) add(transport net.Conn) (*conn, admission) {
-	c := &conn{Conn: transport, raw: rawOf(transport), network: networkOf(transport), opened: o}
+	c := &conn{Conn: transport, raw: rawOf(transport), network: proxy.NetworkOf(transport), opened: o}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
@@ -87,24 +89,6 @@ func (o *conns) endGone() (followed bool) {
 		}
 	}
 	return followed
-}
-
-// networkOf is whom a connection counts for: an IPv4 address, or an IPv6 /64, which is
-// what one subscriber has. It is zero where there is no IP address.
-func networkOf(transport net.Conn) netip.Prefix {
-	tcp, ok := transport.RemoteAddr().(*net.TCPAddr)
-	if !ok {
-		return netip.Prefix{}
-	}
-	addr, bits := tcp.AddrPort().Addr().Unmap().WithZone(""), 32
-	if addr.Is6() {
-		bits = 64
-	}
-	network, err := addr.Prefix(bits)
-	if err != nil {
-		return netip.Prefix{}
-	}
-	return network
 }
 
 // rawOf gives access to the socket, for the watch.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // address is a connection from somewhere.
@@ -27,11 +28,11 @@ func TestNetworkOf(t *testing.T) {
 		"[2001:db8:1:2:3:4:5:6]:1": "2001:db8:1:2::/64", "[fe80::1%eth0]:1": "fe80::/64",
 	} {
 		addr := net.TCPAddrFromAddrPort(netip.MustParseAddrPort(from))
-		if got := networkOf(address{from: addr}).String(); got != want {
+		if got := proxy.NetworkOf(address{from: addr}).String(); got != want {
 			t.Errorf("%s: %s, want %s", from, got, want)
 		}
 	}
-	if networkOf(address{from: &net.UnixAddr{Name: "x"}}).IsValid() {
+	if proxy.NetworkOf(address{from: &net.UnixAddr{Name: "x"}}).IsValid() {
 		t.Error("a Unix socket has no network")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/binary"
-	"net"
 	"net/netip"
 	"sync"
 )
@@ -100,24 +99,6 @@ func (o *clients) count() map[string]int {
 		counts[phases[c.phase.Load()]]++
 	}
 	return counts
-}
-
-// networkOf is whom a client counts for: an IPv4 address, or an IPv6 /64, which is what one
-// subscriber has. It is zero where there is no IP address.
-func networkOf(transport net.Conn) netip.Prefix {
-	tcp, ok := transport.RemoteAddr().(*net.TCPAddr)
-	if !ok {
-		return netip.Prefix{}
-	}
-	addr, bits := tcp.AddrPort().Addr().Unmap().WithZone(""), 32
-	if addr.Is6() {
-		bits = 64
-	}
-	network, err := addr.Prefix(bits)
-	if err != nil {
-		return netip.Prefix{}
-	}
-	return network
 }
 
 // random gives a number that nobody can guess.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"syscall"
 	"time"
 
 	"github.com/tenantgate/tenantgate/proxy"
@@ -23,7 +22,7 @@ func (s *Server) accept(ctx context.Context, ln net.Listener) error {
 			s.take(conn)
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // the listener was closed because ctx is done
-		case !isPassing(err):
+		case !proxy.PassingAccept(err):
 			return fmt.Errorf("accepting Postgres clients: %w", err)
 		default:
 			// Out of file descriptors or memory: clients that end make room.
@@ -32,18 +31,6 @@ func (s *Server) accept(ctx context.Context, ln net.Listener) error {
 			time.Sleep(pause)
 		}
 	}
-}
-
-// isPassing tells whether accepting may work again later.
-func isPassing(err error) bool {
-	for _, errno := range []syscall.Errno{
-		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EINTR,
-	} {
-		if errors.Is(err, errno) {
-			return true
-		}
-	}
-	return false
 }
 
 // maxRefusals is how many clients are turned away with an answer at a time; those beyond
@@ -72,7 +59,7 @@ func (s *Server) take(conn net.Conn) {
 // newClient makes a client of a connection. All its start-up has one deadline.
 func (s *Server) newClient(conn net.Conn) *client {
 	keepAlive(conn)
-	c := &client{server: s, network: networkOf(conn), since: time.Now()}
+	c := &client{server: s, network: proxy.NetworkOf(conn), since: time.Now()}
 	c.socket = transport{Conn: conn, left: mostUnknown}
 	c.conn = &c.socket
 	c.in.From, c.in.Buf, c.out.To = c, c.small[:], c
