@@ -59,24 +59,26 @@ func (s *Store) Application(ctx context.Context, serverID, apiKey string) (proxy
 	if !ok {
 		return proxy.Server{}, unauthorized()
 	}
-	return s.holder(ctx, serverID, d)
+	server, _, err := s.holder(ctx, serverID, d)
+	return server, err
 }
 
-// holder gives the server if the key of this digest is one of its keys now.
-func (s *Store) holder(ctx context.Context, serverID string, d digest) (proxy.Server, error) {
+// holder gives the server if the key of this digest is one of its keys now, and until when
+// it is one; zero: until it is rotated.
+func (s *Store) holder(ctx context.Context, serverID string, d digest) (proxy.Server, time.Time, error) {
 	k, found, err := s.keys.get(ctx, d)
 	if err != nil {
-		return proxy.Server{}, err
+		return proxy.Server{}, time.Time{}, err
 	}
 	named := sameText(k.serverID, serverID)
 	if !k.digest.equal(d) || !named || !found || expired(k.expires) {
-		return proxy.Server{}, unauthorized()
+		return proxy.Server{}, time.Time{}, unauthorized()
 	}
 	server, err := s.Server(ctx, k.projectID, k.serverID)
 	if err != nil && isNotFound(err) { // it was removed a moment ago
-		return proxy.Server{}, unauthorized()
+		return proxy.Server{}, time.Time{}, unauthorized()
 	}
-	return server, err
+	return server, k.expires, err
 }
 
 // Server gives a server of a project, with the policy that applies to it.

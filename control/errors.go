@@ -62,6 +62,7 @@ func overloaded() *proxy.Error {
 	return &proxy.Error{
 		Code:       proxy.Overloaded,
 		Message:    "too many requests wait for a database; repeat the request later",
+		Hint:       "keep connections open instead of making a new one for each statement",
 		Retryable:  true,
 		RetryAfter: retryAfter,
 	}

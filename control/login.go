@@ -83,10 +83,20 @@ func scanLogin(row pgx.CollectableRow) (k loginKey, err error) {
 
 // Holder gives the server as it is now, active or not, to who has proved to hold this key;
 // Unauthorized when it is not, or no longer, a key of this server. It answers from the same
-// memory as Application, whose look-up it is.
-func (s *Store) Holder(ctx context.Context, serverID string, id proxy.KeyID) (proxy.Server, error) {
-	return s.holder(ctx, serverID, digest(id))
+// memory as Application, whose look-up it is. The answer stands for holdingFor at most: until
+// anything of the store is seen to change, and while it is known that nothing did.
+func (s *Store) Holder(ctx context.Context, serverID string, id proxy.KeyID) (proxy.Holding, error) {
+	epoch, asked := s.fresh.epoch.Load(), s.fresh.now()
+	server, expires, err := s.holder(ctx, serverID, digest(id))
+	return proxy.Holding{Server: server, Stands: func() bool {
+		return err == nil && s.fresh.epoch.Load() == epoch && s.fresh.now()-asked < holdingFor &&
+			s.fresh.confirmedWithin(confirmWindow) && !expired(expires)
+	}}, err
 }
+
+// holdingFor is how long an answer of Holder stands: an entry may be that much older than
+// CacheConfig.MaxAge.
+const holdingFor = time.Second
 
 // WithoutLogin gives the ids of a project's servers none of whose keys can log in over
 // Postgres' protocol: all were made before that was possible. RotateKey makes one that can.

@@ -46,8 +46,8 @@ func TestLoggingIn(t *testing.T) {
 	}
 	got, err := s.Holder(ctx, m.server.ID, id)
 	wantCode(t, err, "")
-	if want := must[proxy.Server](t)(s.Application(ctx, m.server.ID, m.key)); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
+	if want := must[proxy.Server](t)(s.Application(ctx, m.server.ID, m.key)); got.Server != want {
+		t.Errorf("got %+v, want %+v", got.Server, want)
 	}
 	for _, at := range []struct {
 		server string
@@ -82,9 +82,51 @@ func TestRotationForThoseLoggedIn(t *testing.T) {
 	})
 	last, _ := verifies(t, verifierOf(t, here, m.server.ID), third)
 	wantCode(t, there.SetServerActive(ctx, m.server.ID, false), "")
-	within(t, time.Second, "deactivation", func() bool { got, err := here.Holder(ctx, m.server.ID, last); return err == nil && !got.Active })
+	within(t, time.Second, "deactivation", func() bool { got, err := here.Holder(ctx, m.server.ID, last); return err == nil && !got.Server.Active })
 	exec(t, url, "DELETE FROM tenantgate.servers")
 	within(t, time.Second, "the server's end", func() bool { return !holds(last) && len(verifierOf(t, here, m.server.ID).Keys) == 0 })
+}
+
+// Ensure an answer stands no longer than nothing changes, in whatever process, than it is
+// known that nothing does, than a moment, and than the key.
+func TestHoldings(t *testing.T) {
+	url := controlDB(t)
+	there, here, alone := open(t, Config{ControlURL: url}), run(t, Config{ControlURL: url}), open(t, Config{ControlURL: url})
+	ctx, m := t.Context(), populate(t, there)
+	id, _ := verifies(t, verifierOf(t, here, m.server.ID), m.key)
+	hold := func(s *Store) proxy.Holding {
+		t.Helper()
+		h := must[proxy.Holding](t)(s.Holder(ctx, m.server.ID, id))
+		return h
+	}
+	settle(t, here)
+	h := hold(here)
+	if !h.Still() || h.Server.ID != m.server.ID || (proxy.Holding{}).Still() {
+		t.Fatalf("%+v", h)
+	}
+	if hold(alone).Still() {
+		t.Error("an answer stands where nobody would notice a change")
+	}
+	wrong, err := here.Holder(ctx, m.server.ID, proxy.KeyID{})
+	wantCode(t, err, proxy.Unauthorized)
+	if wrong.Still() {
+		t.Error("a refusal stands")
+	}
+	h = hold(here)
+	wantCode(t, there.SetServerActive(ctx, m.server.ID, false), "")
+	within(t, holdingFor/2, "the end of an answer", func() bool { return !h.Still() })
+	settle(t, here)
+	h = hold(here)
+	if h.Server.Active || !h.Still() {
+		t.Fatalf("%+v", h)
+	}
+	within(t, holdingFor+100*time.Millisecond, "the end of its time", func() bool { return !h.Still() })
+	must[string](t)(there.RotateKey(ctx, m.server.ID, 300*time.Millisecond))
+	settle(t, here)
+	if h = hold(here); !h.Still() {
+		t.Fatal("the key is another one's already")
+	}
+	within(t, 400*time.Millisecond, "the end of the key", func() bool { return !h.Still() })
 }
 
 // Ensure a key whose overlap is over logs nobody in, though it is in memory.

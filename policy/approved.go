@@ -19,6 +19,8 @@ type Approved struct {
 	types     GivenTypes
 	declared  GivenTypes
 	fleeting  bool
+	zones     bool
+	durations bool // it writes intervals
 	key       string
 	params    []sqltree.FinalParam
 	inline    bool // what the parameters carry is put into the text: it can take none
@@ -49,7 +51,7 @@ func (a *Approved) OnlyFor() []string { return a.plan.inserted }
 
 // Command is what a statement asks for that is none on rows: NoCommand for one on rows, and
 // always in the dialect of the interface. What is about the session alone (Set, Reset, Show,
-// Discard, Deallocate and SetSession) has no final text and can't be bound: the front end sees
+// Discard, Deallocate, Unlisten and SetSession) has no final text and can't be bound: the front end sees
 // to it. A CopyIn's final text is the INSERT of one row; args are the row's values.
 func (a *Approved) Command() Command { return a.command }
 
@@ -80,6 +82,17 @@ func (a *Approved) CallerPosition(pos int) int { return a.positions.back(a.sql, 
 // Fleeting tells that Postgres reads a time off the clock when it parses the text, as in
 // timestamptz 'now': what it makes of it must not be kept for later.
 func (a *Approved) Fleeting() bool { return a.fleeting }
+
+// Zones tells that the statement may make time zones of its own, of which the backend that runs
+// it keeps each until its end: out of texts that are cast to dates and times, out of a zone that
+// is no constant, or out of constants. What its args may add is SpellsZone's to tell.
+func (a *Approved) Zones() bool { return a.zones }
+
+// SpellsZone tells whether an arg for a parameter of a date's or a time's type, or of one that
+// may be made of such, may hold a time zone of its own.
+func (a Arg) SpellsZone() bool {
+	return (a.Kind == String || a.Kind == Array || a.Kind == Object) && sqltree.SpellsZone(a.Text)
+}
 
 // Size is about how many bytes it keeps in memory, and hardly ever too few: a placeholder
 // costs its places in both texts.

@@ -16,6 +16,22 @@ const (
 	Postgres
 )
 
+// placeholder is how messages write one.
+func (d Dialect) placeholder() string {
+	if d == Postgres {
+		return "$n"
+	}
+	return "?"
+}
+
+// suppliedBy says what becomes of the value of a scope condition.
+func (d Dialect) suppliedBy() string {
+	if d == Postgres {
+		return "given as any other, and the server's own id is taken for it"
+	}
+	return "supplied by the service"
+}
+
 // Command is what a statement of the Postgres dialect asks for that is not one on rows.
 type Command = sqltree.Command
 
@@ -31,7 +47,7 @@ type CopyStyle = sqltree.CopyStyle
 // CopyFormat is a format of COPY.
 type CopyFormat = sqltree.CopyFormat
 
-// The verbs. Those up to RollbackTo are about the transaction, up to Deallocate about the
+// The verbs. Those up to RollbackTo are about the transaction, up to Unlisten about the
 // session, up to CloseCursor about cursors, and the last two copy rows.
 const (
 	NoCommand      = sqltree.NoCommand
@@ -48,6 +64,7 @@ const (
 	Show           = sqltree.Show
 	Discard        = sqltree.Discard
 	Deallocate     = sqltree.Deallocate
+	Unlisten       = sqltree.Unlisten
 	Declare        = sqltree.Declare
 	Fetch          = sqltree.Fetch
 	Move           = sqltree.Move

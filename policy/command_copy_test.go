@@ -22,7 +22,7 @@ func TestCopyGenerated(t *testing.T) {
 	p := compile(t, "inject", schema)
 	for text, columns := range map[string]string{
 		"COPY files TO STDOUT":  `"id", "server_id", "end_user_id", "conversation_id", "content_type", "size_bytes", "storage_key", "created_at" FROM`,
-		"COPY files FROM STDIN": `("server_id", "id", "end_user_id", "conversation_id", "content_type", "size_bytes", "storage_key", "created_at")`,
+		"COPY files FROM STDIN": `("id", "server_id", "end_user_id", "conversation_id", "content_type", "size_bytes", "storage_key", "created_at")`,
 	} {
 		d := p.Decide(text, policy.Postgres)
 		if d.Verdict != policy.Allow || !strings.Contains(d.Approved.Rewritten(), columns) {
@@ -42,7 +42,7 @@ func TestCopyGenerated(t *testing.T) {
 // alone sees to.
 func TestSessionCommandsDoNotBind(t *testing.T) {
 	p := compile(t, "inject", readSchema(t))
-	for _, text := range []string{"SET x = 1", "RESET ALL", "SHOW x", "DISCARD ALL", "DEALLOCATE ALL", "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY"} {
+	for _, text := range []string{"SET x = 1", "RESET ALL", "SHOW x", "DISCARD ALL", "DEALLOCATE ALL", "UNLISTEN *", "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY"} {
 		d := p.Decide(text, policy.Postgres)
 		if b, reason := d.Approved.Bind("srv-a", nil); reason == nil || b.Valid() || d.Approved.Command().Verb == policy.NoCommand {
 			t.Errorf("%s binds, or is no command", text)

@@ -9,7 +9,7 @@ import (
 
 var verbs = [...]string{
 	"", "begin", "commit", "rollback", "savepoint", "release", "rollback to", "set transaction", "set session", "set", "reset", "show",
-	"discard", "deallocate", "declare", "fetch", "move", "close", "copy out", "copy in",
+	"discard", "deallocate", "unlisten", "declare", "fetch", "move", "close", "copy out", "copy in",
 }
 
 // told prints a command: its words, what of it is set, and the text that it became.

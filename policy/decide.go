@@ -42,18 +42,52 @@ func (d Dialect) read(text string, g sqltree.Guard) (*sqltree.Translation, *sqlt
 func (p *Policy) approve(text string, tr *sqltree.Translation, d Dialect, given GivenTypes) (*Approved, *sqltree.Fault) {
 	stmt, fault := sqltree.Parse(tr.Text)
 	if fault != nil {
+		return nil, d.hinted(tr, fault)
+	}
+	if d != Postgres {
+		return p.statement(text, tr, stmt, d, given)
+	}
+	a, fault := p.native(text, tr, stmt, given)
+	return a, p.ofCatalog(stmt, fault)
+}
+
+// hinted says how parameters are written to who writes ? where only Postgres reads it.
+func (d Dialect) hinted(tr *sqltree.Translation, fault *sqltree.Fault) *sqltree.Fault {
+	if d == Postgres && fault.Code == SyntaxError && tr.Marked() {
+		fault.Hint = "parameters are $1, $2 and so on here; ? is an operator"
+	}
+	return fault
+}
+
+// native takes a parsed text of the Postgres dialect through them.
+func (p *Policy) native(text string, tr *sqltree.Translation, stmt sqltree.Statement, given GivenTypes) (*Approved, *sqltree.Fault) {
+	command, fault := sqltree.ReadCommand(stmt, tr, p.catalog, p.file.Scope.Mode == Inject)
+	switch {
+	case fault != nil:
 		return nil, fault
+	case command != nil:
+		return p.command(text, tr, command, given)
 	}
-	if d == Postgres {
-		command, fault := sqltree.ReadCommand(stmt, tr, p.catalog, p.file.Scope.Mode == Inject)
-		switch {
-		case fault != nil:
-			return nil, fault
-		case command != nil:
-			return p.command(text, tr, command, given)
-		}
+	return p.statement(text, tr, stmt, Postgres, given)
+}
+
+// ofCatalog tells whoever asks for Postgres' catalog that it is not answered, whatever was
+// the first thing in the statement that is not available. The code stays.
+func (p *Policy) ofCatalog(stmt sqltree.Statement, fault *sqltree.Fault) *sqltree.Fault {
+	if fault == nil {
+		return nil
 	}
-	return p.statement(text, tr, stmt, d, given)
+	switch fault.Code {
+	case TableNotAllowed, ColumnNotAllowed, FunctionNotAllowed, TypeNotAllowed, ConstructNotAllowed, QueryFailed:
+	default:
+		return fault
+	}
+	at, is := sqltree.OfSystem(stmt, p.catalog, fault)
+	if !is {
+		return fault
+	}
+	return &sqltree.Fault{Code: fault.Code, Offset: at, Message: "the catalog is not answered yet",
+		Hint: `tools that read it, such as \d of psql and the introspection of ORMs, do not work here`}
 }
 
 // statement decides a statement on rows.
@@ -66,7 +100,7 @@ func (p *Policy) statement(text string, tr *sqltree.Translation, stmt sqltree.St
 	if fault != nil {
 		return nil, p.rather(facts, fault)
 	}
-	for _, rule := range p.rules() {
+	for _, rule := range p.rules(d) {
 		if fault := rule(facts); fault != nil {
 			return nil, fault
 		}
@@ -113,7 +147,7 @@ func (p *Policy) rather(facts *sqltree.Facts, fault *sqltree.Fault) *sqltree.Fau
 func (p *Policy) approved(f *sqltree.Facts, final *sqltree.Rewritten, plan argPlan) *Approved {
 	a := &Approved{
 		sql: final.Text, kind: kindOfAccess(f.Kind), returning: f.Returns, limits: p.limits,
-		writes: f.Kinds&^sqltree.AccessSelect != 0 || f.Locks, plan: plan,
+		writes: f.Kinds&^sqltree.AccessSelect != 0 || f.Locks, plan: plan, zones: f.Zones, durations: f.WritesIntervals(),
 	}
 	for _, t := range f.Shaped() {
 		a.shapes = append(a.shapes, shapeOf(t))

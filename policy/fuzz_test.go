@@ -124,7 +124,7 @@ func denied(t *testing.T, text string, d policy.Decision) {
 // runsNothing tells the commands that are the front end's alone.
 func runsNothing(c policy.Command) bool {
 	switch c.Verb {
-	case policy.Set, policy.Reset, policy.Show, policy.Discard, policy.Deallocate, policy.SetSession:
+	case policy.Set, policy.Reset, policy.Show, policy.Discard, policy.Deallocate, policy.Unlisten, policy.SetSession:
 		return true
 	}
 	return false

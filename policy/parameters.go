@@ -21,7 +21,7 @@ type Parametrized struct {
 
 // Parametrize takes the constants out of a text; false where there are none that are sure to
 // mean no more than their values. A refusal of what it gives is not one of the text: that has
-// to be decided on then, as it is. So has a text of which TakesServer is true.
+// to be decided on then, as it is. So has a text of which KeepsConstants is true.
 func Parametrize(text string) (Parametrized, bool) {
 	text = strings.TrimRight(text, "; \t\r\n")
 	places := sqltree.Constants(text)
@@ -30,11 +30,11 @@ func Parametrize(text string) (Parametrized, bool) {
 	}
 	p := Parametrized{source: text, places: places, Args: make([]Arg, len(places)), Types: make(GivenTypes, len(places))}
 	var out strings.Builder
-	out.Grow(len(text) + len(places))
+	out.Grow(len(text) + 2*len(places))
 	done := 0
 	for i, l := range places {
 		out.WriteString(text[done:l.Start])
-		p.number(&out, text, i)
+		p.number(&out, i)
 		p.Args[i], p.Types[i] = Arg{Kind: String, Text: l.Value}, l.Type
 		done = l.End
 	}
@@ -44,15 +44,26 @@ func Parametrize(text string) (Parametrized, bool) {
 }
 
 // number writes a parameter, apart from names that the constant stood beside.
-func (p *Parametrized) number(out *strings.Builder, text string, i int) {
+func (p *Parametrized) number(out *strings.Builder, i int) {
+	before, behind := p.blanks(i)
+	out.WriteString(" "[:before])
 	out.WriteByte('$')
 	out.WriteString(strconv.Itoa(i + 1))
-	if end := p.places[i].End; end < len(text) && glues(text[end]) {
-		out.WriteByte(' ')
-	}
+	out.WriteString(" "[:behind])
 }
 
-// glues tells whether a byte would belong to the number before it.
+// blanks tells how many blanks a parameter needs before and behind it.
+func (p *Parametrized) blanks(i int) (before, behind int) {
+	if at := p.places[i].Start; at > 0 && glues(p.source[at-1]) {
+		before = 1
+	}
+	if at := p.places[i].End; at < len(p.source) && glues(p.source[at]) {
+		behind = 1
+	}
+	return before, behind
+}
+
+// glues tells whether a byte would be of one word with what it stands beside.
 func glues(c byte) bool {
 	return c == '_' || c == '$' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' || c >= utf8.RuneSelf
 }
@@ -62,18 +73,16 @@ func glues(c byte) bool {
 func (p *Parametrized) CallerPosition(position int) int {
 	at, shift := byteOffset(p.Text, position), 0
 	for i, l := range p.places {
+		before, behind := p.blanks(i)
 		start := l.Start + shift
-		end := start + 1 + len(strconv.Itoa(i+1))
+		end := start + before + 1 + len(strconv.Itoa(i+1))
 		switch {
 		case at < start:
 			return utf8.RuneCountInString(p.source[:at-shift]) + 1
 		case at < end:
 			return utf8.RuneCountInString(p.source[:l.Start]) + 1
 		}
-		if l.End < len(p.source) && glues(p.source[l.End]) {
-			end++
-		}
-		shift = end - l.End
+		shift = end + behind - l.End
 	}
 	return utf8.RuneCountInString(p.source[:min(max(at-shift, 0), len(p.source))]) + 1
 }
@@ -86,6 +95,9 @@ func (p *Parametrized) Position(arg int) int {
 	return utf8.RuneCountInString(p.source[:p.places[arg].Start]) + 1
 }
 
-// TakesServer tells whether what the caller gives for a parameter may be replaced by the
-// server's own id, or refused for not being it.
-func (a *Approved) TakesServer() bool { return a.plan.scoped || len(a.plan.given) > 0 }
+// KeepsConstants tells whether a constant in the place of a parameter may be another thing than
+// its value: it is replaced by the server's own id, or refused for not being it, or it goes to
+// an interval whose column may say of what unit the numbers are.
+func (a *Approved) KeepsConstants() bool {
+	return a.plan.scoped || len(a.plan.given) > 0 || a.durations
+}

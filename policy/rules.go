@@ -10,8 +10,12 @@ import (
 type rule func(*sqltree.Facts) *sqltree.Fault
 
 // rules are the policy's checks, in the order in which they refuse.
-func (p *Policy) rules() []rule {
-	return []rule{p.checkKinds, p.checkTables, p.checkFunctions, p.checkOperators, p.checkTypes, p.checkColumns, p.checkScope, p.checkScopeValues}
+func (p *Policy) rules(d Dialect) []rule {
+	return []rule{
+		p.checkKinds, p.checkTables, p.checkFunctions, p.checkOperators, p.checkTypes, p.checkColumns,
+		func(f *sqltree.Facts) *sqltree.Fault { return p.checkScope(f, d) },
+		func(f *sqltree.Facts) *sqltree.Fault { return p.checkScopeValues(f, d) },
+	}
 }
 
 // checkKinds admits the kinds that the policy lists, in WITH as at the top. Locking
@@ -113,7 +117,7 @@ func (p *Policy) checkColumns(f *sqltree.Facts) *sqltree.Fault {
 }
 
 // checkScope asks for the scope condition where the policy's mode wants it.
-func (p *Policy) checkScope(f *sqltree.Facts) *sqltree.Fault {
+func (p *Policy) checkScope(f *sqltree.Facts, d Dialect) *sqltree.Fault {
 	given := false
 	for _, l := range f.Levels {
 		given = given || len(l.Conditions) > 0
@@ -124,15 +128,15 @@ func (p *Policy) checkScope(f *sqltree.Facts) *sqltree.Fault {
 			continue
 		}
 		return &sqltree.Fault{Code: MissingServerScope, Offset: l.Offset,
-			Message: "a query on " + table.Name + " must have the condition " + table.Scope + " = ? in its WHERE",
-			Hint:    "join it to the other conditions with AND, in every sub-query too (the ON of an outer join does not count); its value is supplied by the service"}
+			Message: "a query on " + table.Name + " must have the condition " + table.Scope + " = " + d.placeholder() + " in its WHERE",
+			Hint:    "join it to the other conditions with AND, in every sub-query too (the ON of an outer join does not count); its value is " + d.suppliedBy()}
 	}
 	return nil
 }
 
 // checkScopeValues asks that an INSERT gives the scope column by name, and that what is
 // given to it, there and in SET, can be replaced.
-func (p *Policy) checkScopeValues(f *sqltree.Facts) *sqltree.Fault {
+func (p *Policy) checkScopeValues(f *sqltree.Facts, d Dialect) *sqltree.Fault {
 	inject := p.file.Scope.Mode == Inject
 	for _, ins := range f.Inserts {
 		if !inject && !(ins.Named && ins.Listed) {
@@ -142,19 +146,19 @@ func (p *Policy) checkScopeValues(f *sqltree.Facts) *sqltree.Fault {
 		}
 		for _, v := range ins.Values {
 			if v.Kind == sqltree.ScopeOther || v.Kind == sqltree.ScopeDefault && !inject {
-				return unscopedValue(v)
+				return unscopedValue(v, d)
 			}
 		}
 	}
 	for _, v := range f.Assigned {
 		if v.Kind == sqltree.ScopeOther {
-			return unscopedValue(v)
+			return unscopedValue(v, d)
 		}
 	}
 	return nil
 }
 
-func unscopedValue(v sqltree.ScopeValue) *sqltree.Fault {
+func unscopedValue(v sqltree.ScopeValue, d Dialect) *sqltree.Fault {
 	return &sqltree.Fault{Code: MissingServerScope, Offset: v.Offset,
-		Message: "the value of " + v.Table.Scope + " must be a placeholder", Hint: "give " + v.Table.Scope + " a plain ?"}
+		Message: "the value of " + v.Table.Scope + " must be a placeholder", Hint: "give " + v.Table.Scope + " a plain " + d.placeholder()}
 }

@@ -15,19 +15,19 @@ type Piece struct {
 	Line int
 }
 
-// Split cuts a script at its semicolons, as Postgres' lexer sees them: one in a string,
+// Split cuts a script of a dialect at its semicolons, as Postgres' lexer sees them: one in a string,
 // a quoted name or a comment is none. A piece that holds nothing is left out; where the
 // lexer gives up, the rest is one piece, for Decide to refuse.
-func Split(script string) []Piece {
+func Split(script string, d Dialect) []Piece {
 	var pieces []Piece
 	line := 1
 	for script != "" {
 		end, next := len(script), len(script)
-		_, fault := sqltree.Translate(script, sqltree.Guard{MaxBytes: maxScript})
-		if fault != nil && fault.Code == sqltree.MultipleStatements {
-			end, next = fault.Offset, fault.Offset+1
+		if at := sqltree.Semicolon(script); at >= 0 {
+			end, next = at, at+1
 		}
-		if text := strings.TrimSpace(script[:end]); text != "" && (fault == nil || fault.Code != sqltree.EmptyQuery) {
+		text := strings.TrimSpace(script[:end])
+		if _, fault := d.read(text, sqltree.Guard{MaxBytes: maxScript}); fault == nil || fault.Code != sqltree.EmptyQuery {
 			lead := len(script[:end]) - len(strings.TrimLeft(script[:end], " \t\r\n"))
 			pieces = append(pieces, Piece{Text: text, Line: line + strings.Count(script[:lead], "\n")})
 		}

@@ -34,3 +34,6 @@ var builtinTypes = map[uint32]string{
 	5017: "pg_mcv_list", 5038: "pg_snapshot", 5039: "_pg_snapshot", 5069: "xid8", 6150: "_int4multirange", 6151: "_nummultirange",
 	6152: "_tsmultirange", 6153: "_tstzmultirange", 6155: "_datemultirange", 6157: "_int8multirange",
 }
+
+// TypeName gives the name of a built-in type by its OID, as in pg_type; "" where it is none.
+func TypeName(oid uint32) string { return builtinTypes[oid] }

@@ -73,10 +73,6 @@ func unnamed(i int, oid uint32, name string) *sqltree.Fault {
 		Hint: "built-in data types may be given; without one Postgres finds the type"}
 }
 
-// Types are those that the client gave the statement's parameters, by which it was decided:
-// only they may be given upstream. Shared; not to be changed.
-func (a *Approved) Types() GivenTypes { return a.types }
-
 // declare makes what Declared and Key give.
 func (a *Approved) declare() {
 	for i := range a.NumParams() {
@@ -94,8 +90,9 @@ func (a *Approved) declare() {
 	}
 }
 
-// Declared are Types in the order of the final text's parameters, to be declared to
-// Postgres; nil where there are none. Shared; not to be changed.
+// Declared are the types by which the statement was decided, in the order of the final text's
+// parameters: they, and no others, are declared to Postgres wherever it is parsed. nil where
+// there are none. Shared; not to be changed.
 func (a *Approved) Declared() GivenTypes { return a.declared }
 
 // Key tells the final text with its declared types from every other.
@@ -104,15 +101,6 @@ func (a *Approved) Key() string {
 		return a.sql
 	}
 	return a.key
-}
-
-// CheckTypes tells whether types are those by which the statement was decided; the reason is
-// TypeNotAllowed.
-func (a *Approved) CheckTypes(oids []uint32) *Reason {
-	if slices.Equal(GivenTypes(oids).normal(), a.types) {
-		return nil
-	}
-	return &Reason{Code: TypeNotAllowed, Message: "the parameters have other types than the statement was checked with"}
 }
 
 // ArgType gives the OID of the type that a caller is to be told for one of its args, from 0,

@@ -1,7 +1,6 @@
 package policy_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/tenantgate/tenantgate/policy"
@@ -29,21 +28,19 @@ func TestArgType(t *testing.T) {
 	}
 }
 
-// TestCheckTypes gives a statement other types than it was decided with.
-func TestCheckTypes(t *testing.T) {
+// TestDeclared gives a statement's parameters types, whose unknown ones say nothing.
+func TestDeclared(t *testing.T) {
 	p := compile(t, "inject", readSchema(t))
-	a := p.Decide("SELECT id FROM files WHERE id = $1 AND size_bytes = $2", policy.Postgres, 705, 20, 0).Approved
-	if !slices.Equal(a.Types(), policy.GivenTypes{0, 20}) {
-		t.Errorf("%v", a.Types())
-	}
-	for _, same := range [][]uint32{{0, 20}, {705, 20}, {0, 20, 0, 705}} {
-		if reason := a.CheckTypes(same); reason != nil {
-			t.Errorf("%v: %+v", same, reason)
-		}
-	}
-	for _, other := range [][]uint32{nil, {0}, {0, 23}, {25, 20}, {0, 20, 25}} {
-		if reason := a.CheckTypes(other); reason == nil || reason.Code != policy.TypeNotAllowed {
-			t.Errorf("%v: %+v", other, reason)
+	for _, text := range []string{
+		"SELECT id FROM files WHERE id = $1 AND size_bytes = $2", "SELECT id FROM files WHERE size_bytes = $2",
+		"DECLARE c CURSOR FOR SELECT id FROM files WHERE size_bytes = $2",
+	} {
+		a := p.Decide(text, policy.Postgres, 705, 20, 0).Approved
+		declared := a.Declared()
+		for i := range a.NumParams() {
+			if want := map[int]uint32{1: 20}[a.ArgOf(i)]; declared[i] != want {
+				t.Errorf("%s: parameter %d is of type %d, want %d", text, i+1, declared[i], want)
+			}
 		}
 	}
 }

@@ -147,9 +147,9 @@ func (d *directory) Verifier(_ context.Context, id string) (proxy.Verifier, erro
 	return v, nil
 }
 
-func (d *directory) Holder(_ context.Context, id string, _ proxy.KeyID) (proxy.Server, error) {
+func (d *directory) Holder(_ context.Context, id string, _ proxy.KeyID) (proxy.Holding, error) {
 	mode, _ := d.mode.Load().(policy.ScopeMode)
-	return proxy.Server{ID: id, Active: id == d.server, Policy: string(mode)}, nil
+	return proxy.Holding{Server: proxy.Server{ID: id, Active: id == d.server, Policy: string(mode)}}, nil
 }
 
 // walled is a catalog whose tables all have the wall of the proof, which is not made in the

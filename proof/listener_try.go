@@ -153,12 +153,12 @@ func (k *worker) refused(ctx context.Context, st statement.Statement, o *outcome
 }
 
 // designed tells what the listener answers otherwise than the engine, which is asked about
-// a text and its arguments alone: nothing at all to an empty text, for the session to what
-// drivers ask of it, and what Postgres says of a statement before its arguments are looked at.
+// a text and its arguments alone: nothing at all to an empty text, or that it takes none of the
+// arguments whose placeholders are in its comment, for the session to what drivers ask of it, and what Postgres says of a statement before its arguments are looked at.
 func designed(code refusal, text string, a answer) bool {
 	switch code {
 	case policy.EmptyQuery:
-		return a.state == "" && len(a.rows) == 0
+		return len(a.rows) == 0 && (a.state == "" || a.state == "08P01" && strings.Contains(text, "$1"))
 	case policy.FunctionNotAllowed:
 		return ofSession.MatchString(text)
 	case policy.ForeignServerID, policy.ArgumentCount:
@@ -193,13 +193,6 @@ func (k *worker) decidedFor(st statement.Statement) (r request, code refusal, wh
 	if d.Approved.Command().Verb != policy.NoCommand {
 		return r, noStatement, ""
 	}
-	bound, reason := d.Approved.Bind(k.server, args)
-	if reason != nil {
-		return r, reason.Code, reason.Message
-	}
-	r.sql, r.overridden = bound.SQL(), bound.Overridden() > 0
-	for _, p := range bound.Params() {
-		r.params = append(r.params, wire(p.Value))
-	}
-	return r, "", ""
+	code, why = r.bind(d.Approved, k.server, args)
+	return r, code, why
 }

@@ -112,20 +112,26 @@ func (w *worker) gate(st statement.Statement) (r request, code refusal, why stri
 		if decision.Verdict != policy.Allow {
 			return r, decision.Reason.Code, decision.Reason.Message
 		}
-		bound, reason := decision.Approved.Bind(w.server, args)
-		if reason != nil {
-			return r, reason.Code, reason.Message
-		}
-		r.sql, r.overridden = bound.SQL(), bound.Overridden() > 0
-		for _, p := range bound.Params() {
-			r.params = append(r.params, wire(p.Value))
-		}
-		return r, "", ""
+		code, why = r.bind(decision.Approved, w.server, args)
+		return r, code, why
 	}
 	r.path = ""
 	text, args := st.PlainText(w.server)
 	r.sql, r.params = text, wires(args)
 	return r, "", ""
+}
+
+// bind has the request run what was admitted, with its arguments.
+func (r *request) bind(a *policy.Approved, server string, args []policy.Arg) (code refusal, why string) {
+	bound, reason := a.Bind(server, args)
+	if reason != nil {
+		return reason.Code, reason.Message
+	}
+	r.sql, r.overridden = bound.SQL(), bound.Overridden() > 0
+	for _, p := range bound.Params() {
+		r.params = append(r.params, wire(p.Value))
+	}
+	return "", ""
 }
 
 // plain gives what a plain driver sends to the server's own database.

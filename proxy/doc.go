@@ -7,8 +7,8 @@
 //	→ rate and place → Check (policy) → bind → upstream
 //
 // A client of Postgres' protocol proves its key once, when it comes, and the rest of that is
-// asked for each of its statements, the key's validity too (Holder). It keeps its place as
-// long as its transaction is open.
+// asked for each of its statements; whether the key is valid still, whenever anything has
+// changed (Holder). It keeps its place as long as its transaction is open.
 //
 // Nothing before the last step costs a database connection. Package rest speaks HTTP,
 // package wire Postgres' protocol, and package upstream speaks to Postgres; they meet here

@@ -18,6 +18,7 @@ type Error struct {
 	Position   int           // 1-based character of the caller's text; 0: none
 	Constraint string        // the constraint that was violated
 	Table      string        // its table, where the caller's text names that
+	Unsettled  bool          // whether a change took effect is not known
 	Retryable  bool          // the same request may succeed when repeated, and did not take effect
 	RetryAfter time.Duration // when to come back; 0: not told
 	Cause      error         // for the log only

@@ -15,13 +15,20 @@ type Exchange struct {
 	// Commit ends the exchange with Postgres' Sync: what was not begun by Begin is one
 	// transaction, and is committed. Otherwise it stays open for the next exchange.
 	Commit bool
+	// Query is that the client sent its statements as one message, where Postgres tells the end of
+	// the last one behind the commit: a commit that fails takes its place.
+	Query bool
 	// Begin, unless nil, opens a transaction before the first step, which lasts until a step
-	// ends it. The link must have none open.
+	// ends it. Of what is open without one it makes such a transaction; none may be open by one.
 	Begin *policy.Approved
 	// Settings are what the client has set otherwise than a connection has it. They are made
-	// when a transaction is opened, and end with it. An exchange of settings without a step
+	// when a transaction is opened, end with it, and are made again in what the link has open
+	// behind a COMMIT or a ROLLBACK, also TO a savepoint. An exchange of settings without a step
 	// tells whether Postgres takes them.
 	Settings []Setting
+	// ReadOnly is that the client wants the transaction to take no writes: that it takes none is
+	// then no fault of the database's.
+	ReadOnly bool
 	// Timeout bounds each statement, if it is shorter than the policy's; 0: the policy's.
 	Timeout time.Duration
 	// Resettle has Settings made again before the first step, even where there is none: the
@@ -41,7 +48,7 @@ type Setting struct{ Name, Value string }
 // for byte, but for errors and what is about parameters, which are the caller's own.
 type Step struct {
 	Verb     StepVerb
-	Prepared *Prepared        // of Prepare and Describe; of Bind for its Types: what runs is Bound; of DescribePortal, if Formats are there
+	Prepared *Prepared        // of Prepare and Describe; of Bind for what was said of it: what runs is Bound; of DescribePortal, if Formats are there
 	Bound    policy.Bound     // of Bind, Simple and Quiet
 	Approved *policy.Approved // of Execute and DescribePortal: what is bound to the portal
 	Portal   string           // of Bind, DescribePortal, Execute and ClosePortal; "" is the unnamed one
@@ -69,7 +76,7 @@ const (
 // Prepared is a statement that a client has prepared.
 type Prepared struct {
 	Approved *policy.Approved
-	Types    []uint32 // OIDs that the client gave its parameters, from $1; 0 and missing ones are Postgres' to find
+	Types    []uint32 // OIDs that the client gave its parameters, from $1, for the gate; Postgres is given those of Approved
 	Said     any      // what upstream knows of it; nil at first
 }
 

@@ -118,11 +118,11 @@ func (d fakeDirectory) Verifier(_ context.Context, serverID string) (Verifier, e
 	}
 	return Verifier{Salt: []byte("salt"), Keys: []VerifierKey{{ID: KeyID{1}}}}, nil
 }
-func (d fakeDirectory) Holder(_ context.Context, serverID string, key KeyID) (Server, error) {
+func (d fakeDirectory) Holder(_ context.Context, serverID string, key KeyID) (Holding, error) {
 	if serverID != d.server.ID || key != (KeyID{1}) {
-		return Server{}, Refuse(Unauthorized, "no")
+		return Holding{}, Refuse(Unauthorized, "no")
 	}
-	return d.server, nil
+	return Holding{Server: d.server}, nil
 }
 func (d fakeDirectory) Server(_ context.Context, projectID, serverID string) (Server, error) {
 	if projectID != d.server.ProjectID || serverID != d.server.ID {

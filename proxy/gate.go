@@ -60,7 +60,7 @@ func (g *Gate) Verifier(ctx context.Context, serverID string) (Verifier, error) 
 }
 
 // Holder gives the server as it is now to who has proved to hold one of its keys.
-func (g *Gate) Holder(ctx context.Context, serverID string, key KeyID) (Server, error) {
+func (g *Gate) Holder(ctx context.Context, serverID string, key KeyID) (Holding, error) {
 	return g.directory.Holder(ctx, serverID, key)
 }
 
@@ -191,7 +191,8 @@ func (g *Gate) enterParsing(ctx context.Context) *Error {
 	case g.parsing <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return &Error{Code: Overloaded, Message: "too many statements are being checked; try again", RetryAfter: time.Second, Retryable: true, Cause: ctx.Err()}
+		return &Error{Code: Overloaded, Message: "too many statements are being checked; try again", RetryAfter: time.Second, Retryable: true, Cause: ctx.Err(),
+			Hint: "send values as parameters: a text that was checked a moment ago is not checked again"}
 	}
 }
 

@@ -70,7 +70,7 @@ func TestParsingIsBounded(t *testing.T) {
 	}
 	start := time.Now()
 	_, err := b.Check(t.Context(), Subject{}, reads)
-	if took := time.Since(start); codeOf(err) != Overloaded || took < parsingWait || took > parsingWait+time.Second {
+	if took := time.Since(start); codeOf(err) != Overloaded || AsError(err).Hint == "" || took < parsingWait || took > parsingWait+time.Second {
 		t.Errorf("%v after %v", err, took)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -130,8 +130,8 @@ func TestHolders(t *testing.T) {
 	if err != nil || len(v.Keys) != 1 {
 		t.Fatalf("%+v %v", v, err)
 	}
-	if server, err := b.Holder(t.Context(), "s", v.Keys[0].ID); err != nil || server.ID != "s" {
-		t.Errorf("%+v %v", server, err)
+	if held, err := b.Holder(t.Context(), "s", v.Keys[0].ID); err != nil || held.Server.ID != "s" {
+		t.Errorf("%+v %v", held.Server, err)
 	}
 	for _, err := range []error{second(b.Holder(t.Context(), "s", KeyID{})), second(b.Holder(t.Context(), "t", v.Keys[0].ID))} {
 		if codeOf(err) != Unauthorized {
@@ -140,7 +140,7 @@ func TestHolders(t *testing.T) {
 	}
 }
 
-func second(_ Server, err error) error { return err }
+func second[T any](_ T, err error) error { return err }
 
 // TestCodes shows that every code of the policy has a meaning.
 func TestCodes(t *testing.T) {

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -45,7 +46,7 @@ func (l *limiter) admit(ctx context.Context, server string, p policy.Limits) (Pl
 	limits := l.effective(p)
 	b, rate, w, wait := l.enter(server, limits, time.Now())
 	if wait > 0 {
-		return Place{Rate: rate}, tooFast(wait)
+		return Place{Rate: rate}, tooFast(limits, wait)
 	}
 	place := Place{Rate: rate, limiter: l, budget: b}
 	if w == nil {
@@ -66,7 +67,8 @@ func (l *limiter) admit(ctx context.Context, server string, p policy.Limits) (Pl
 		return Place{Rate: rate}, told
 	}
 	return Place{Rate: rate}, &Error{Code: RateLimited, RetryAfter: time.Second, Retryable: true, Cause: waiting.Err(),
-		Message: "this server has as many statements running as it may; wait for one to end and try again"}
+		Message: fmt.Sprintf("this server has as many statements running or transactions open as it may, %d (maxConcurrent); wait for one to end and try again", limits.MaxConcurrent),
+		Hint:    "keep transactions and statements short, and do no other work inside them"}
 }
 
 // pace takes a request out of the server's budget, and no place.
@@ -75,14 +77,15 @@ func (l *limiter) pace(server string, p policy.Limits) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, wait := l.of(server, now).take(limits, now); wait > 0 {
-		return tooFast(wait)
+		return tooFast(limits, wait)
 	}
 	return nil
 }
 
-func tooFast(wait time.Duration) *Error {
+func tooFast(limits policy.Limits, wait time.Duration) *Error {
 	return &Error{Code: RateLimited, RetryAfter: wait, Retryable: true,
-		Message: "this server sends more requests than its limit; slow down and try again"}
+		Message: fmt.Sprintf("this server sends more than %d statements a second, its limit (requestsPerSecond); slow down and try again", limits.RequestsPerSecond),
+		Hint:    "have one statement do what several did, or have the limit raised"}
 }
 
 // enter takes a request out of the server's budget; wait is how long until there is one, 0

@@ -315,6 +315,31 @@ func TestOverride(t *testing.T) {
 	}
 }
 
+// TestLimitsAreNamed has refusals tell how high the limit is that they are for.
+func TestLimitsAreNamed(t *testing.T) {
+	l := newLimiter(policy.Limits{})
+	refused := func(server string, limits policy.Limits) string {
+		limits.MaxWait = time.Millisecond
+		for range 10 {
+			if _, err := l.admit(t.Context(), server, limits); err != nil {
+				return AsError(err).Message + ", hint: " + AsError(err).Hint
+			}
+		}
+		return ""
+	}
+	fast := policy.Limits{RequestsPerSecond: 7, Burst: 2, MaxConcurrent: -1}
+	const tooFast = "this server sends more than 7 statements a second, its limit (requestsPerSecond); slow down and try again, hint: have one statement do what several did, or have the limit raised"
+	if got := refused("fast", fast); got != tooFast {
+		t.Error(got)
+	}
+	if e := AsError(l.pace("fast", fast)); e.Message+", hint: "+e.Hint != tooFast {
+		t.Error(e)
+	}
+	if got := refused("many", policy.Limits{RequestsPerSecond: -1, MaxConcurrent: 3}); got != "this server has as many statements running or transactions open as it may, 3 (maxConcurrent); wait for one to end and try again, hint: keep transactions and statements short, and do no other work inside them" {
+		t.Error(got)
+	}
+}
+
 // TestSlowCaller has one caller stay within a low limit: it costs the server's other
 // callers no more than what it sends.
 func TestSlowCaller(t *testing.T) {

@@ -1,14 +1,41 @@
 package proxy
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
 	"syscall"
+	"time"
 )
 
-// PassingAccept tells whether accepting connections, which failed, may work again later.
-func PassingAccept(err error) bool {
+// Accept gives take the connections that come in, until ctx is done, which has to close ln, or
+// ln fails. Where file descriptors or memory are short it waits a moment, at most a second:
+// connections that end make room. kind names them in the log and in the error.
+func Accept(ctx context.Context, ln net.Listener, kind string, log *slog.Logger, take func(net.Conn)) error {
+	pause := time.Duration(0)
+	for {
+		conn, err := ln.Accept()
+		switch {
+		case err == nil:
+			pause = 0
+			take(conn)
+		case ctx.Err() != nil:
+			return nil //nolint:nilerr // the listener was closed because ctx is done
+		case !passing(err):
+			return fmt.Errorf("accepting %s connections: %w", kind, err)
+		default:
+			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+			log.Warn("accepting a connection failed", "kind", kind, "error", err, "pause", pause)
+			time.Sleep(pause)
+		}
+	}
+}
+
+// passing tells whether accepting connections, which failed, may work again later.
+func passing(err error) bool {
 	for _, errno := range []syscall.Errno{
 		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EINTR,
 	} {

@@ -20,8 +20,8 @@ type Directory interface {
 	Verifier(ctx context.Context, serverID string) (Verifier, error)
 	// Holder gives the server, active or not, to who has proved to hold one of its keys;
 	// Unauthorized when it is not the server's key any more. It is asked before every
-	// statement.
-	Holder(ctx context.Context, serverID string, key KeyID) (Server, error)
+	// statement, unless the last answer stands.
+	Holder(ctx context.Context, serverID string, key KeyID) (Holding, error)
 	// Server gives a server of a project; NotFound when there is none.
 	Server(ctx context.Context, projectID, serverID string) (Server, error)
 	// Project tells whether the project exists; NotFound when it does not.

@@ -47,6 +47,15 @@ type VerifierKey struct {
 // KeyID tells the keys of servers apart; it does not tell the key.
 type KeyID [32]byte
 
+// Holding is the server of who has proved to hold one of its keys.
+type Holding struct {
+	Server Server
+	Stands func() bool // whether that is so still; nil: it has to be asked for again
+}
+
+// Still tells whether the answer may be used without asking again.
+func (h Holding) Still() bool { return h.Stands != nil && h.Stands() }
+
 // Scope is a set of permissions of a developer's token. The zero value permits nothing.
 type Scope uint8
 

@@ -27,6 +27,7 @@ func Analyze(stmt *pg.RawStmt, c *Catalog, given ...TypeName) (*Facts, *Fault) {
 		a = newAnalyzer(c, g.operators, torn, given)
 		a.run(stmt)
 	}
+	a.facts.Zones = a.fault == nil && a.zones(stmt)
 	return a.facts, a.fault
 }
 
@@ -131,7 +132,7 @@ func (a *analyzer) root(n *pg.Node) {
 	case *pg.Node_DeleteStmt:
 		a.facts.Kind, a.facts.Returns = AccessDelete, len(s.DeleteStmt.ReturningList) > 0
 	default:
-		a.fail(&Fault{Code: StatementNotAllowed, Offset: 0, Message: "only SELECT, INSERT, UPDATE and DELETE are allowed"})
+		a.fail(notAllowed(n, 0))
 		return
 	}
 	a.statement(n, nil, nil)
@@ -153,7 +154,7 @@ func (a *analyzer) statement(n *pg.Node, outer *level, ctes *cte) output {
 		a.facts.Kinds |= AccessDelete
 		return a.deleteStmt(s.DeleteStmt, outer, ctes)
 	}
-	a.fail(&Fault{Code: StatementNotAllowed, Offset: nodeOffset(n), Message: "only SELECT, INSERT, UPDATE and DELETE are allowed"})
+	a.fail(notAllowed(n, nodeOffset(n)))
 	return output{}
 }
 
@@ -298,7 +299,7 @@ func (a *analyzer) visit(l *level, m proto.Message) {
 		a.facts.Functions = append(a.facts.Functions, a.nameUse(n.Funcname, int(n.Location)))
 	case *pg.TypeCast:
 		if p := n.Arg.GetParamRef(); p != nil && n.TypeName.GetLocation() < p.Location {
-			a.fail(syntaxError(int(p.Location), "a placeholder can't follow a type's name; write ?::type")) // the library's grammar takes it
+			a.fail(syntaxError(int(p.Location), fmt.Sprintf("a placeholder can't follow a type's name; write $%d::type", p.Number))) // the library's grammar takes it
 		}
 	case *pg.TypeName:
 		a.see(n)

@@ -3,7 +3,7 @@ package sqltree
 // Verb is what a command does. The zero value says that a statement is none.
 type Verb uint8
 
-// The verbs. Those up to RollbackTo are about the transaction, up to Deallocate about the
+// The verbs. Those up to RollbackTo are about the transaction, up to Unlisten about the
 // session, up to CloseCursor about cursors, and the last two copy rows.
 const (
 	NoCommand Verb = iota
@@ -21,6 +21,7 @@ const (
 	Show  // Name "all" for SHOW ALL
 	Discard
 	Deallocate // Name "" for ALL
+	Unlisten   // has no effect: nobody listens
 
 	Declare
 	Fetch

@@ -75,8 +75,8 @@ func (r *directions) copyTable(v *pg.RangeVar, listed []string) {
 }
 
 // copyInto makes the INSERT of a row that COPY table FROM repeats. Like COPY it writes what it
-// is given to identity columns too. Where the caller knows nothing of the scope column it is
-// not among the columns that are meant by none.
+// is given to identity columns too. The scope column is one of those that are meant by none,
+// so that it takes what COPY table TO gives.
 func (r *directions) copyInto(v *pg.RangeVar, listed []string) {
 	t := r.catalog.table(v.Schemaname, v.Relname)
 	if t == nil {
@@ -86,7 +86,7 @@ func (r *directions) copyInto(v *pg.RangeVar, listed []string) {
 	if len(listed) == 0 {
 		r.out.Shape = t
 		for _, c := range t.Columns {
-			if !c.Generated && !(r.inject && c.Name == t.Scope) {
+			if !c.Generated {
 				listed = append(listed, c.Name)
 			}
 		}

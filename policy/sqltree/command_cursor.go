@@ -23,6 +23,10 @@ const (
 func (r *directions) declare(s *pg.DeclareCursorStmt) {
 	r.command(Declare, s.Portalname)
 	r.out.cursor = s.Options
+	if s.Options&cursorBinary != 0 { // FETCH has the format of its own Bind, here
+		r.fail(unsupported("BINARY cursors are not supported", "ask for binary rows in Bind, or leave BINARY out"))
+		return
+	}
 	query := tokens{r.tr, r.word(2, "for") + 1}
 	r.stretch(query.start(), len(r.tr.Text))
 }
@@ -54,7 +58,7 @@ func (d *Directive) declaration() string {
 	for _, o := range []struct {
 		bit  int32
 		word string
-	}{{cursorBinary, " BINARY"}, {cursorInsensitive, " INSENSITIVE"}, {cursorAsensitive, " ASENSITIVE"}, {cursorScroll, " SCROLL"}, {cursorNoScroll, " NO SCROLL"}} {
+	}{{cursorInsensitive, " INSENSITIVE"}, {cursorAsensitive, " ASENSITIVE"}, {cursorScroll, " SCROLL"}, {cursorNoScroll, " NO SCROLL"}} {
 		if d.cursor&o.bit != 0 {
 			b.WriteString(o.word)
 		}

@@ -19,6 +19,7 @@ VariableSetStmt   kind=VAR_SET_VALUE|VAR_SET_DEFAULT|VAR_SET_MULTI|VAR_RESET|VAR
 VariableShowStmt  name
 DiscardStmt       target=DISCARD_ALL|DISCARD_PLANS|DISCARD_SEQUENCES|DISCARD_TEMP
 DeallocateStmt    name isall location
+UnlistenStmt      conditionname
 DeclareCursorStmt portalname options&0x11f query
 FetchStmt         direction=FETCH_FORWARD|FETCH_BACKWARD|FETCH_ABSOLUTE|FETCH_RELATIVE how_many portalname ismove
 ClosePortalStmt   portalname
@@ -100,6 +101,8 @@ func (r *directions) reader(n *pg.Node) (read func(), query *pg.Node) {
 		return func() { r.command(Discard, discarded[s.DiscardStmt.Target]) }, nil
 	case *pg.Node_DeallocateStmt:
 		return func() { r.command(Deallocate, s.DeallocateStmt.Name) }, nil
+	case *pg.Node_UnlistenStmt:
+		return func() { r.command(Unlisten, "") }, nil
 	case *pg.Node_DeclareCursorStmt:
 		return func() { r.declare(s.DeclareCursorStmt) }, s.DeclareCursorStmt.Query
 	case *pg.Node_FetchStmt:

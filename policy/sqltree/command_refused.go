@@ -15,8 +15,10 @@ func refused(n *pg.Node) *Fault {
 	switch n.GetNode().(type) {
 	case *pg.Node_PrepareStmt, *pg.Node_ExecuteStmt:
 		return unsupported("PREPARE and EXECUTE are not supported", "use the protocol's prepared statements, as drivers do by themselves")
-	case *pg.Node_ListenStmt, *pg.Node_UnlistenStmt, *pg.Node_NotifyStmt:
-		return unsupported("LISTEN, UNLISTEN and NOTIFY are not supported", "their channels would be shared with others")
+	case *pg.Node_ListenStmt, *pg.Node_NotifyStmt:
+		return unsupported("LISTEN and NOTIFY are not supported", hintChannel)
+	case *pg.Node_ConstraintsSetStmt:
+		return unsupported("SET CONSTRAINTS is not supported", hintDeferred)
 	case *pg.Node_LockStmt:
 		return unsupported("LOCK is not supported", "lock rows with SELECT … FOR UPDATE")
 	}
@@ -29,7 +31,7 @@ func unavailable(n *pg.Node) *Fault {
 	case *pg.Node_TransactionStmt:
 		switch s.TransactionStmt.Kind {
 		case pg.TransactionStmtKind_TRANS_STMT_PREPARE, pg.TransactionStmtKind_TRANS_STMT_COMMIT_PREPARED, pg.TransactionStmtKind_TRANS_STMT_ROLLBACK_PREPARED:
-			return unsupported("two-phase commit is not supported", "")
+			return unsupported("two-phase commit is not supported", "end the transaction with COMMIT or ROLLBACK")
 		}
 	case *pg.Node_VariableSetStmt:
 		return unsettable(s.VariableSetStmt)
@@ -49,9 +51,9 @@ func unsettable(s *pg.VariableSetStmt) *Fault {
 	reset := s.Kind == pg.VariableSetKind_VAR_RESET || s.Kind == pg.VariableSetKind_VAR_SET_DEFAULT
 	switch {
 	case s.Kind == pg.VariableSetKind_VAR_SET_CURRENT:
-		return unsupported("SET … FROM CURRENT is not supported", "")
+		return unsupported("SET … FROM CURRENT is not supported", "write the value")
 	case s.Kind == pg.VariableSetKind_VAR_SET_MULTI && s.Name == "TRANSACTION SNAPSHOT":
-		return unsupported("SET TRANSACTION SNAPSHOT is not supported", "")
+		return unsupported("SET TRANSACTION SNAPSHOT is not supported", "read everything in one REPEATABLE READ transaction")
 	case (name == "role" || name == "session_authorization") && !reset:
 		return unsupported("the role can't be changed", "connect as another user")
 	}
@@ -65,7 +67,7 @@ func uncopied(s *pg.CopyStmt) *Fault {
 		return &Fault{Code: StatementNotAllowed, SQLState: "42501", Message: "COPY to or from a file or program is not allowed",
 			Hint: "use COPY … TO STDOUT or FROM STDIN; psql's \\copy does so", Offset: -1}
 	case s.WhereClause != nil:
-		return unsupported("COPY … FROM with WHERE is not supported", "")
+		return unsupported("COPY … FROM with WHERE is not supported", "leave out the rows that are not wanted, or delete them afterwards")
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (r *directions) value(name string, args []*pg.Node) string {
 		case c.GetFval() != nil:
 			words[i] = c.GetFval().Fval
 		default:
-			r.fail(unsupported("a setting's value must be a plain constant", ""))
+			r.fail(unsupported("a setting's value must be a plain constant", "write a word, a number or a quoted text"))
 		}
 	}
 	return strings.Join(words, ", ")

@@ -24,8 +24,8 @@ const (
 // constants alone: those need one decision and one plan then.
 //
 // A constant means more than its value in ORDER BY 1 and GROUP BY 1, in varchar(10), in
-// DATE '…', as an argument of a function that takes anything, and where two of them must be
-// the same expression. So words that bring such with them make a text have none, and all
+// DATE '…', in what ON CONFLICT finds an index by, where two of them must be the same
+// expression and, a string, as an argument of a function that takes anything. So words that bring such with them make a text have none, and all
 // others are taken in the few places that are listed here.
 func Constants(text string) []Constant {
 	tokens, fault := scan(text, Guard{}, false)
@@ -47,12 +47,23 @@ type constants struct {
 	text     string
 	tokens   []Token
 	brackets []bracket
-	ordering int // brackets that were open at ORDER BY, plus one; 0: not in one
+	closed   bracket // what the last one that was closed was about
+	ordering int     // brackets that were open at ORDER BY, plus one; 0: not in one
+	matching bool    // in what ON CONFLICT finds an index by, which a plan for any value can't match
 	found    []Constant
 }
 
-// word gives a token as one of keywords; "" for any other.
+// word gives a token as one of keywords; "" for any other. What stands behind a point is a
+// name, whatever it spells.
 func (l *constants) word(i int) string {
+	if l.sign(i-1) == "." {
+		return ""
+	}
+	return l.spelled(i)
+}
+
+// spelled is word for what may be a name, too.
+func (l *constants) spelled(i int) string {
 	if i < 0 || i >= len(l.tokens) || l.tokens[i].Kind != Ident {
 		return ""
 	}
@@ -86,11 +97,15 @@ func (l *constants) plain() bool {
 		return false
 	}
 	for i, t := range l.tokens {
-		if t.Kind == Param || l.sign(i) == ";" {
+		switch {
+		case t.Kind == Param || l.sign(i) == ";":
+			return false
+		case t.Kind == String && l.sign(i-1) == ")": // varbit(3) '101'
 			return false
 		}
 		switch l.word(i) {
-		case "group", "having", "distinct", "union", "intersect", "except", "window", "over", "with", "within", "tablesample", "current", "fetch", "into":
+		case "group", "having", "distinct", "union", "intersect", "except", "window", "over", "with", "within", "tablesample", "current", "fetch", "into",
+			"full": // it joins by what is constant in the plan, and by nothing else of the kind
 			if i != 1 || l.word(0) != "insert" { // INSERT INTO
 				return false
 			}
@@ -100,23 +115,7 @@ func (l *constants) plain() bool {
 }
 
 func (l *constants) token(i int) {
-	switch sign := l.sign(i); sign {
-	case "(":
-		l.brackets = append(l.brackets, l.opened(i))
-	case ")":
-		if len(l.brackets) > 0 {
-			l.brackets = l.brackets[:len(l.brackets)-1]
-		}
-		if len(l.brackets)+1 < l.ordering {
-			l.ordering = 0
-		}
-	case "[":
-		l.brackets = append(l.brackets, opaque)
-	case "]":
-		if len(l.brackets) > 0 {
-			l.brackets = l.brackets[:len(l.brackets)-1]
-		}
-	}
+	l.bracket(i)
 	switch l.word(i) {
 	case "order":
 		if l.ordering == 0 { // the outermost counts: its list goes on behind an inner one
@@ -126,8 +125,12 @@ func (l *constants) token(i int) {
 		if l.ordering == len(l.brackets)+1 {
 			l.ordering = 0
 		}
+	case "conflict":
+		l.matching = true
+	case "do":
+		l.matching = false
 	}
-	if l.ordering > 0 {
+	if l.ordering > 0 || l.matching {
 		return
 	}
 	switch l.tokens[i].Kind {

@@ -24,6 +24,7 @@ type Facts struct {
 	Kinds     Access // of all statements in it, those in WITH included
 	Locks     bool   // some query locks rows (FOR UPDATE and its like)
 	Returns   bool   // it answers rows
+	Zones     bool   // it may make time zones out of its values: see zones.go
 	Tables    []*TableUse
 	Reads     []ColumnUse
 	Writes    []ColumnUse
@@ -167,6 +168,11 @@ func (f *Facts) ScopeNumbers() map[int32]*Table {
 		}
 	}
 	return numbers
+}
+
+// WritesIntervals tells whether a column of type interval gets values.
+func (f *Facts) WritesIntervals() bool {
+	return slices.ContainsFunc(f.Writes, func(u ColumnUse) bool { return u.Column.Type == TypeName{"pg_catalog", "interval"} })
 }
 
 // Ordinary makes the scope conditions what any other condition is: their placeholders are

@@ -11,13 +11,13 @@ func (t *Translation) Fleeting() bool {
 			continue
 		}
 		text := strings.ToLower(t.Text[k.Start:k.End])
+		if _, plain := unquoted(text); !plain && text[0] != '$' { // escapes or pieces may spell one
+			return true
+		}
 		for _, word := range []string{"now", "today", "tomorrow", "yesterday"} {
 			if strings.Contains(text, word) {
 				return true
 			}
-		}
-		if strings.ContainsRune(text, '\\') { // an escape may spell one
-			return true
 		}
 	}
 	return false

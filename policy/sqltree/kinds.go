@@ -18,7 +18,7 @@ type Complexity struct {
 // to be visited, and at what deserves a refusal of its own.
 func checks() map[protoreflect.Name]func(proto.Message) *Fault {
 	return map[protoreflect.Name]func(proto.Message) *Fault{
-		"RangeVar": checkRangeVar, "IndexElem": checkIndexElem,
+		"SelectStmt": checkSelect, "RangeVar": checkRangeVar, "IndexElem": checkIndexElem,
 		"CollateClause": checkCollate, "SQLValueFunction": checkValueFunction, "TypeName": checkTypeName,
 	}
 }
@@ -67,10 +67,10 @@ func (g *grammar) check(m proto.Message, at int) *Fault {
 	name := m.ProtoReflect().Descriptor().Name()
 	k, ok := g.kinds[name]
 	if !ok && isStatement(name) {
-		return &Fault{Code: StatementNotAllowed, Offset: at, Message: "only SELECT, INSERT, UPDATE and DELETE are allowed"}
+		return notAllowed(m, at)
 	}
 	if !ok {
-		return construct(at, "this construct ("+string(name)+") is not supported")
+		return unsupportedPart(protoreflect.FullName(name), at)
 	}
 	if f := k.examine(m); f != nil {
 		if f.Offset < 0 {
@@ -79,7 +79,7 @@ func (g *grammar) check(m proto.Message, at int) *Fault {
 		return f
 	}
 	if field := k.odd(m); field != "" {
-		return construct(at, "this construct ("+string(name)+", "+string(field)+") is not supported")
+		return unsupportedPart(protoreflect.FullName(name).Append(field), at)
 	}
 	return g.operator(m, at)
 }

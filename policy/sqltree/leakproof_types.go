@@ -230,5 +230,10 @@ func (a *analyzer) joinsTexts(e *pg.A_Expr) bool {
 	}
 	left, ok1 := a.typeOf(e.Lexpr)
 	right, ok2 := a.typeOf(e.Rexpr)
-	return ok1 && ok2 && (left == "" || left == "text") && (right == "" || right == "text")
+	leftText, rightText := left == "" || left == "text", right == "" || right == "text"
+	return ok1 && ok2 && (leftText || rightText) && (leftText || printed[left]) && (rightText || printed[right])
 }
+
+// printed are types of pg_catalog whose values || adds to a text in their text form, which
+// can be made of all of them.
+var printed = map[string]bool{"int2": true, "int4": true, "int8": true, "numeric": true, "bool": true, "uuid": true}

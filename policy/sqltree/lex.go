@@ -100,7 +100,8 @@ func scan(text string, g Guard, marks bool) ([]Token, *Fault) {
 func checkBytes(text string, most int) *Fault {
 	if len(text) > most {
 		return &Fault{Code: QueryTooLong, Offset: -1,
-			Message: fmt.Sprintf("the text is %d bytes long; at most %d are allowed", len(text), most)}
+			Message: fmt.Sprintf("the text is %d bytes long; at most %d are allowed", len(text), most),
+			Hint:    "send long values as parameters, and many rows in several statements"}
 	}
 	if at := strings.IndexByte(text, 0); at >= 0 {
 		return syntaxError(at, "the text holds a NUL character")

@@ -118,24 +118,38 @@ func hostile() map[string]string {
 	return texts
 }
 
-// The bound is generous for slow machines and the race detector; most take under 5 ms.
+// The bound is generous for slow machines and the race detector; most take under 5 ms. What a
+// busy machine interrupts is tried again: only a text that is slow each time is.
 func TestHostileTextsAreQuick(t *testing.T) {
+	const bound = 300 * time.Millisecond
 	for name, text := range hostile() {
 		if len(text) > 10_240 || len(text) < 10_000 {
 			t.Fatalf("%s: %d bytes", name, len(text))
 		}
-		start := time.Now()
-		if tr, f := Translate(text, Guard{}); f == nil {
-			if _, f = Parse(tr.Text); f != nil && f.Code == Internal {
-				t.Errorf("%s: %+v", name, f)
+		took := time.Hour
+		for range 5 {
+			took = min(took, parseTime(t, name, text))
+			if took < bound {
+				break
 			}
 		}
-		if took := time.Since(start); took > 300*time.Millisecond {
+		if took > bound {
 			t.Errorf("%s took %v", name, took)
 		} else if took > 10*time.Millisecond {
 			t.Logf("%s took %v", name, took)
 		}
 	}
+}
+
+func parseTime(t *testing.T, name, text string) time.Duration {
+	t.Helper()
+	start := time.Now()
+	if tr, f := Translate(text, Guard{}); f == nil {
+		if _, f = Parse(tr.Text); f != nil && f.Code == Internal {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+	return time.Since(start)
 }
 
 // Where the stack's size is unlimited a thread gets 2 MiB, a quarter of the usual. A

@@ -2,6 +2,7 @@ package sqltree
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -238,8 +239,14 @@ func (t *Translation) TokenAt(offset int) int {
 	return -1
 }
 
+// Marked tells whether the text has an operator that ends with ?, as =? does where somebody
+// means a parameter.
+func (t *Translation) Marked() bool {
+	return slices.ContainsFunc(t.Tokens, func(k Token) bool { return k.Kind == Operator && t.Text[k.End-1] == '?' })
+}
+
 // CallerFault gives a fault about Text as one about the caller's text: with the
-// caller's offset, and with ? where the message quotes the $n that stands for it.
+// caller's offset, and with ? where the message has the $n that stands for it.
 func (t *Translation) CallerFault(f *Fault) *Fault {
 	if f == nil {
 		return nil
@@ -251,7 +258,7 @@ func (t *Translation) CallerFault(f *Fault) *Fault {
 	}
 	if i := t.TokenAt(f.Offset); i >= 0 && t.Style == QuestionMarks && t.Tokens[i].Kind == Param {
 		written := t.Text[t.Tokens[i].Start:t.Tokens[i].End]
-		mapped.Message = strings.ReplaceAll(f.Message, `"`+written+`"`, `"?"`)
+		mapped.Message = strings.NewReplacer(`"`+written+`"`, `"?"`, written+"::", "?::").Replace(f.Message)
 	}
 	return &mapped
 }

@@ -3,7 +3,6 @@ package rest
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"log/slog"
 	"net"
 	"strconv"
@@ -15,28 +14,6 @@ import (
 // maxRefusals is how many connections are turned away with an answer at a time; those
 // beyond are just closed.
 const maxRefusals = 32
-
-// accept serves connections until ctx is done or ln fails.
-func (s *Server) accept(ctx context.Context, ln net.Listener) error {
-	pause := time.Duration(0)
-	for {
-		transport, err := ln.Accept()
-		switch {
-		case err == nil:
-			pause = 0
-			s.take(transport)
-		case ctx.Err() != nil:
-			return nil //nolint:nilerr // the listener was closed because ctx is done
-		case !proxy.PassingAccept(err):
-			return fmt.Errorf("accepting connections: %w", err)
-		default:
-			// Out of file descriptors or memory: connections that end make room.
-			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
-			s.cfg.Logger.Warn("accepting a connection failed", "error", err, "pause", pause)
-			time.Sleep(pause)
-		}
-	}
-}
 
 // take starts the goroutine of a connection.
 func (s *Server) take(transport net.Conn) {

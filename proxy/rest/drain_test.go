@@ -170,7 +170,7 @@ func TestServeOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = listener.Close()
-	if err := server.Serve(context.Background(), listener); err == nil || !strings.Contains(err.Error(), "accepting connections") {
+	if err := server.Serve(context.Background(), listener); err == nil || !strings.Contains(err.Error(), "accepting HTTP connections") {
 		t.Errorf("a listener that failed: %v", err)
 	}
 	if err := server.Serve(context.Background(), listener); err == nil || !strings.Contains(err.Error(), "once") {

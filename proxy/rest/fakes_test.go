@@ -88,8 +88,8 @@ func (*store) Verifier(context.Context, string) (proxy.Verifier, error) {
 	return proxy.Verifier{}, errors.ErrUnsupported
 }
 
-func (*store) Holder(context.Context, string, proxy.KeyID) (proxy.Server, error) {
-	return proxy.Server{}, errors.ErrUnsupported
+func (*store) Holder(context.Context, string, proxy.KeyID) (proxy.Holding, error) {
+	return proxy.Holding{}, errors.ErrUnsupported
 }
 
 func (s *store) Application(ctx context.Context, id, key string) (proxy.Server, error) {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // Server is the HTTP front end. It serves one listener, once.
@@ -115,7 +117,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	go func() { defer close(watching); s.watch.run(watchCtx) }()
 
 	stopped := context.AfterFunc(ctx, func() { s.draining.Store(true); _ = ln.Close() })
-	err := s.accept(ctx, ln)
+	err := proxy.Accept(ctx, ln, "HTTP", s.cfg.Logger, s.take)
 	stopped()
 	s.draining.Store(true)
 	_ = ln.Close() // closed already after a drain

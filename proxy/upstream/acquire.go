@@ -67,6 +67,9 @@ func (p *Pool) release(l lease, server string) {
 	p.turns.give(server)
 }
 
+// busyHint is what a caller can do where connections are short.
+const busyHint = "send fewer statements at a time; an open transaction holds a connection, so keep transactions short"
+
 // noConnection tells a full pool from a database that can't be reached: a wait that ended
 // while every connection was in somebody's hands was a wait for one of those; and
 // a new one can have to wait for the end of a backend that was given up.
@@ -75,11 +78,11 @@ func (p *Pool) noConnection(err error) *proxy.Error {
 	full := s.AcquiredConns() >= s.MaxConns()
 	if errors.Is(err, errFull) && !p.places.unanswered() || errors.Is(err, context.DeadlineExceeded) && full {
 		p.cfg.Recorder.UpstreamError(classPoolWait)
-		return overloaded("no database connection became free in time", errFull)
+		return overloaded("no database connection became free in time", busyHint, errFull)
 	}
 	p.cfg.Recorder.UpstreamError(classConnect)
 	if sqlStateClass(err) == "53" {
-		return overloaded("the database takes no more connections", err)
+		return overloaded("the database takes no more connections", busyHint, err)
 	}
 	return unavailable("the database cannot be reached", err)
 }

@@ -35,12 +35,16 @@ func cells(row []byte) (n int, rest []byte, err error) {
 }
 
 // serverError is what an ErrorResponse says: a *pgconn.PgError, if it is well formed.
-func serverError(body []byte) error {
+func serverError(body []byte, cut bool) error {
 	var m pgproto3.ErrorResponse
 	if err := m.Decode(body); err != nil {
 		return fmt.Errorf("reading an error: %w", frame.ErrMalformed)
 	}
-	return pgconn.ErrorResponseToPgError(&m)
+	pg := pgconn.ErrorResponseToPgError(&m)
+	if cut && pg.Where == "" {
+		pg.Where = hidden // who raised it may have been cut off: a function can say anything
+	}
+	return pg
 }
 
 // described is what Postgres says of a prepared statement.

@@ -30,7 +30,8 @@
 //     what is still on its way is dropped. No value is encoded beyond the limit.
 //   - A statement runs at most once. It is repeated only when it certainly did not start.
 //   - Each wait is bounded: for a connection, for the statement, for its cancellation.
-//   - A connection that a late cancellation could still hit is not used again.
+//   - A connection that a late cancellation could still hit is not used again; nor is one
+//     whose backend may keep more of a statement's memory than a little (zones.go).
 //   - Each of the database's addresses has at most MaxConns backends of a pool's, those
 //     included that go on after their connection was given up (places.go).
 //   - An error of a statement that ran shows no value and no number, whatever the caller's

@@ -21,7 +21,6 @@ const (
 	checkViolated      = "23514"
 	insufficientRights = "42501"
 	queryCanceled      = "57014"
-	protocolViolated   = "08P01"
 	protocolViolation  = "08P01"
 	lockNotAvailable   = "55P03"
 	deadlock           = "40P01"
@@ -41,6 +40,7 @@ type failure struct {
 	unsent    bool // nothing was sent to the server
 	synced    bool
 	at        phase
+	executed  bool // the error came in place of a result: what was prepared fitted
 	announced bool // the types of its parameters were given
 	outlived  bool // our own deadline ended it, on a server that is there
 	elapsed   time.Duration
@@ -87,7 +87,7 @@ func (f *failure) ended() bool {
 // statement did not begin. What ends the connection, or a wait for a lock, is no such thing.
 func (f *failure) stale() bool {
 	pg := f.server()
-	if pg == nil || pg.SeverityUnlocalized != "ERROR" {
+	if pg == nil || pg.SeverityUnlocalized != "ERROR" || f.executed {
 		return false
 	}
 	if f.announced && f.at == analysing && (sqlClass(pg.Code) == "42" || sqlClass(pg.Code) == "XX") {

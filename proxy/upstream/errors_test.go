@@ -50,6 +50,7 @@ func TestErrorCodes(t *testing.T) {
 		{sel("SELECT raise('57014')"), policy.QueryFailed, "57014", "", "operator"},
 		{sel("SELECT raise('53200')"), proxy.Overloaded, "", "", "resource"},
 		{sel("SELECT raise('08006')"), proxy.UpstreamUnavailable, "", "", "connection"},
+		{sel("SELECT raise('08P01')"), policy.QueryFailed, "08P01", "", "SQLSTATE 08P01"},
 		{sel("SELECT raise('P0001')"), policy.QueryFailed, "P0001", "", "SQLSTATE P0001"},
 		{sel("SELECT raise('XX000')"), policy.QueryFailed, "XX000", "", "SQLSTATE XX000"},
 		{sel("SELECT raise('38000')"), policy.QueryFailed, "38000", "", "SQLSTATE 38000"},

@@ -1,11 +1,10 @@
 package upstream
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"time"
 
-	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
@@ -25,7 +24,7 @@ type exchange struct {
 	writing int      // the step that is being written
 	pending bool     // something was written for the database since the last flush
 	making  []*plan  // statements whose preparation was written and not confirmed
-	review  bool     // a change's result can still be refused: it is read before the commit
+	review  bool     // a result can still be refused, and a change with it: it is read before the commit
 
 	at         phase // of the answer being read
 	reached    reach
@@ -39,99 +38,56 @@ type exchange struct {
 	free       bool  // the transaction has ended
 	bytes      int64 // of rows
 	unnamed    *plan // what was prepared last, where nothing may be named
-	was        struct{ held, opened, explicit bool }
+	zones      bool  // something in it may make time zones
+	attached   time.Time
+	end        struct {
+		at   int   // in the client's buffer: where the last statement's end begins
+		sent int64 // when that was there; -1: there is none
+	}
+	was struct{ held, opened, explicit bool }
 }
 
-// statementTime bounds a statement whose approval says nothing, such as a COMMIT.
-const statementTime = 5 * time.Second
-
-func (e *exchange) begin(ctx context.Context, l *Link, x *proxy.Exchange, out *frame.Writer) {
-	answers, making := e.answers[:0], e.making[:0]
-	*e = exchange{talk: talk{ctx: ctx}, link: l, of: x, out: out, answers: answers, making: making, start: time.Now()}
-	e.time = e.limit()
-	e.was.held, e.was.opened, e.was.explicit = l.held, l.opened, l.explicit
-	if l.held {
-		e.attach()
-	}
-}
-
-// attach takes the link's connection into use.
-func (e *exchange) attach() {
-	e.s = e.link.lease.session
-	e.s.wire.begin()
-	e.s.wire.in.Most = maxAnswer
-	for range e.s.statements.deallocate(&e.s.wire) {
-		e.expect(answer{kind: ownClosed})
-		e.pending = true
-	}
-	e.s.alarm.set(e.ctx, time.Now().Add(e.time+grace))
-}
-
-// maxAnswer bounds what is no row, in bytes.
-const maxAnswer = 1 << 20
-
-// keptAnswers is how many answers an exchange keeps memory for.
-const keptAnswers = 256
-
-// forget drops everything that is somebody's.
-func (e *exchange) forget() {
-	clear(e.answers)
-	clear(e.making)
-	answers, making := e.answers[:0], e.making[:0]
-	if cap(answers) > keptAnswers {
-		answers, making = nil, nil
-	}
-	*e = exchange{answers: answers, making: making}
-}
-
-// limit is the time that a statement has.
-func (e *exchange) limit() time.Duration {
-	limit := statementTime
-	if a := e.approved(); a != nil && a.Limits().StatementTimeout > 0 {
-		limit = a.Limits().StatementTimeout
-	}
-	if t := e.of.Timeout; t > 0 && t < limit {
-		limit = t
-	}
-	return limit
-}
-
-// approved is what the exchange's limits come from: that of its first statement.
-func (e *exchange) approved() *policy.Approved {
-	if e.of.Begin != nil {
-		return e.of.Begin
-	}
-	for i := range e.of.Steps {
-		if a := approvedOf(&e.of.Steps[i]); a != nil {
-			return a
-		}
-	}
-	return nil
-}
-
-// run does the exchange, and leaves the connection between two of them, or closed.
-func (e *exchange) run() error {
+// run does the exchange, and leaves the connection between two of them, or closed. What is to
+// be known of a failure is found out while the connection is the link's.
+func (e *exchange) run() (f *linkFailure) {
 	err := e.all()
-	if e.s == nil {
-		return err
+	if err != nil && e.of.Query {
+		e.untell()
 	}
-	if err != nil {
+	if err != nil && e.s != nil {
 		e.settle()
 	}
-	if e.broken || e.deaf || !e.s.wire.idle() {
+	if e.s != nil && (e.broken || e.deaf || !e.s.wire.idle()) {
 		e.link.giveUp()
+		if err == nil && !e.free {
+			err = errGivenUp
+		}
+	}
+	if err != nil {
+		f = e.failure(err)
+	}
+	if e.s == nil {
+		return f
 	}
 	e.s.alarm.off()
+	if e.zones {
+		e.s.zoned += time.Since(e.attached)
+	}
 	if e.s.left || e.free {
 		e.link.release()
 	}
 	e.link.pool.cfg.Recorder.Stage("upstream", time.Since(e.start).Seconds())
-	return err
+	return f
 }
+
+// errGivenUp is for a transaction that would go on, on a connection that can't be used any more,
+// though all of its statements were done.
+var errGivenUp = errors.New("the connection was given up within a transaction")
 
 // all writes every step and reads every answer.
 func (e *exchange) all() error {
-	if e.of.Begin != nil || e.of.Resettle || len(e.of.Steps) == 0 {
+	e.settings()
+	if e.of.Begin != nil || !e.link.failed && (e.of.Resettle || len(e.of.Steps) == 0) {
 		if err := e.open(); err != nil {
 			return err
 		}
@@ -148,7 +104,7 @@ func (e *exchange) all() error {
 		}
 	}
 	e.writing = len(e.of.Steps)
-	if e.ends() && !e.review {
+	if e.ends() && (!e.review || e.link.explicit && !e.committing) { // within a block a Sync commits nothing
 		e.sync()
 	}
 	if err := e.catchUp(); err != nil || e.synced || !e.ends() {

@@ -31,7 +31,27 @@ func (e *exchange) begun(s *proxy.Step) error {
 			return err
 		}
 	}
-	return e.need(verb)
+	if err := e.need(verb); err != nil {
+		return err
+	}
+	if verb == policy.NoCommand && e.isOther(s) {
+		return changedResult()
+	}
+	if !e.spellsZone(s) {
+		return nil
+	}
+	return e.zone()
+}
+
+// isOther tells whether the connection knows a prepared statement by another result than the
+// client was told of: somebody else had it prepared since.
+func (e *exchange) isOther(s *proxy.Step) bool {
+	if s.Prepared == nil {
+		return false
+	}
+	w := e.wantedFor(s)
+	p := e.kept(w).get(e.planKey(w))
+	return p != nil && w.told != nil && !w.told.equal(p.said)
 }
 
 // boundBytes is about how long the values are.
@@ -50,10 +70,10 @@ func (e *exchange) writeBind(s *proxy.Step, portal string, formats []int16) {
 	case verb == policy.NoCommand:
 		name = e.ensure(e.wantedFor(s), s)
 	case e.link.failed && verb == policy.Commit:
-		w.parse("", "ROLLBACK") // of a failed transaction, COMMIT is just that
+		w.parse("", "ROLLBACK") // as COMMIT is there; Postgres may not know that we refused a result of it
 		e.expect(answer{kind: ownParsed, step: s})
 	default:
-		w.parse("", s.Bound.SQL())
+		w.parse("", s.Bound.SQL(), s.Bound.Approved().Declared()...)
 		e.expect(answer{kind: ownParsed, step: s})
 	}
 	at := w.out.Open(frame.Bind)

@@ -25,30 +25,41 @@ func (e *exchange) open() error {
 			return frame.ErrMalformed
 		}
 	}
-	if e.of.Begin != nil && !l.explicit {
-		e.s.wire.parse("", e.of.Begin.Rewritten())
-		e.s.wire.execute(e.s.wire.bind("", 0))
-		e.expect(answer{kind: ownRun})
-		l.explicit = true
-		l.wants(e.of.Begin)
-	}
 	portal := ""
 	if l.opened { // the client may have an unnamed one
 		portal = e.s.ownPortal
 	}
-	if !l.opened || e.of.Resettle {
+	if e.of.Begin != nil && !l.explicit {
+		e.s.wire.parse("", e.of.Begin.Rewritten())
+		e.s.wire.run(e.s.wire.bindPortal(portal, "", 0), portal)
+		e.ownStatement(portal, running)
+		l.explicit = true
+	}
+	if !l.opened || l.undone {
 		e.s.writeLimits(portal, e.time, l.server)
 		e.ownStatement(portal, running)
+		if len(l.settings) > 0 {
+			e.zones = e.zones || zonedSettings(l.settings)
+			e.writeSettings(portal, l.settings)
+			e.ownStatement(portal, settling)
+		}
+		l.inForce = settingsKey(l.settings)
 	}
-	if e.of.Settings != nil {
-		l.settings = settingsKey(e.of.Settings)
-	}
-	if len(e.of.Settings) > 0 {
-		e.writeSettings(portal, e.of.Settings)
-		e.ownStatement(portal, settling)
-	}
-	l.opened, e.pending = true, true
+	l.opened, l.undone, e.pending = true, false, true
 	return nil
+}
+
+// settings takes in what the client has set now.
+func (e *exchange) settings() {
+	l := e.link
+	if l.held && !e.of.Resettle && e.of.Settings == nil {
+		return
+	}
+	l.undone = l.undone || e.of.Resettle
+	l.settings = l.settings[:0]
+	for _, s := range e.of.Settings {
+		l.settings = append(l.settings, proxy.Setting{Name: strings.Clone(s.Name), Value: strings.Clone(s.Value)})
+	}
 }
 
 // ownStatement notes a statement that the client knows nothing of, and closes its portal.

@@ -10,6 +10,17 @@ import (
 
 // step writes what one step asks of Postgres, and notes what the client gets for it.
 func (e *exchange) step(s *proxy.Step) error {
+	if a := approvedOf(s); a != nil && a.Zones() {
+		if err := e.zone(); err != nil {
+			return err
+		}
+	}
+	if e.review && verbOf(s) == policy.Commit { // what can still be refused is not committed
+		if err := e.catchUp(); err != nil {
+			return err
+		}
+		e.review = false
+	}
 	switch s.Verb {
 	case proxy.Say:
 		e.expect(answer{kind: said, step: s})
@@ -47,7 +58,7 @@ func (e *exchange) need(verb policy.Verb) error {
 	if l.explicit && l.failed && !l.held {
 		return lostTransaction()
 	}
-	if l.opened {
+	if l.opened && (!l.undone || ends) {
 		return nil
 	}
 	return e.open()
@@ -61,101 +72,6 @@ func aborted() *proxy.Error {
 // lostTransaction tells of one whose connection is gone.
 func lostTransaction() *proxy.Error {
 	return &proxy.Error{Code: proxy.UpstreamUnavailable, Message: "the transaction ended with its connection to the database; begin a new one"}
-}
-
-// prepare answers at once where it is known what Postgres says of the statement; else
-// Postgres is asked, so that the client learns now what is wrong with it.
-func (e *exchange) prepare(s *proxy.Step) error {
-	if commandOf(s) != policy.NoCommand {
-		e.expect(answer{kind: toldParsed})
-		return nil
-	}
-	w := wantedOf(s.Prepared, s.Prepared.Approved)
-	if d, known := e.link.pool.descriptions.get(w.key()); known {
-		w.told = &d
-		e.expect(answer{kind: toldParsed})
-		return nil
-	}
-	if err := e.need(policy.NoCommand); err != nil {
-		return err
-	}
-	e.ensure(w, s)
-	e.expect(answer{kind: toldParsed})
-	return nil
-}
-
-// commandOf is what a step's prepared statement does beside statements on rows.
-func commandOf(s *proxy.Step) policy.Verb { return s.Prepared.Approved.Command().Verb }
-
-// ensure gives the name under which the connection has a statement prepared, and has it
-// prepared where it has not. One that is fleeting has no name: it is parsed each time.
-func (e *exchange) ensure(w *wanted, s *proxy.Step) (name string) {
-	kept := e.kept(w)
-	if p := kept.get(e.planKey(w)); p != nil {
-		return p.name
-	}
-	if p := e.isMaking(w); p != nil && p.name != "" {
-		return p.name
-	}
-	p := &plan{sql: e.planKey(w), name: kept.name()}
-	e.making = append(e.making, p)
-	e.s.wire.parse(p.name, w.approved.Rewritten(), w.approved.Declared()...)
-	e.s.wire.describe(p.name)
-	e.pending = true
-	e.expect(answer{kind: parsed, step: s, wanted: w, plan: p, epoch: e.link.pool.descriptions.epoch.Load()})
-	e.link.pool.cfg.Recorder.StatementParsed()
-	return p.name
-}
-
-// kept are the connection's prepared statements, if one of them may be kept; else nil.
-func (e *exchange) kept(w *wanted) *statements {
-	if w.approved.Fleeting() {
-		return nil
-	}
-	return e.s.statements
-}
-
-// describe tells of a statement what is known when its turn has come.
-func (e *exchange) describe(s *proxy.Step) error {
-	switch commandOf(s) {
-	case policy.NoCommand:
-	case policy.Fetch:
-		if err := e.need(policy.Fetch); err != nil {
-			return err
-		}
-		e.s.wire.parse("", s.Prepared.Approved.Rewritten())
-		e.s.wire.describe("")
-		e.pending = true
-		e.expect(answer{kind: fetched, step: s})
-		return nil
-	default:
-		e.expect(answer{kind: toldNothing, step: s})
-		return nil
-	}
-	w := wantedOf(s.Prepared, s.Prepared.Approved)
-	if w.told == nil {
-		if d, known := e.link.pool.descriptions.get(w.key()); known {
-			w.told = &d
-		}
-	}
-	if w.told == nil && (!e.link.held || e.isMaking(w) == nil) {
-		if err := e.need(policy.NoCommand); err != nil {
-			return err
-		}
-		e.ensure(w, s)
-	}
-	e.expect(answer{kind: toldStatement, step: s, wanted: w})
-	return nil
-}
-
-// isMaking gives a statement's plan that was written and not confirmed; nil for none.
-func (e *exchange) isMaking(w *wanted) *plan {
-	for _, p := range e.making {
-		if p.sql == e.planKey(w) {
-			return p
-		}
-	}
-	return nil
 }
 
 func (e *exchange) execute(s *proxy.Step) error {
@@ -175,16 +91,21 @@ func (e *exchange) execute(s *proxy.Step) error {
 func (e *exchange) ran(s *proxy.Step, kind answerKind) {
 	e.expect(answer{kind: kind, step: s})
 	a := approvedOf(s)
-	limits := a.Limits()
-	e.review = e.review || a.Writes() && a.Returns() && (limits.MaxRows >= 0 || limits.MaxResultBytes >= 0)
+	e.review = e.review || refusable(a) && e.changes()
 	e.link.wrote = e.link.wrote || a.Writes()
 	switch verbOf(s) {
 	case policy.Commit, policy.Rollback:
 		e.committing = verbOf(s) == policy.Commit
 		e.link.opened = false // what follows is another transaction
-	case policy.SetTransaction:
-		e.link.wants(a)
+	case policy.RollbackTo:
+		e.link.undone = true
 	}
+}
+
+// refusable tells whether a statement's result can be refused for its size.
+func refusable(a *policy.Approved) bool {
+	limits := a.Limits()
+	return (a.Returns() || a.Command().Verb == policy.CopyOut) && (limits.MaxRows >= 0 || limits.MaxResultBytes >= 0)
 }
 
 func (e *exchange) describePortal(s *proxy.Step) error {
@@ -202,7 +123,7 @@ func (e *exchange) describePortal(s *proxy.Step) error {
 }
 
 func (e *exchange) closePortal(s *proxy.Step) error {
-	if !e.link.opened || e.link.failed {
+	if !e.link.opened {
 		e.expect(answer{kind: toldClosed, step: s})
 		return nil
 	}

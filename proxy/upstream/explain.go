@@ -33,7 +33,11 @@ func (f *failure) explain(ctx context.Context, st *statement) *proxy.Error {
 
 // lost tells of a connection that ended under a statement.
 func (f *failure) lost(st *statement, what string) *proxy.Error {
-	return f.settle(st, unavailable(what, f.err), what)
+	cause := f.err
+	if pg := f.server(); pg != nil {
+		cause = forLog(pg)
+	}
+	return f.settle(st, unavailable(what, cause), what)
 }
 
 // settle gives e for a statement that left nothing behind. Of a write that may have been
@@ -43,7 +47,7 @@ func (f *failure) settle(st *statement, e *proxy.Error, what string) *proxy.Erro
 		return e
 	}
 	return &proxy.Error{
-		Code: e.Code, Message: what + "; whether the statement took effect is not known", SQLState: e.SQLState, Cause: e,
+		Code: e.Code, Message: what + "; whether the statement took effect is not known", SQLState: e.SQLState, Unsettled: true, Cause: e,
 	}
 }
 
@@ -67,6 +71,6 @@ func unavailable(message string, cause error) *proxy.Error {
 	return &proxy.Error{Code: proxy.UpstreamUnavailable, Message: message + "; try again later", Retryable: true, RetryAfter: retryAfter, Cause: cause}
 }
 
-func overloaded(message string, cause error) *proxy.Error {
-	return &proxy.Error{Code: proxy.Overloaded, Message: message + "; try again later", Retryable: true, RetryAfter: retryAfter, Cause: cause}
+func overloaded(message, hint string, cause error) *proxy.Error {
+	return &proxy.Error{Code: proxy.Overloaded, Message: message + "; try again later", Hint: hint, Retryable: true, RetryAfter: retryAfter, Cause: cause}
 }

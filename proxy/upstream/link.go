@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
@@ -15,14 +14,18 @@ type Link struct {
 	pool     *Pool
 	server   string
 	lease    lease
-	held     bool   // the connection is ours
-	opened   bool   // the prelude of this transaction was written
-	explicit bool   // it was opened by a BEGIN
-	failed   bool   // and can only be rolled back
-	wrote    bool   // a statement in it may have changed something
-	readOnly bool   // and takes no writes, as the client wants it
-	settings string // what the client has set for it: a statement's constants are read under that
-	unsynced bool   // something was sent since the last Sync
+	held     bool // the connection is ours
+	opened   bool // the prelude of this transaction was written
+	explicit bool // it was opened by a BEGIN
+	failed   bool // and can only be rolled back
+	wrote    bool // a statement in it may have changed something
+	unsynced bool // something was sent since the last Sync
+	// undone is that some of what was set for the transaction may be gone: it is made again before
+	// the next statement, but never in a transaction that has failed.
+	undone   bool
+	settings []proxy.Setting // the client's, as they are made in each transaction of the link's
+	inForce  string          // those that were made last: a statement's constants are read under them
+	portions portions        // of results of this transaction
 	exchange exchange
 }
 
@@ -37,7 +40,7 @@ func (l *Link) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer) (p
 	f := l.attempt(ctx, x, out)
 	if f != nil && fresh && out.Sent == sent && f.again() && ctx.Err() == nil {
 		l.pool.react(ctx, &f.failure)
-		l.end()
+		l.Rollback() // the attempt may have begun a transaction
 		out.Buf = out.Buf[:mark]
 		f = l.attempt(ctx, x, out)
 	}
@@ -64,7 +67,7 @@ type linkFailure struct {
 
 // again tells whether the exchange may be tried once more: nothing of it remains.
 func (f *linkFailure) again() bool {
-	return f.client == nil && !f.ended && (f.repeatable() || errors.Is(f.err, errStale))
+	return f.client == nil && !f.ended && (f.repeatable() || errors.Is(f.err, errStale) && !(f.synced && f.st.writes))
 }
 
 // state is that of the transaction, as the client is to see it.
@@ -89,10 +92,8 @@ func (l *Link) attempt(ctx context.Context, x *proxy.Exchange, out *frame.Writer
 		}
 		e.forget()
 	}()
-	err := e.run()
-	var f *linkFailure
-	if err != nil {
-		f = e.failure(err)
+	f := e.run()
+	if f != nil {
 		l.failed = l.explicit
 		if !l.explicit && l.held {
 			l.Rollback()
@@ -117,27 +118,21 @@ func (l *Link) release() {
 		return
 	}
 	was := l.lease
-	l.lease, l.held, l.opened, l.unsynced, l.settings = lease{}, false, false, false, ""
+	l.lease, l.held, l.opened, l.unsynced, l.undone, l.settings, l.inForce = lease{}, false, false, false, false, nil, ""
+	l.portions.drop()
 	l.pool.release(was, l.server)
 }
 
 // end forgets the transaction.
 func (l *Link) end() {
 	l.release()
-	l.explicit, l.failed, l.readOnly, l.wrote = false, false, false, false
+	l.explicit, l.failed, l.wrote = false, false, false
 }
 
 // giveUp closes the connection: what is on it can't be told apart any more.
 func (l *Link) giveUp() {
 	if l.held && !l.lease.session.left {
 		l.lease.session.giveUp()
-	}
-}
-
-// wants notes what a BEGIN or SET TRANSACTION says of writes.
-func (l *Link) wants(a *policy.Approved) {
-	if only := a.Command().Modes.ReadOnly; only != nil {
-		l.readOnly = *only
 	}
 }
 

@@ -43,22 +43,28 @@ type linked struct {
 func link(t *testing.T, cfg Config) *linked {
 	t.Helper()
 	l := &linked{bench: setup(t, cfg, linkSchema)}
-	file, err := policy.Parse([]byte(linkPolicy))
-	if err != nil {
-		t.Fatal(err)
-	}
-	schema, err := l.pool.Schema(t.Context(), file.TableNames())
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.policy, err = policy.Compile(file, schema, policy.Sets{Types: []string{"int4", "text", "int8"}, Operators: strings.Fields("= < > + - * / ||")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l.decidesBy(linkPolicy)
 	l.link = l.pool.Link("mine")
 	l.out.To = &l.sent
 	t.Cleanup(l.link.Close)
 	return l
+}
+
+// decidesBy compiles the policy that is decided by, with more types than the usual ones.
+func (l *linked) decidesBy(rules string, types ...string) {
+	l.t.Helper()
+	file, err := policy.Parse([]byte(rules))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	schema, err := l.pool.Schema(l.t.Context(), file.TableNames())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.policy, err = policy.Compile(file, schema, policy.Sets{Types: append(types, "int4", "text", "int8", "date"), Operators: strings.Fields("= < > + - * / ||")})
+	if err != nil {
+		l.t.Fatal(err)
+	}
 }
 
 func (l *linked) approve(text string, types ...uint32) *policy.Approved {

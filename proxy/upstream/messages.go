@@ -24,6 +24,9 @@ const hidden = "…"
 // theirs have no place in errors.
 func (st *statement) message(pg *pgconn.PgError, at phase) string {
 	withheld := "Postgres refused the statement with SQLSTATE " + pg.Code
+	if pg.Code == protocolViolation && bindText.MatchString(pg.Message) {
+		return pg.Message
+	}
 	if !worded(pg.Code) || at != analysing && !plainContext(pg) {
 		return withheld
 	}
@@ -41,6 +44,10 @@ func (st *statement) message(pg *pgconn.PgError, at phase) string {
 	}
 	return shorten(text)
 }
+
+// bindText is what Postgres says of the numbers and lengths of what is bound: they are the
+// caller's.
+var bindText = regexp.MustCompile(`^(?:bind message has \d{1,5} result formats but query has \d{1,5} columns|insufficient data left in message|no data left in message)$`)
 
 // worded tells the classes whose messages follow Postgres' own patterns. The text of an
 // error that a function raises itself (class P0) can be anything.

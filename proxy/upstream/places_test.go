@@ -30,7 +30,7 @@ func TestGivenUpBackendsCount(t *testing.T) {
 			conn.Release()
 			for range 5 {
 				e := b.fail(sel("SELECT 1"), proxy.Overloaded)
-				if !errors.Is(e, errFull) || !e.Retryable {
+				if !errors.Is(e, errFull) || !e.Retryable || e.Hint != busyHint {
 					t.Errorf("got %+v", e)
 				}
 				if n := b.backends(); n != "1" {

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"time"
@@ -79,7 +80,7 @@ func newPrelude(cfg Config) prelude {
 
 // bind writes the prelude's parameters for a statement and has it run. Less than a millisecond
 // would mean "no limit" to Postgres, so it is rounded up.
-func (p *prelude) bind(w *wire, portal, name string, limit time.Duration, server string, key wall.Key) {
+func (p *prelude) bind(w *wire, portal, name string, limit time.Duration, server string, signature []byte) {
 	values := 1 + len(p.fixed)
 	if p.walled {
 		values += 2
@@ -92,14 +93,26 @@ func (p *prelude) bind(w *wire, portal, name string, limit time.Duration, server
 		from = w.out.OpenValue()
 		w.out.Buf = append(w.out.Buf, server...)
 		w.out.ShutValue(from)
-		from = w.out.OpenValue()
-		w.out.Buf = key.AppendSign(w.out.Buf, server)
-		w.out.ShutValue(from)
+		w.out.Value(signature)
 	}
 	for _, v := range p.fixed {
 		w.out.Value(v)
 	}
 	w.run(at, portal)
+}
+
+// signed is the signature that was made last: mostly the next statement is the same server's.
+type signed struct {
+	secret, server, signature []byte
+}
+
+// by gives the signature of a server by a key, valid until the next call.
+func (s *signed) by(key wall.Key, server string) []byte {
+	if string(s.server) != server || !bytes.Equal(s.secret, key.Secret) {
+		s.secret, s.server = append(s.secret[:0], key.Secret...), append(s.server[:0], server...)
+		s.signature = key.AppendSign(s.signature[:0], server)
+	}
+	return s.signature
 }
 
 // shapesSQL fails (22012, division by zero) unless each table $2[i] has the columns $3[i],

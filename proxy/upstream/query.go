@@ -73,6 +73,9 @@ func (p *Pool) attempt(ctx context.Context, st *statement, enc Encoding, dst []b
 	r.bound(nil)
 	res, err := r.execute(dst)
 	r.record(p.cfg.Recorder)
+	if r.zones {
+		l.session.zoned += r.end.Sub(r.start)
+	}
 	if err == nil {
 		return res, nil
 	}
@@ -83,7 +86,7 @@ func (p *Pool) attempt(ctx context.Context, st *statement, enc Encoding, dst []b
 func (r *run) failure(err error) *failure {
 	f := &failure{
 		err: err, reached: r.reached, unsent: !r.s.wire.sent, synced: r.synced, at: r.at, announced: r.announced != nil,
-		outlived: r.outlived(), elapsed: r.end.Sub(r.start),
+		outlived: r.outlived(), elapsed: r.end.Sub(r.start), executed: r.executed,
 	}
 	errors.As(err, &f.refused)
 	if f.stale() {

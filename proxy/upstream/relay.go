@@ -4,13 +4,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"strconv"
 	"time"
 
 	"github.com/tenantgate/tenantgate/policy"
-	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
@@ -18,8 +16,9 @@ import (
 // look at what is in them.
 func (e *exchange) rows(a *answer) error {
 	e.s.alarm.set(e.ctx, time.Now().Add(e.time+grace))
-	e.bytes = 0
-	for count := 0; ; {
+	had := e.link.portions.of(resultOf(a.step))
+	e.bytes = had.bytes
+	for count := had.rows; ; {
 		kind, size, err := e.head()
 		switch {
 		case err != nil:
@@ -29,7 +28,7 @@ func (e *exchange) rows(a *answer) error {
 				return err
 			}
 			continue
-		case size > maxAnswer:
+		case size > maxAnswer && kind != frame.ErrorResponse:
 			return e.unexpected(kind)
 		}
 		kind, body, err := e.next()
@@ -38,7 +37,7 @@ func (e *exchange) rows(a *answer) error {
 			return err
 		case kind == frame.CommandComplete || kind == frame.PortalSuspended || kind == frame.EmptyQueryResponse:
 			e.tellEnd(a, kind, body)
-			return nil
+			return e.counted(a.step, kind, count)
 		case kind == frame.CopyOutResponse || kind == frame.CopyDone:
 			e.tellOne(a, kind, body)
 		default:
@@ -52,12 +51,25 @@ func (e *exchange) tellEnd(a *answer, kind byte, body []byte) {
 	e.reached = completed
 	switch verbOf(a.step) {
 	case policy.Commit, policy.Rollback:
-		e.ended, e.link.failed, e.link.readOnly = true, false, false
+		e.ended, e.link.failed = true, false
 		e.link.explicit = e.link.explicit && approvedOf(a.step).Command().Chain
 	case policy.RollbackTo:
 		e.link.failed = false
 	}
+	e.toEnd()
 	e.tellOne(a, kind, body)
+}
+
+// toEnd notes where the end of a statement is told.
+func (e *exchange) toEnd() { e.end.at, e.end.sent = len(e.out.Buf), e.out.Sent }
+
+// untell takes back the last statement's end, where the commit behind it has failed.
+func (e *exchange) untell() {
+	a := e.reading
+	commits := a != nil && (a.kind == readied || a.kind == ownRows && verbOf(a.step) == policy.Commit)
+	if commits && e.end.sent == e.out.Sent && e.end.at < len(e.out.Buf) {
+		e.out.Buf = e.out.Buf[:e.end.at]
+	}
 }
 
 func (e *exchange) tellOne(a *answer, kind byte, body []byte) {
@@ -84,10 +96,12 @@ func (e *exchange) head() (kind byte, size int, err error) {
 		if !aside(kind) && kind != frame.NotificationResponse {
 			return kind, length + headSize, nil
 		}
-		if _, _, err := e.s.wire.in.Next(); err != nil {
+		kind, body, err := e.s.wire.in.Next()
+		if err != nil {
 			e.broken = true
 			return 0, 0, err
 		}
+		e.s.wire.aside(kind, body)
 	}
 }
 
@@ -162,13 +176,15 @@ func (e *exchange) within(a *answer, size, count int) error {
 
 // passLong passes on a row that will never be whole in the buffer, in pieces, so that its size
 // costs no memory. Of one that breaks off the client has a part, and nothing more can be
-// said to it.
+// said to it; and what follows on the connection is the rest of a row, whose bytes can look
+// like any message.
 func (e *exchange) passLong(a *answer, size, count int) error {
-	in := &e.s.wire.in
+	in, rest := &e.s.wire.in, size
+	defer func() { e.broken = e.broken || 0 < rest && rest < size }()
 	if err := e.within(a, size, count); err != nil {
 		return err
 	}
-	for rest := size; rest > 0; {
+	for rest > 0 {
 		if in.Unread() == 0 {
 			if err := e.wait(1); err != nil {
 				return e.cut(a, err)
@@ -193,91 +209,4 @@ func (e *exchange) cut(a *answer, err error) error {
 		e.client = fmt.Errorf("a row broke off: %w", err)
 	}
 	return err
-}
-
-// settle brings an exchange that failed to its end: what was left out is passed over, and the
-// transaction's state is known.
-func (e *exchange) settle() {
-	w, l := &e.s.wire, e.link
-	switch {
-	case e.broken:
-		return
-	case !w.sent:
-		w.out.Buf = w.out.Buf[:0]
-		l.opened, l.explicit, e.free = e.was.opened, e.was.explicit, !e.was.held
-		return
-	case !e.synced:
-		w.out.Buf = w.out.Buf[:0]
-		if !l.explicit { // it may have succeeded so far, and Sync would commit that
-			w.parse("", "ROLLBACK")
-			w.execute(w.bind("", 0))
-		}
-		w.sync()
-		if w.flush() != nil {
-			e.broken = true
-			return
-		}
-	}
-	if state := e.untilReady(); state != 0 {
-		e.became(state)
-	}
-}
-
-// failure tells what is known about the end of an exchange.
-func (e *exchange) failure(err error) *linkFailure {
-	s, place := e.failing()
-	f := &linkFailure{st: e.statement(s), step: place, client: e.client, ended: e.ended}
-	f.st.writes = f.st.writes || e.link.wrote // what was written before may be committed with it
-	f.failure = failure{
-		err: err, reached: e.reached, unsent: e.s == nil || !e.s.wire.sent, synced: e.synced && !e.link.explicit || e.ended || e.committing, at: e.at,
-		outlived: e.late && !e.deaf && e.s != nil && (!e.s.pooled() || e.reached >= begun), elapsed: time.Since(e.start), readOnly: e.link.readOnly,
-	}
-	if e.committing && !f.unsent {
-		f.reached = completed // Postgres answers a COMMIT after it has committed
-	}
-	errors.As(err, &f.refused)
-	if f.stale() && e.reading != nil && e.reading.step != nil {
-		e.dropStale(e.reading.step, sqlState(err) == undefinedStatement)
-	}
-	return f
-}
-
-// dropStale forgets what was known of a statement that does not fit the schema any more.
-func (e *exchange) dropStale(s *proxy.Step, gone bool) {
-	w := e.wantedFor(s)
-	e.s.statements.drop(e.planKey(w))
-	e.link.pool.descriptions.drop(w.key())
-	if gone {
-		e.s.statements.renew(math.MaxUint64) // somebody dropped the connection's statements: all of them
-	}
-}
-
-// failing is the step that an error is about, and its place: that whose answer was being
-// read, or that which could not be written.
-func (e *exchange) failing() (s *proxy.Step, place int) {
-	if e.reading != nil && e.reading.step != nil {
-		s = e.reading.step
-	} else if e.writing < len(e.of.Steps) {
-		s = &e.of.Steps[e.writing]
-	}
-	for i := range e.of.Steps {
-		if s == &e.of.Steps[i] {
-			return s, i
-		}
-	}
-	return nil, len(e.of.Steps)
-}
-
-// statement is what a step runs, for the errors.
-func (e *exchange) statement(s *proxy.Step) *statement {
-	st := newStatement()
-	switch {
-	case s == nil:
-	case s.Bound.Valid():
-		st.take(s.Bound)
-	case approvedOf(s) != nil:
-		st.takeApproved(approvedOf(s))
-	}
-	st.native, st.limits.StatementTimeout = true, e.time
-	return st
 }

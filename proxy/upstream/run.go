@@ -36,12 +36,14 @@ type run struct {
 	descriptions *descriptions
 	announced    *described // what is taken to be known of the text; nil: it is prepared already, or was described
 
-	unknown bool // the connection had not prepared the text
-	opened  bool // the prelude's answer was read
-	synced  bool // the Sync was sent: the server commits what succeeds
-	ended   bool // the connection is ready or closed
-	reached reach
-	at      phase // of the answer being read
+	zones    bool // it may make time zones
+	unknown  bool // the connection had not prepared the text
+	opened   bool // the prelude's answer was read
+	synced   bool // the Sync was sent: the server commits what succeeds
+	ended    bool // the connection is ready or closed
+	executed bool // the statement took its values
+	reached  reach
+	at       phase // of the answer being read
 
 	start, first, end time.Time
 }
@@ -95,6 +97,7 @@ func (r *run) exchange(dst []byte) (Result, error) {
 // prepare begins the transaction and finds out how the statement's values are sent and its
 // rows are read.
 func (r *run) prepare() (*plan, error) {
+	r.zones = r.st.bound.Valid() && r.st.bound.Approved().Zones()
 	r.s.statements.renew(r.descriptions.epoch.Load())
 	p := r.encoded(r.kept().get(r.st.sql))
 	r.s.statements.deallocate(&r.s.wire)
@@ -136,6 +139,9 @@ func (r *run) send(p *plan) error {
 		return err // a cancellation between two round trips meets an idle server
 	}
 	r.bound(p.columns)
+	if r.st.bound.Valid() {
+		r.zones = r.zones || zoneIn(r.st.bound, p.said)
+	}
 	w := &r.s.wire
 	if refused := r.st.bind(w, p); refused != nil {
 		w.out.Buf = w.out.Buf[:0]

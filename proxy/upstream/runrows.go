@@ -29,7 +29,9 @@ func (r *run) rows(p *plan, dst []byte) (Result, error) {
 			}
 		case kind == frame.CommandComplete:
 			return res, r.complete(&res, p, body)
-		case kind != frame.BindComplete:
+		case kind == frame.BindComplete:
+			r.executed = true
+		default:
 			r.broken = true
 			return res, fmt.Errorf("reading rows: a message of type %q: %w", kind, frame.ErrMalformed)
 		}

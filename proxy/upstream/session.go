@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // sessionKey is where a connection carries its session.
@@ -26,10 +28,12 @@ type session struct {
 	alarm      alarm
 	wall       Wall
 	prelude    prelude
-	statements *statements // nil where nothing may be named
-	run        run         // the one that has the connection now
-	ownPortal  string      // of statements that a client knows nothing of; nobody can guess it
-	left       bool        // given up while the server may still be at work
+	signed     signed
+	statements *statements   // nil where nothing may be named
+	run        run           // the one that has the connection now
+	ownPortal  string        // of statements that a client knows nothing of; nobody can guess it
+	left       bool          // given up while the server may still be at work
+	zoned      time.Duration // that statements took which may have made time zones
 }
 
 // messagesSQL asks for messages in English where the role may set that; the caller's
@@ -40,7 +44,7 @@ THEN pg_catalog.set_config('lc_messages', 'C', false) END`
 // newSession makes conn ready for statements.
 func newSession(ctx context.Context, conn *pgconn.PgConn, cfg Config) error {
 	s := &session{conn: conn, wall: cfg.Wall, prelude: newPrelude(cfg), ownPortal: rand.Text()}
-	s.wire.conn, s.wire.in.From = conn.Conn(), socketOf(conn).ticket.in
+	s.wire.conn, s.wire.in.From, s.wire.state = conn.Conn(), socketOf(conn).ticket.in, proxy.Idle
 	s.alarm.conn = conn.Conn()
 	socketOf(conn).ticket.alarm.Store(&s.alarm)
 	conn.CustomData()[sessionKey] = s
@@ -67,6 +71,21 @@ func sessionOf(conn *pgconn.PgConn) *session {
 	return s
 }
 
+// strays tells whether a parameter is not what it was when the connection was made: a function
+// of the operator's, such as a trigger's, has set it for longer than its transaction.
+func (s *session) strays() bool {
+	if s.pooled() {
+		return false // each transaction may have another backend, and makes all settings
+	}
+	for name, value := range s.wire.reported {
+		if was := s.conn.ParameterStatus(name); was != "" && was != value { // what a library has brought is nobody's setting
+			return true
+		}
+	}
+	clear(s.wire.reported)
+	return false
+}
+
 // pooled tells whether a pooler is in front of the database: nothing may be named, and a
 // connection is not the same backend for two transactions.
 func (s *session) pooled() bool { return s.statements == nil }
@@ -87,7 +106,7 @@ func (s *session) writeLimits(portal string, limit time.Duration, server string)
 		name = ""
 		s.wire.parse(name, s.prelude.sql)
 	}
-	s.prelude.bind(&s.wire, portal, name, limit, server, key)
+	s.prelude.bind(&s.wire, portal, name, limit, server, s.signed.by(key, server))
 }
 
 // writeShapes writes the check of the tables' shapes, if the statement relies on some.
@@ -112,6 +131,10 @@ func (s *session) usable() bool {
 // server call the statement off before the place is free (takeLeave).
 func (s *session) giveUp() {
 	s.left = true
+	s.close()
+}
+
+func (s *session) close() {
 	s.alarm.bound(closePatience)
 	_ = s.conn.Close(context.Background()) // closed in any case; the alarm bounds the farewell
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // shelfTime is how long a connection that statements use one after the other stays away from
@@ -52,6 +54,12 @@ func (s *shelf) take() (l lease, ok bool) {
 
 // put takes a connection back, or hands it on to pgxpool when its time has come.
 func (s *shelf) put(l lease) {
+	switch {
+	case !l.session.left && l.session.wire.state != proxy.Idle: // pgxpool does not know of it
+		l.session.giveUp()
+	case l.session.spent(), l.session.strays():
+		l.session.close()
+	}
 	if !l.session.usable() || time.Since(l.since) > s.keep || !s.keeps(l) {
 		l.handOn()
 	}

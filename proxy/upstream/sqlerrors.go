@@ -21,7 +21,7 @@ func (l logged) Error() string { return "SQLSTATE " + l.state + " in " + l.routi
 // forLog keeps the whole error where it is about the database, and only its code where
 // it is about a statement.
 func forLog(pg *pgconn.PgError) error {
-	if aboutServer(pg.Code) {
+	if aboutServer(pg.Code) && pg.Where == "" { // what has a context may be a function's, and say anything
 		return pg
 	}
 	return logged{pg.Code, pg.Routine}
@@ -98,11 +98,8 @@ func (f *failure) explainState(st *statement, pg *pgconn.PgError) *proxy.Error {
 	case "40":
 		return conflict(pg)
 	case "53":
-		return f.settle(st, overloaded("the database has too little of a resource", forLog(pg)), "the database ran out of a resource")
+		return f.settle(st, overloaded("the database has too little of a resource", "have the statement read, sort and give back fewer rows", forLog(pg)), "the database ran out of a resource")
 	case "08", "57":
-		if pg.Code == protocolViolated && pg.SeverityUnlocalized == "ERROR" { // the caller's
-			return nil
-		}
 		return f.lost(st, "the database ended the connection")
 	default:
 		return nil

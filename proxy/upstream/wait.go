@@ -32,7 +32,7 @@ func (r *talk) next() (kind byte, body []byte, err error) {
 		case err == nil && kind != frame.ErrorResponse:
 			return kind, body, nil
 		case err == nil:
-			err = serverError(body)
+			err = serverError(body, r.s.wire.cut)
 			r.broken = r.broken || fatal(err)
 			return kind, nil, err
 		case errors.Is(err, os.ErrDeadlineExceeded) && r.woken():

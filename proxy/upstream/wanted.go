@@ -22,7 +22,7 @@ func (w *wanted) key() string { return w.approved.Key() }
 // planKey is what the connections know a statement by. Postgres reads the constants of dates,
 // times and intervals when it parses a text, under the settings of then: so those of a client
 // that has set something else than a connection has are its own.
-func (e *exchange) planKey(w *wanted) string { return w.key() + e.link.settings }
+func (e *exchange) planKey(w *wanted) string { return w.key() + e.link.inForce }
 
 // wantedOf gives what is kept with p, made anew where it was approved otherwise since: what
 // the client was told stays.

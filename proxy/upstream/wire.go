@@ -3,6 +3,7 @@ package upstream
 import (
 	"net"
 
+	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
@@ -16,6 +17,13 @@ type wire struct {
 	out  frame.Writer // messages to be sent
 	in   frame.Reader // from conn, as pgconn reads it: after a slow write it may have read ahead
 	sent bool         // since begin
+	// state is the transaction's, as the server told it last; 0 while something is sent that it
+	// has not answered to the end.
+	state proxy.State
+	rest  int  // bytes of an error that are still to come, and not wanted
+	cut   bool // the message that came last is such an error
+	// reported are the parameters that the server says it has changed, as they are now.
+	reported map[string]string
 }
 
 const (
@@ -33,6 +41,7 @@ func (w *wire) begin() {
 
 // flush sends what was written.
 func (w *wire) flush() error {
+	w.state = 0
 	n, err := w.conn.Write(w.out.Buf)
 	w.sent = w.sent || n > 0
 	w.out.Buf = w.out.Buf[:0]
@@ -43,12 +52,57 @@ func (w *wire) flush() error {
 // valid until the next call. After a timeout it can be called again.
 func (w *wire) next() (kind byte, body []byte, err error) {
 	for {
-		kind, body, err = w.in.Next()
+		kind, body, err = w.message()
+		if err == nil && kind == frame.ReadyForQuery && len(body) == 1 {
+			w.state = proxy.State(body[0])
+		}
 		if err != nil || !aside(kind) && kind != frame.NotificationResponse {
 			return kind, body, err
 		}
+		w.aside(kind, body)
 	}
 }
+
+// aside notes what a message says that is about no statement (PostgreSQL manual, "Asynchronous
+// Operations").
+func (w *wire) aside(kind byte, body []byte) {
+	if kind != frame.ParameterStatus {
+		return
+	}
+	if w.reported == nil {
+		w.reported = map[string]string{}
+	}
+	scan := frame.NewScan(body)
+	name, value := string(scan.Text()), string(scan.Text())
+	w.reported[name] = value
+}
+
+// message gives the next message, and of an error that is longer than anything may be its begin:
+// it quotes a value that a client has sent.
+func (w *wire) message() (kind byte, body []byte, err error) {
+	for w.rest > 0 {
+		if err := w.in.Need(1); err != nil {
+			return 0, nil, err
+		}
+		n := min(w.rest, w.in.Unread())
+		w.in.At, w.rest = w.in.At+n, w.rest-n
+	}
+	kind, length, err := w.in.Head()
+	w.cut = err == nil && kind == frame.ErrorResponse && length > max(w.in.Most, keptError)
+	if !w.cut {
+		return w.in.Next()
+	}
+	if err := w.in.Need(headSize + keptError); err != nil {
+		return 0, nil, err
+	}
+	body = w.in.Buf[w.in.At+headSize:][:keptError]
+	clear(body[keptError-2:]) // the field ends here, and the message
+	w.in.At, w.rest = w.in.At+headSize+keptError, length-keptError
+	return kind, body, nil
+}
+
+// keptError is what is kept of a long error, in bytes: its message, which is shortened, comes early.
+const keptError = 4 << 10
 
 // aside tells the messages that may come at any time and are about no statement.
 func aside(kind byte) bool { return kind == frame.NoticeResponse || kind == frame.ParameterStatus }
@@ -57,12 +111,16 @@ func aside(kind byte) bool { return kind == frame.NoticeResponse || kind == fram
 // messages that concern nobody was received. What else there is would be taken for the
 // answer to the next statement.
 func (w *wire) idle() bool {
+	if w.rest > 0 {
+		return false
+	}
 	for w.in.Unread() > 0 {
 		kind, _, whole := frame.Peek(w.in.Buf[w.in.At:w.in.End])
 		if !whole || !aside(kind) {
 			return false
 		}
-		_, _, _ = w.in.Next() // it is whole
+		kind, body, _ := w.in.Next() // it is whole
+		w.aside(kind, body)
 	}
 	w.in.At, w.in.End = 0, 0
 	if len(w.in.Buf) > receiveSize {

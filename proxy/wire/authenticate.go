@@ -122,7 +122,7 @@ func (c *client) hold(ctx context.Context, key proxy.KeyID) error {
 		}
 		return e
 	}
-	if !holder.Active {
+	if !holder.Server.Active {
 		return fatalOf(proxy.Refuse(proxy.ServerInactive, "this server is not active"))
 	}
 	c.key = key
@@ -137,7 +137,8 @@ func (c *client) failed(err error) error {
 
 func (c *client) wrongPassword() error {
 	return &fatal{state: "28P01", code: proxy.Unauthorized,
-		message: `password authentication failed for user "` + printable(c.serverID) + `"`}
+		message: `password authentication failed for user "` + printable(c.serverID) + `"`,
+		hint:    "The user is a server's id, and the password one of that server's API keys."}
 }
 
 // request writes an AuthenticationRequest.

@@ -26,6 +26,7 @@ type batch struct {
 	memory  []byte
 	args    []policy.Arg
 	formats []int16
+	kept    int  // bytes of memory, with those of former pieces
 	due     bool // it must be run before the next message is read
 }
 
@@ -33,6 +34,7 @@ type batch struct {
 type note struct {
 	kind   policy.Kind          // of what was handed over; "" where nothing is counted
 	made   *statement           // that the step has prepared; nil: none
+	was    *statement           // the unnamed one before; nil: there was none
 	offset int                  // of its text in the client's, in characters
 	line   int                  // of COPY's data; 0: none
 	taken  *policy.Parametrized // what the step is about: a text without its constants; nil: a text
@@ -44,9 +46,16 @@ func (b *batch) add(step proxy.Step, n note) {
 	b.notes = append(b.notes, n)
 }
 
+// noteMade notes what the last step has prepared, if there is one.
+func (b *batch) noteMade(made, was *statement) {
+	if last := len(b.notes) - 1; last >= 0 {
+		b.notes[last].made, b.notes[last].was = made, was
+	}
+}
+
 // full tells whether what was collected must be run.
 func (b *batch) full() bool {
-	return b.due || len(b.x.Steps) >= mostSteps || len(b.memory) >= mostMemory
+	return b.due || len(b.x.Steps) >= mostSteps || b.kept >= mostMemory
 }
 
 // keep gives a message's content so that it is valid until the exchange was run.
@@ -59,6 +68,7 @@ func (b *batch) keep(body []byte) []byte {
 		b.memory = make([]byte, 0, max(keptMemory, min(2*cap(b.memory), mostMemory), len(body)))
 	}
 	start := len(b.memory)
+	b.kept += len(body)
 	b.memory = append(b.memory, body...)
 	return b.memory[start:len(b.memory):len(b.memory)]
 }
@@ -72,7 +82,7 @@ func (b *batch) reset() {
 	b.notes = within(notes, mostSteps)
 	clear(b.args)
 	b.args, b.formats = within(b.args, 4*keptArgs), within(b.formats, 4*keptFormats)
-	b.memory, b.due = within(b.memory, mostMemory), false
+	b.memory, b.kept, b.due = within(b.memory, mostMemory), 0, false
 }
 
 // rest lets go of memory that an idle client need not have.

@@ -23,6 +23,15 @@ func TestHolder(t *testing.T) {
 	w.is(w.pipe(step(all)...), "ERROR 42501 I")
 	w.gate.inactive = false
 	w.is(w.query(all), "columns() row() <SELECT 1> I")
+	stands, asked := true, w.gate.held
+	w.gate.stands = func() bool { return stands }
+	for range 3 {
+		w.is(w.query(all), "columns() row() <SELECT 1> I")
+	}
+	if n := w.gate.held - asked; n != 1 {
+		t.Errorf("asked %d times for what stands", n)
+	}
+	stands = false
 	w.gate.holder = proxy.Refuse(proxy.UpstreamUnavailable, "later")
 	w.is(w.query(all), "ERROR 08006 I")
 	w.gate.holder = proxy.Refuse(proxy.Unauthorized, "the key is not valid any more")
@@ -64,6 +73,7 @@ func TestBudget(t *testing.T) {
 	w.is(w.pipe(slices.Concat(bound, bound, bound)...), "bound row() <SELECT 1> bound row() <SELECT 1> ERROR 53400 I")
 	w.is(w.query("BEGIN"), "<BEGIN> T")
 	w.is(w.query(all), "ERROR 53400 E")
+	w.is(w.query(all), "ERROR 25P02 E") // to wait would help nothing
 	w.is(w.query("ROLLBACK"), "<ROLLBACK> I")
 }
 

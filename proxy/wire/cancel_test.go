@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"sync"
 	"testing"
@@ -28,7 +29,7 @@ func (d *door) running(t *testing.T) (*client, context.Context, *pgconn.PgConn) 
 	}
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
 	key := int32(binary.BigEndian.Uint32(conn.SecretKey()))
-	c := d.clients.find(int32(conn.PID()), key)
+	c, _ := d.clients.find(int32(conn.PID()), key)
 	if c == nil {
 		t.Fatal("the client is not found by its numbers")
 	}
@@ -136,6 +137,34 @@ func TestCancelStorm(t *testing.T) {
 	}
 }
 
+// Cancel requests that come too late are no guesses, and guesses cost nobody a login.
+func TestCancelCounts(t *testing.T) {
+	d := openDoor(t, nil)
+	d.failures.pause, d.strays.pause = time.Hour, time.Hour
+	c, ctx, _ := d.running(t)
+	late := c.process ^ 1
+	for n := range 150 {
+		r := d.dial(t)
+		r.say(cancelOf(late, int32(n)))
+		r.gone()
+	}
+	here := netip.MustParsePrefix("127.0.0.1/32")
+	if !d.strays.may(here) {
+		t.Error("who is late is taken for who guesses")
+	}
+	for n := range 100 {
+		r := d.dial(t)
+		r.say(cancelOf(c.process, c.secret+1+int32(n)))
+		r.gone()
+	}
+	if d.strays.may(here) || !d.failures.may(here) || ctx.Err() != nil {
+		t.Errorf("guesses: %v, logins: %v, %v", d.strays.may(here), d.failures.may(here), ctx.Err())
+	}
+	if heard := d.dial(t).login(shop, shopKey); len(heard) != 3 || heard[2][0] != 'R' {
+		t.Errorf("logging in: %v", heard)
+	}
+}
+
 // Where there is no place for a client there is one for a cancel request: that makes room.
 func TestCancelWhenFull(t *testing.T) {
 	d := openDoor(t, func(c *Config) { c.MaxClients = 1 })
@@ -147,6 +176,11 @@ func TestCancelWhenFull(t *testing.T) {
 	}
 	r = d.dial(t)
 	r.say(packetOf(sslRequest, ""))
+	answer := []byte{0}
+	if _, err := io.ReadFull(r, answer); err != nil || answer[0] != 'N' {
+		t.Errorf("asked for encryption: %q %v", answer, err)
+	}
+	r.say(startupOf(version3, "user", shop))
 	if got := r.told(); got != "FATAL 53300 too many clients are connected" {
 		t.Error(got)
 	}

@@ -51,19 +51,20 @@ func (o *clients) remove(c *client) {
 	}
 }
 
-// find gives the client that was told these numbers, nil when there is none.
-func (o *clients) find(process, secret int32) *client {
+// find gives the client that was told these numbers, nil when there is none. guessed tells
+// that there is one of the process, which was told another secret.
+func (o *clients) find(process, secret int32) (c *client, guessed bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var told int32
-	c := o.open[process]
-	if c != nil {
+	if c = o.open[process]; c != nil {
 		told = c.secret
 	}
-	if same := subtle.ConstantTimeEq(told, secret); same == 1 && c != nil {
-		return c
+	same := subtle.ConstantTimeEq(told, secret) == 1
+	if !same {
+		return nil, c != nil
 	}
-	return nil
+	return c, false
 }
 
 // wake has those that wait for their client's next word look up where they are to be ended,

@@ -1,11 +1,9 @@
 package wire
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/tenantgate/tenantgate/policy"
-	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
@@ -41,7 +39,7 @@ func (s *session) perform(approved *policy.Approved, text string) error {
 	case policy.Release, policy.RollbackTo:
 		return s.toSavepoint(approved, c)
 	case policy.SetTransaction:
-		return s.setTransaction(approved, c.Modes)
+		return s.setTransaction(c.Modes)
 	case policy.SetSession:
 		s.set.setModes(c.Modes)
 		s.tag("SET")
@@ -51,222 +49,82 @@ func (s *session) perform(approved *policy.Approved, text string) error {
 	case policy.Show:
 		return s.show(c.Name)
 	case policy.Discard:
-		return s.discard(c, text)
+		return s.discard(c)
 	case policy.Deallocate:
 		return s.deallocate(c.Name)
+	case policy.Unlisten:
+		s.tag("UNLISTEN")
+		return nil
 	case policy.CopyIn:
 		return s.copyIn(approved, text)
 	}
 	return unsupported("this command is not supported", "")
 }
 
-// begin begins a transaction block; the link hears of it with its first statement.
-func (s *session) begin(approved *policy.Approved, c policy.Command, text string) error {
-	tag := "BEGIN"
-	if len(text) >= 5 && strings.EqualFold(text[:5], "start") {
-		tag = "START TRANSACTION"
-	}
-	tx := &s.tx
-	switch {
-	case tx.block:
-		s.notice("25001", "there is already a transaction in progress")
-	case tx.wrapped: // the text began as an implicit transaction, which goes on as this one
-		tx.block, tx.sent, tx.wrapped, tx.implicit = true, true, false, false
-	case tx.implicit:
-		return unsupported("BEGIN after other statements, without a Sync between them, is not supported", "Send Sync, or begin the transaction first.")
-	default:
-		if err := s.beginWith(approved, c.Modes); err != nil {
-			return err
-		}
-	}
-	s.tag(tag)
-	return nil
-}
-
-// beginWith begins a block with modes, and with the session's where they leave one out.
-func (s *session) beginWith(approved *policy.Approved, modes policy.Modes) (err error) {
-	all := merged(s.set.modes(), modes)
-	if approved == nil || modesText(all) != modesText(modes) {
-		if approved, err = s.decide("BEGIN" + modesText(all)); err != nil {
-			return err
-		}
-	}
-	s.tx.block, s.tx.begin, s.tx.modes = true, approved, all
-	return nil
-}
-
-// endTransaction commits or rolls back.
-func (s *session) endTransaction(approved *policy.Approved, c policy.Command) error {
-	tag := "COMMIT"
-	if c.Verb == policy.Rollback {
-		tag = "ROLLBACK"
-	}
-	modes := s.tx.modes
-	switch {
-	case !s.tx.block:
-		return s.endNothing(tag, c)
-	case s.tx.failed:
-		s.link.Rollback()
-		s.endBlock(false)
-		s.tag("ROLLBACK")
-	case !s.tx.sent && len(s.batch.x.Steps) == 0:
-		s.endBlock(c.Verb == policy.Commit)
-		s.tag(tag)
-	default:
-		if err := s.endSent(approved, tag, c); err != nil {
-			return err
-		}
-	}
-	if !c.Chain {
-		return nil
-	}
-	if err := s.settled(); err != nil {
-		return err
-	}
-	return s.beginWith(nil, modes)
-}
-
-// endSent has the link end the block. Its own BEGIN is behind a chained one: nothing lasts
-// from one transaction to the next.
-func (s *session) endSent(approved *policy.Approved, tag string, c policy.Command) (err error) {
-	if c.Chain {
-		if approved, err = s.decide(tag); err != nil {
-			return err
-		}
-	}
-	if err := s.simple(&part{approved: approved}); err != nil {
-		return err
-	}
-	s.tx.ending = c.Verb
-	return nil
-}
-
-// endNothing is for a COMMIT or a ROLLBACK without a block. It ends the implicit
-// transaction, as in Postgres.
-func (s *session) endNothing(tag string, c policy.Command) error {
-	if c.Chain {
-		return told("25P01", tag+" AND CHAIN can only be used in transaction blocks")
-	}
-	if c.Verb == policy.Commit {
-		if err := s.exchange(true); err != nil {
-			return err
-		}
-		s.settle(true)
-	} else {
-		if err := s.exchange(false); err != nil {
-			return err
-		}
-		s.undo()
-	}
-	s.notice("25P01", "there is no transaction in progress")
-	s.tag(tag)
-	return nil
-}
-
-// savepoint sets a savepoint.
-func (s *session) savepoint(approved *policy.Approved, name string) error {
-	if !s.tx.block {
-		return told("25P01", "SAVEPOINT can only be used in transaction blocks")
-	}
-	if len(s.tx.points) >= mostSavepoints {
-		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many savepoints", Hint: "Release some of them."}
-	}
-	if err := s.simple(&part{approved: approved}); err != nil {
-		return err
-	}
-	s.tx.points = append(s.tx.points, savepoint{strings.Clone(name), s.set.now, s.set.kept})
-	return nil
-}
-
-// toSavepoint releases a savepoint, or goes back to it.
-func (s *session) toSavepoint(approved *policy.Approved, c policy.Command) error {
-	what := "RELEASE SAVEPOINT"
-	if c.Verb == policy.RollbackTo {
-		what = "ROLLBACK TO SAVEPOINT"
-	}
-	switch {
-	case !s.tx.block:
-		return told("25P01", what+" can only be used in transaction blocks")
-	case !s.tx.sent:
-		return told("3B001", fmt.Sprintf("savepoint %q does not exist", printable(c.Name)))
-	}
-	if err := s.simple(&part{approved: approved}); err != nil {
-		return err
-	}
-	if err := s.exchange(false); err != nil {
-		return err
-	}
-	at := s.tx.find(c.Name)
-	switch {
-	case c.Verb == policy.Release && at >= 0:
-		s.tx.points = s.tx.points[:at]
-	case c.Verb == policy.RollbackTo:
-		s.tx.failed = false
-		if at >= 0 {
-			s.set.now, s.set.kept = s.tx.points[at].now, s.tx.points[at].kept
-			s.set.applied = nil
-			s.tx.points = s.tx.points[:at+1]
-		}
-	}
-	s.tx.saved()
-	return nil
-}
-
 // setTransaction sets the modes of the transaction that is open.
-func (s *session) setTransaction(approved *policy.Approved, modes policy.Modes) error {
-	switch {
-	case !s.tx.block:
-		s.notice("25P01", "SET TRANSACTION can only be used in transaction blocks")
-	case s.tx.sent:
-		return s.setLate(approved, modes)
-	default:
-		if err := s.beginWith(nil, merged(s.tx.modes, modes)); err != nil {
-			return err
-		}
+func (s *session) setTransaction(modes policy.Modes) error {
+	s.wantBlock("SET TRANSACTION")
+	if err := s.give(modes); err != nil {
+		return err
 	}
 	s.tag("SET")
 	return nil
 }
 
-// setLate sets modes once statements have run: as in Postgres, the transaction can become
+// give gives modes to the transaction that is open, for the client or for Postgres alone.
+func (s *session) give(modes policy.Modes) error {
+	switch {
+	case s.tx.sent || s.tx.implicit:
+		return s.giveLate(modes)
+	case s.tx.block:
+		return s.beginWith(nil, merged(s.tx.modes, modes))
+	}
+	s.tx.modes = merged(s.tx.modes, modes)
+	return nil
+}
+
+// giveLate gives modes once statements have run: as in Postgres, the transaction can become
 // read-only, and that is all.
-func (s *session) setLate(approved *policy.Approved, modes policy.Modes) error {
-	now := s.tx.modes
+func (s *session) giveLate(modes policy.Modes) error {
+	now := s.modes()
 	switch {
 	case modes.Isolation != "" && modes.Isolation != isolation(now.Isolation):
 		return told("25001", "SET TRANSACTION ISOLATION LEVEL must be called before any query")
 	case modes.Deferrable != nil:
 		return told("25001", "SET TRANSACTION [NOT] DEFERRABLE must be called before any query")
-	case modes.ReadOnly == nil || !*modes.ReadOnly:
-		if modes.ReadOnly != nil && onOff(now.ReadOnly) == "on" {
-			return told("25001", "transaction read-write mode must be set before any query")
-		}
-		s.tag("SET")
+	case modes.ReadOnly == nil:
+		return nil
+	case !*modes.ReadOnly && onOff(now.ReadOnly) == "on":
+		return told("25001", "transaction read-write mode must be set before any query")
+	case !*modes.ReadOnly:
 		return nil
 	}
-	if err := s.simple(&part{approved: approved}); err != nil {
+	approved, err := s.decide("SET TRANSACTION READ ONLY")
+	if err != nil {
 		return err
 	}
-	s.tx.modes = merged(now, policy.Modes{ReadOnly: modes.ReadOnly})
+	if err := s.quiet(approved); err != nil {
+		return err
+	}
+	s.tx.modes = merged(s.tx.modes, policy.Modes{ReadOnly: modes.ReadOnly})
 	return nil
 }
 
 // discard does DISCARD, which connection pools send between two of their users.
-func (s *session) discard(c policy.Command, text string) error {
+func (s *session) discard(c policy.Command) error {
 	what := strings.ToUpper(c.Name)
 	if what == "" {
 		what = "ALL"
 	}
 	switch {
 	case what != "ALL":
-	case s.tx.block:
+	case s.tx.block || s.tx.implicit || s.several:
 		return told("25001", "DISCARD ALL cannot run inside a transaction block")
 	default:
 		s.portals.drop()
 		s.prepared = prepared{}
 		s.set.resetAll()
 	}
-	_ = text
 	s.tag("DISCARD " + what)
 	return nil
 }

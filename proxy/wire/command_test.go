@@ -74,9 +74,9 @@ func TestSavepoints(t *testing.T) {
 	w.is(w.query("SAVEPOINT a"), "<SAVEPOINT> T")
 	w.is(w.link.did(), "{BEGIN} simple sync")
 	w.is(w.query("SET DateStyle = 'SQL, DMY'"), "<SET> DateStyle=SQL, DMY T")
-	w.is(w.query("SELECT 1 FROM secrets"), "ERROR 42501@15 E")
+	w.is(w.query("SELECT 1 FROM secrets"), "ERROR 42501@15 DateStyle=ISO, YMD E")
 	w.is(w.query("SAVEPOINT b"), "ERROR 25P02 E")
-	w.is(w.query("ROLLBACK TO a"), "<ROLLBACK> DateStyle=ISO, YMD T")
+	w.is(w.query("ROLLBACK TO a"), "<ROLLBACK> T")
 	w.is(w.query("RELEASE a"), "<RELEASE> T")
 	w.is(w.query("COMMIT"), "<COMMIT> I")
 }
@@ -91,7 +91,10 @@ func TestPipedBlock(t *testing.T) {
 	w.link.fails["content"] = told("22012", "division by zero")
 	w.is(w.pipe(slices.Concat(step("BEGIN"), step("SELECT content FROM messages"), step("COMMIT"))...), "parsed bound <BEGIN> ERROR 22012 E")
 	w.is(w.pipe(step("ROLLBACK")...), "parsed bound <ROLLBACK> I")
-	w.is(w.pipe(slices.Concat(step(all), step("BEGIN"))...), "parsed bound row() <SELECT 1> parsed bound ERROR 0A000 I")
+	w.link.did()
+	w.is(w.pipe(slices.Concat(step(all), step("BEGIN"))...), "parsed bound row() <SELECT 1> parsed bound <BEGIN> T")
+	w.is(w.link.did(), "parse bind [] execute say say; {BEGIN} BEGIN WITHIN ONE; sync")
+	w.is(w.pipe(step("ROLLBACK")...), "parsed bound <ROLLBACK> I")
 	w.is(w.pipe(&pgproto3.Parse{Query: "SHOW TimeZone"}, &pgproto3.Describe{ObjectType: 'S'}, &pgproto3.Bind{}, &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}),
 		"parsed params[] columns(TimeZone:25) bound columns(TimeZone:25) row(UTC) <SHOW> I")
 	w.is(w.pipe(&pgproto3.Parse{Query: "BEGIN"}, &pgproto3.Describe{ObjectType: 'S'}), "parsed params[] nodata I")

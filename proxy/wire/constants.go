@@ -24,7 +24,7 @@ func (s *session) parametrize(p *part) bool {
 	s.subject.Types = taken.Types
 	approved, err := s.gate.Check(s.base, s.subject, taken.Text)
 	s.subject.Types = nil
-	if err != nil || approved.TakesServer() || approved.Command().Verb != policy.NoCommand {
+	if err != nil || approved.KeepsConstants() || approved.Command().Verb != policy.NoCommand {
 		return false
 	}
 	p.approved, p.taken = approved, &taken
@@ -32,11 +32,11 @@ func (s *session) parametrize(p *part) bool {
 }
 
 // again tells whether a statement that failed without its constants is to be run with them:
-// Postgres has not begun it, and where it knows no better what is wrong, it says it of the
-// text that the client wrote.
+// it was alone, so that nothing else is undone with it, Postgres has not begun it, and where
+// it knows no better what is wrong, it says it of the text that the client wrote.
 func (s *session) again(err error, parts []part) bool {
 	refusal := refusalIn(err)
-	if refusal == nil || len(parts) != 1 || parts[0].taken == nil || s.tx.block || s.c.out.Sent != s.before {
+	if refusal == nil || len(parts) != 1 || parts[0].taken == nil || s.within || s.c.out.Sent != s.before {
 		return false
 	}
 	return refusal.Code == policy.InvalidArgument || strings.HasPrefix(refusal.SQLState, "42")

@@ -10,6 +10,9 @@ type binaryRows struct {
 	columns int
 	begun   bool
 	over    bool // the trailer was there
+
+	measured int // bytes of the row up to the end of the last value that is known to be there
+	fields   int // how many values that are
 }
 
 const copySignature = "PGCOPY\n\xff\r\n\x00"
@@ -70,23 +73,45 @@ func (b *binaryRows) values(data []byte, r *rowValues) (taken int, err error) {
 	if count != b.columns {
 		return 0, badCopy(fmt.Sprintf("row field count is %d, expected %d", count, b.columns))
 	}
+	if whole, err := b.whole(data); !whole {
+		return 0, err
+	}
 	at := 2
 	for range count {
-		if len(data) < at+4 {
-			return 0, nil
-		}
-		length := int(int32(binary.BigEndian.Uint32(data[at:]))) //nolint:gosec // -1 is NULL
+		length := valueLength(data[at:])
 		at += 4
-		switch {
-		case length < -1:
-			return 0, badCopy("invalid field size")
-		case length > len(data)-at:
-			return 0, nil
-		case length >= 0:
+		if length >= 0 {
 			r.memory = append(r.memory, data[at:at+length]...)
 			at += length
 		}
 		r.shut(length < 0)
 	}
+	b.measured, b.fields = 0, 0
 	return at, nil
+}
+
+// whole tells whether a row is all there. It goes on where it left off, so that a row which comes
+// in many pieces is looked at once.
+func (b *binaryRows) whole(data []byte) (bool, error) {
+	b.measured = max(b.measured, 2)
+	for ; b.fields < b.columns; b.fields++ {
+		at := b.measured + 4
+		if len(data) < at {
+			return false, nil
+		}
+		length := valueLength(data[b.measured:])
+		switch {
+		case length < -1:
+			return false, badCopy("invalid field size")
+		case length > len(data)-at:
+			return false, nil
+		}
+		b.measured = at + max(length, 0)
+	}
+	return true, nil
+}
+
+// valueLength reads how long a value is; -1 is NULL.
+func valueLength(data []byte) int {
+	return int(int32(binary.BigEndian.Uint32(data))) //nolint:gosec // it has a sign
 }

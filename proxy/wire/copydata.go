@@ -55,22 +55,39 @@ func (c *copying) take() error {
 // statement runs meanwhile that it could end.
 func (c *copying) listen() (kind byte, body []byte, err error) {
 	client := c.s.c
-	end := context.CancelCauseFunc(func(cause error) {
-		if cause == errCancelled { //nolint:errorlint // that the client is gone is read
-			c.stopped.Store(true) // before it is woken
-			client.wake()
-		}
-	})
 	client.stopped = &c.stopped
-	client.running.Store(&end)
+	c.follow()
 	kind, body, err = client.next(proxy.Open)
-	client.running.Store(nil)
 	client.stopped = nil
 	if c.stopped.Load() && (err == nil && kind == frame.CopyData || errors.Is(err, errCancelled)) {
-		return 0, nil, told(canceled, errCancelled.Error())
+		return 0, nil, errCopyCancelled()
 	}
 	return kind, body, err
 }
+
+// follow has a cancel request stop the COPY, while it waits for data or decodes them. What
+// runs in the database is followed by the exchange.
+func (c *copying) follow() { c.s.c.running.Store(&c.end) }
+
+// stop is what a cancel request does, on its own goroutine.
+func (c *copying) stop(cause error) {
+	if cause == errCancelled { //nolint:errorlint // that the client is gone is read
+		c.stopped.Store(true) // before it is woken
+		c.s.c.wake()
+	}
+}
+
+// send has the link insert the rows that were collected.
+func (c *copying) send() error {
+	err := c.s.exchange(false)
+	c.follow()
+	if err == nil && errors.Is(context.Cause(c.s.present.ctx), errCancelled) { // it came as the last row was done
+		return errCopyCancelled()
+	}
+	return err
+}
+
+func errCopyCancelled() *proxy.Error { return told(canceled, errCancelled.Error()) }
 
 // hold keeps data until it makes up a row. What is long counts against the budget for long
 // messages, and so do the values of the row, which are as long.

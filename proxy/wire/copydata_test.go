@@ -82,3 +82,26 @@ func TestCopyIsCancelled(t *testing.T) {
 	w.is(w.pipe(&pgproto3.CopyDone{}), "I")
 	w.is(w.copied(copyFiles, "a\tb\tc\n"), "copyin0 [0 0 0] <COPY 1> I")
 }
+
+// A cancel request that comes while rows are decoded, or as some have just been inserted, is
+// not lost.
+func TestCopyIsCancelledBetween(t *testing.T) {
+	rows := strings.Repeat("a\tb\tc\n", 150)
+	w := greeted(t)
+	asked := 0
+	w.gate.asked = func() {
+		if asked++; asked == 2 { // after the first 64 rows
+			w.client.cancelRunning()
+		}
+	}
+	w.is(w.copied(copyFiles, rows), "copyin0 [0 0 0] ERROR 57014 COPY messages, line 65 I")
+	w.is(w.query(all), "columns() row() <SELECT 1> I")
+
+	w = greeted(t)
+	w.link.after = w.client.cancelRunning
+	w.is(w.copied(copyFiles, rows), "copyin0 [0 0 0] ERROR 57014 COPY messages, line 64 I")
+	w.link.mu.Lock()
+	w.link.after = nil
+	w.link.mu.Unlock()
+	w.is(w.copied(copyFiles, rows), "copyin0 [0 0 0] <COPY 150> I")
+}

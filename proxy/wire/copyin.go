@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -26,7 +27,8 @@ type copying struct {
 	data []byte // that has come and was not taken yet
 	held int    // bytes of the budget for long messages that it takes
 
-	stopped atomic.Bool // by a cancel request
+	stopped atomic.Bool             // by a cancel request
+	end     context.CancelCauseFunc // which calls this
 }
 
 // rowReader cuts rows out of the data as it comes. All that it gives is valid until its next
@@ -61,12 +63,13 @@ func (s *session) copyIn(insert *policy.Approved, text string) error {
 	if err := s.havePlace(); err != nil {
 		return err
 	}
-	c.rows = newRowReader(c.style)
+	c.rows, c.end = newRowReader(c.style), c.stop
 	if err := c.ask(); err != nil {
 		return err
 	}
 	s.copied = &c
 	err := c.take()
+	s.leave()
 	c.letGo()
 	c.over = true
 	switch refusal := refusalIn(err); {
@@ -94,9 +97,9 @@ func newRowReader(style policy.CopyStyle) rowReader {
 	case policy.CopyBinary:
 		return &binaryRows{columns: style.Columns}
 	case policy.CopyCSV:
-		return &csvRows{lines: lines{quote: style.Quote, escape: style.Escape, csv: true}, style: style}
+		return &lineRows{lines: lines{quote: style.Quote, escape: style.Escape, csv: true}, style: style, value: csvValue}
 	}
-	return &textRows{style: style}
+	return &lineRows{style: style, value: textValue}
 }
 
 // copiedTable is the table's name as the text of a COPY has it.
@@ -135,6 +138,9 @@ func (c *copying) insertAll(data []byte, last bool) (rest []byte, ended bool, er
 	var r rowValues
 	at := 0
 	for at < len(data) || last {
+		if c.stopped.Load() {
+			return nil, false, errCopyCancelled()
+		}
 		r.reset()
 		taken, err := c.rows.row(data[at:], last, &r)
 		switch {
@@ -177,7 +183,7 @@ func (c *copying) insertRow(r *rowValues) error {
 	b.add(proxy.Step{Verb: proxy.Quiet, Bound: bound}, note{line: c.lines})
 	c.count++
 	if b.full() {
-		return c.s.exchange(false)
+		return c.send()
 	}
 	return nil
 }

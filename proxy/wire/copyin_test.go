@@ -181,3 +181,28 @@ func allRows(style policy.CopyStyle, pieces []string) (string, error) {
 	}
 	return out.String(), nil
 }
+
+// A long row of binary data that comes in pieces is looked at once: none of it is copied before
+// its end is there.
+func TestBinaryRowInPieces(t *testing.T) {
+	row := append([]byte("\x00\x03\x00\x00\x00\x02ab\xff\xff\xff\xff\x00\x01\x86\xa0"), strings.Repeat("c", 100_000)...)
+	b := binaryRows{columns: 3, begun: true}
+	for range 2 {
+		var r rowValues
+		seen := 0
+		for end := range row {
+			r.reset()
+			taken, err := b.row(row[:end], false, &r)
+			if taken != 0 || err != nil || len(r.memory) != 0 || b.measured < seen {
+				t.Fatalf("%d bytes: %d taken, %d copied, %d measured after %d, %v", end, taken, len(r.memory), b.measured, seen, err)
+			}
+			seen = b.measured
+		}
+		if taken, err := b.row(row, false, &r); taken != len(row) || err != nil || len(r.memory) != 100_002 || b.measured != 0 || seen != 12 {
+			t.Fatalf("%d taken, %d copied, %d measured before, %v", taken, len(r.memory), seen, err)
+		}
+		if !slices.Equal(r.ends, []int{2, 2, 100_002}) || !slices.Equal(r.nulls, []bool{false, true, false}) {
+			t.Fatalf("%v, %v", r.ends, r.nulls)
+		}
+	}
+}

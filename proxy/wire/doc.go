@@ -21,6 +21,7 @@
 //	settings.go   what a client has set, as lasting as its transaction
 //	copyin.go     COPY FROM STDIN: rows are decoded and inserted
 //	answer.go     what is answered here, such as version() and SHOW
+//	lookups.go    what the JDBC driver asks of types, and what runs instead
 //	refuse.go     how a refusal is told: ErrorResponse, with the code in DETAIL
 //
 // Messages up to a Sync, a Flush or a Query are put together into one proxy.Exchange, which

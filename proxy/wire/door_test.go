@@ -92,15 +92,15 @@ func (d *doorkeeper) Verifier(_ context.Context, id string) (proxy.Verifier, err
 	return proxy.Verifier{Salt: testSalt, Iterations: testIterations}, nil
 }
 
-func (d *doorkeeper) Holder(_ context.Context, id string, key proxy.KeyID) (proxy.Server, error) {
+func (d *doorkeeper) Holder(_ context.Context, id string, key proxy.KeyID) (proxy.Holding, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, k := range d.verifiers[id].Keys {
 		if k.ID == key && !d.revoked {
-			return proxy.Server{ID: id, Active: !d.inactive[id]}, nil
+			return proxy.Holding{Server: proxy.Server{ID: id, Active: !d.inactive[id]}}, nil
 		}
 	}
-	return proxy.Server{}, proxy.Refuse(proxy.Unauthorized, "the key is not valid")
+	return proxy.Holding{}, proxy.Refuse(proxy.Unauthorized, "the key is not valid")
 }
 
 func (d *doorkeeper) Admit(context.Context, proxy.Subject) (proxy.Place, error) {

@@ -118,7 +118,7 @@ func TestPlaces(t *testing.T) {
 	_ = second.Close()
 	d.counted(t, "map[active:0 idle:0 starting:0 transaction:0]")
 	_ = d.dial(t).ready(shop, shopKey)
-	for _, text := range []string{"server=" + shop, "outcome=terminated", "outcome=gone"} {
+	for _, text := range []string{"server=" + shop, "outcome=quit", "outcome=gone"} {
 		d.logged(t, text)
 	}
 }
@@ -320,5 +320,33 @@ func TestSlowReader(t *testing.T) {
 	}
 	if took := time.Since(begin); took > 2*time.Second {
 		t.Errorf("it took %v", took)
+	}
+}
+
+// Who sends too long a message, and looks for an answer only then, is told so.
+func TestLongMessageIsTold(t *testing.T) {
+	d := openDoor(t, nil)
+	r := d.dial(t)
+	r.login(shop, shopKey)
+	message := append([]byte("Q\x02\x00\x00\x04"), make([]byte, 32<<20)...)
+	_ = r.SetDeadline(time.Now().Add(10 * time.Second))
+	if _, err := r.Write(message); err != nil {
+		t.Fatalf("while it was sent: %v", err)
+	}
+	heard, err := io.ReadAll(r)
+	if err != nil || !strings.Contains(string(heard), "C08P01\x00Ma message is longer than it may be") {
+		t.Errorf("%q %v", heard, err)
+	}
+}
+
+// Before a client has authenticated, nobody reads that much of it.
+func TestLongMessageOfAStranger(t *testing.T) {
+	c := &client{}
+	if most, span := c.linger(errMessageLong); most != lingerBytes || span != lingerTime {
+		t.Error(most, span)
+	}
+	c.key = proxy.KeyID{1}
+	if most, span := c.linger(errMessageBroken); most != lingerBytes || span != lingerTime {
+		t.Error(most, span)
 	}
 }

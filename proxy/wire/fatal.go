@@ -81,7 +81,7 @@ func (f *fatal) write(w *frame.Writer) {
 	field('C', f.state)
 	field('M', f.message)
 	field('D', string(f.code))
-	field('H', f.hint)
+	field('H', sentence(f.hint))
 	w.Byte(0)
 	w.Shut(at)
 }

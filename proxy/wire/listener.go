@@ -3,35 +3,12 @@ package wire
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"time"
 
 	"github.com/tenantgate/tenantgate/proxy"
 )
-
-// accept takes clients until ctx is done or ln fails.
-func (s *Server) accept(ctx context.Context, ln net.Listener) error {
-	pause := time.Duration(0)
-	for {
-		conn, err := ln.Accept()
-		switch {
-		case err == nil:
-			pause = 0
-			s.take(conn)
-		case ctx.Err() != nil:
-			return nil //nolint:nilerr // the listener was closed because ctx is done
-		case !proxy.PassingAccept(err):
-			return fmt.Errorf("accepting Postgres clients: %w", err)
-		default:
-			// Out of file descriptors or memory: clients that end make room.
-			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
-			s.cfg.Logger.Warn("accepting a Postgres client failed", "error", err, "pause", pause)
-			time.Sleep(pause)
-		}
-	}
-}
 
 // maxRefusals is how many clients are turned away with an answer at a time; those beyond
 // are just closed.
@@ -119,7 +96,7 @@ func (s *Server) logEnd(c *client, err error) {
 	}
 	attributes := []slog.Attr{
 		slog.String("server", printable(c.serverID)), slog.String("remote", c.socket.RemoteAddr().String()),
-		slog.Duration("duration", time.Since(c.since).Round(time.Millisecond)), slog.String("outcome", ended(c, err)),
+		slog.Int64("duration_us", time.Since(c.since).Microseconds()), slog.String("outcome", ended(c, err)),
 	}
 	if err != nil {
 		attributes = append(attributes, slog.String("error", err.Error()))
@@ -132,7 +109,7 @@ func ended(c *client, err error) string {
 	word := outcome(err)
 	switch {
 	case err == nil:
-		return "terminated"
+		return "quit"
 	case word == "protocol" && c.key != (proxy.KeyID{}) && !errors.As(err, new(*fatal)):
 		return "gone"
 	}
@@ -156,8 +133,9 @@ func outcome(err error) string {
 	return "protocol"
 }
 
-// turnAway tells a client beyond the limits so, in answer to whatever it asks for. Who has
-// come to cancel a statement is served.
+// turnAway tells a client beyond the limits so, once it has said what it wants, encrypted where
+// it asks for that: psql does not show an error that it gets instead. Who has come to cancel a
+// statement is served.
 func (s *Server) turnAway(c *client, why *fatal) {
 	defer func() { _ = c.conn.Close() }()
 	c.reading.until = time.Now().Add(lingerTime)
@@ -165,9 +143,16 @@ func (s *Server) turnAway(c *client, why *fatal) {
 		return
 	}
 	err := guarded(func() error {
-		packet, err := c.packet()
-		if err == nil && packet.code == cancelRequest {
-			return c.cancel(packet.body)
+		opening := c.opening
+		if why == errTooManyThere { // who is too many gets no handshake
+			opening = c.packet
+		}
+		first, err := opening()
+		switch {
+		case err != nil:
+			return err
+		case first.code == cancelRequest:
+			return c.cancel(first.body)
 		}
 		return why
 	})

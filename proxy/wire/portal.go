@@ -34,6 +34,8 @@ type portal struct {
 	formats  []int16         // of the columns, where it is answered here
 	results  []int16         // of the columns, else: a view, valid in the exchange that bound it
 	round    uint64          // which is this
+	done     bool            // it was run, where it is answered here
+	made     uint64          // how many were made before it
 }
 
 // size is about what it keeps in memory under a name, in bytes: also its statement, which may
@@ -47,7 +49,8 @@ type portals struct {
 	unnamed portal
 	named   map[string]portal
 	bytes   int
-	views   bool // some have the formats of this exchange
+	made    uint64 // portals, with those that are gone
+	views   bool   // some have the formats of this exchange
 }
 
 // room tells whether there is room for one more portal of a name.
@@ -74,6 +77,8 @@ func (p *portals) find(name string) (portal, bool) {
 
 func (p *portals) add(name string, made portal) {
 	p.views = p.views || len(made.results) > 0
+	made.made = p.made
+	p.made++
 	if name == "" {
 		p.unnamed = made
 		return
@@ -85,6 +90,18 @@ func (p *portals) add(name string, made portal) {
 	p.bytes += made.size(name)
 }
 
+// ran notes that a portal was run.
+func (p *portals) ran(name string) {
+	found, there := p.find(name)
+	found.done = true
+	switch {
+	case name == "":
+		p.unnamed = found
+	case there:
+		p.named[strings.Clone(name)] = found
+	}
+}
+
 func (p *portals) remove(name string) {
 	if name == "" {
 		p.unnamed = portal{}
@@ -93,6 +110,18 @@ func (p *portals) remove(name string) {
 	if gone, there := p.named[name]; there {
 		p.bytes -= gone.size(name)
 		delete(p.named, name)
+	}
+}
+
+// dropSince drops those that were made behind so many.
+func (p *portals) dropSince(made uint64) {
+	if p.unnamed.of != nil && p.unnamed.made >= made {
+		p.unnamed = portal{}
+	}
+	for name, of := range p.named {
+		if of.made >= made {
+			p.remove(name)
+		}
 	}
 }
 

@@ -40,6 +40,10 @@ func (p *statement) command() policy.Command {
 // here, or a command of the session's.
 func (p *statement) local() bool { return p.approved == nil || isLocal(p.command().Verb) }
 
+// rowless tells what has no columns to be described: that is answered in a transaction that has
+// failed, too.
+func (p *statement) rowless() bool { return p.local() && p.columns() == 0 }
+
 // size is about what it takes in memory, in bytes, beside what is shared.
 func (p *statement) size() int { return 256 + len(p.name) + len(p.text) }
 
@@ -125,6 +129,7 @@ func (s *session) prepare(name, text string, types []uint32) (*statement, error)
 	if known := answered(text); known != nil {
 		return &statement{name: strings.Clone(name), text: strings.Clone(text), answer: known}, s.mayRun(policy.NoCommand)
 	}
+	text = standIn(text)
 	approved, err := s.check(text, types...)
 	if isEmpty(err) {
 		return &statement{name: strings.Clone(name)}, nil
@@ -168,7 +173,7 @@ func (s *session) renew(p *statement) error {
 			return err
 		}
 		if approved != p.approved.Approved {
-			p.approved = &proxy.Prepared{Approved: approved, Types: p.approved.Types}
+			p.approved = &proxy.Prepared{Approved: approved, Types: p.approved.Types, Said: p.approved.Said}
 		}
 		p.round = s.round
 	}

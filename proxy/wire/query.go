@@ -1,9 +1,6 @@
 package wire
 
 import (
-	"strings"
-	"unicode/utf8"
-
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
@@ -12,9 +9,6 @@ import (
 // mostScript bounds the text of a Query message, in bytes; each statement in it is bounded
 // by the policy.
 const mostScript = 1 << 20
-
-// mostParts bounds the statements of a Query message.
-const mostParts = 1000
 
 // part is one statement of a Query message, and what was decided on it.
 type part struct {
@@ -51,13 +45,14 @@ func (s *session) query(body []byte) error {
 	}
 	s.prepared.unnamed = nil
 	s.portals.remove("")
-	s.before = s.c.out.Sent
+	s.before, s.mark, s.within = s.c.out.Sent, len(s.c.out.Buf), s.tx.open()
 	err := s.script(text)
-	s.tx.wrap, s.whole, s.alone[0] = false, false, part{}
 	if err != nil {
-		if err = s.refuse(err); err != nil {
-			return err
-		}
+		err = s.refuse(err) // what was collected is done as the script would have
+	}
+	s.tx.wrap, s.several, s.whole, s.alone[0] = false, false, false, part{}
+	if err != nil {
+		return err
 	}
 	return s.ready()
 }
@@ -71,6 +66,7 @@ func (s *session) script(text string) error {
 	if len(parts) == 0 {
 		s.sayEmpty(frame.EmptyQueryResponse)
 	}
+	s.several = len(parts) > 1
 	for i := range parts {
 		s.tx.wrap = s.tx.wrap || len(parts) > 1 && parts[i].wraps()
 	}
@@ -78,13 +74,17 @@ func (s *session) script(text string) error {
 		if err := s.part(&parts[i], len(parts) > 1); err != nil {
 			return err
 		}
+		if i == len(parts)-1 {
+			break // how the last one ended is told behind the commit
+		}
 		if err := s.relieve(); err != nil {
 			return err
 		}
 	}
+	s.batch.x.Query = true
 	err = s.exchange(true)
 	if s.again(err, parts) {
-		s.whole = true
+		s.whole, s.c.out.Buf = true, s.c.out.Buf[:s.mark]
 		return s.script(parts[0].text)
 	}
 	return err
@@ -106,90 +106,6 @@ func (s *session) relieve() error {
 // mostAnswers is how many bytes of answers of a Query message come together before they are
 // sent.
 const mostAnswers = 64 << 10
-
-// parts cuts a text into statements and has each of them decided on. None runs where one is
-// no SQL, as in Postgres, which reads all of a text before it runs any of it.
-func (s *session) parts(text string) ([]part, error) {
-	if len(text) > mostScript {
-		return nil, &proxy.Error{Code: policy.QueryTooLong, Message: "the text of a query message is longer than 1 MiB", Hint: "Send fewer statements at once."}
-	}
-	if !utf8.ValidString(text) {
-		return nil, told("22021", `invalid byte sequence for encoding "UTF8"`)
-	}
-	if p, alone := s.first(text); alone {
-		return p, nil
-	}
-	text = strings.Clone(text) // a COPY among the statements reads further messages
-	var parts []part
-	chars, rest, more := 0, text, true // chars are those before the rest
-	for more {
-		if len(parts) == mostParts {
-			return nil, &proxy.Error{Code: policy.QueryTooLong, Message: "a query message holds more than " + number(mostParts) + " statements", Hint: "Send fewer statements at once."}
-		}
-		var cut string
-		cut, rest, more = policy.Cut(rest)
-		p := part{text: cut, offset: chars}
-		chars += utf8.RuneCountInString(cut) + 1
-		if isBlank(cut) {
-			continue
-		}
-		if s.judge(&p); refusalIn(p.refusal) == nil && p.refusal != nil || stops(p.refusal) {
-			s.offset = p.offset
-			return nil, p.refusal
-		}
-		if !isEmpty(p.refusal) {
-			parts = append(parts, p)
-		}
-	}
-	return parts, nil
-}
-
-// isBlank tells a text without anything in it.
-func isBlank(text string) bool { return strings.TrimLeft(text, " \t\r\n") == "" }
-
-// stops tells refusals that are about the whole of a message.
-func stops(err error) bool {
-	refusal := refusalIn(err)
-	return refusal != nil && (refusal.Code == policy.SyntaxError || refusal.SQLState == "42601" || refusal.Code == proxy.RateLimited)
-}
-
-// first decides on a text as a single statement, which it mostly is. Otherwise it has to be
-// cut.
-func (s *session) first(text string) (parts []part, alone bool) {
-	s.alone[0] = part{text: text, whole: s.whole}
-	p := &s.alone[0]
-	if p.answer = answered(text); p.answer != nil {
-		p.refusal = s.identify()
-		return s.alone[:], true
-	}
-	if strings.IndexByte(text, ';') >= 0 && strings.IndexByte(strings.TrimRight(text, "; \t\r\n"), ';') >= 0 {
-		return nil, false
-	}
-	s.judge(p)
-	if isEmpty(p.refusal) {
-		return nil, true
-	}
-	return s.alone[:], true
-}
-
-// isEmpty tells a text in which there is nothing to do.
-func isEmpty(err error) bool {
-	refusal := refusalIn(err)
-	return refusal != nil && refusal.Code == policy.EmptyQuery
-}
-
-// judge has a part decided on.
-func (s *session) judge(p *part) {
-	if p.refusal = s.identify(); p.refusal != nil {
-		return
-	}
-	if p.answer = answered(p.text); p.answer != nil {
-		return
-	}
-	if p.refusal = s.payFor(p.text); p.refusal == nil && !s.parametrize(p) {
-		p.approved, p.refusal = s.decide(p.text)
-	}
-}
 
 // part runs one statement, or collects it.
 func (s *session) part(p *part, several bool) error {

@@ -36,6 +36,14 @@ INSERT INTO notes VALUES ('` + ownID + `', 1, 'a', '2024-07-01 12:00Z'), ('other
 // onPostgres has a session serve a client of a real database.
 func onPostgres(t *testing.T, settings ...asked) (*sitting, *pgx.Conn) {
 	t.Helper()
+	w, _, admin := twoOnPostgres(t, 0, settings...)
+	return w, admin
+}
+
+// twoOnPostgres has two clients share a pool of so many connections; 0: as many as it likes.
+// The settings are those of the first one's start.
+func twoOnPostgres(t *testing.T, conns int, settings ...asked) (first, second *sitting, admin *pgx.Conn) {
+	t.Helper()
 	url := pgtest.Database(t)
 	admin, err := pgx.Connect(t.Context(), url)
 	if err != nil {
@@ -45,11 +53,21 @@ func onPostgres(t *testing.T, settings ...asked) (*sitting, *pgx.Conn) {
 	if _, err := admin.Exec(t.Context(), realSchema); err != nil {
 		t.Fatal(err)
 	}
-	pool, err := upstream.Open(t.Context(), upstream.Config{URL: url, SearchPath: "pg_catalog, public", AcquireTimeout: 10 * time.Second})
+	pool, err := upstream.Open(t.Context(), upstream.Config{URL: url, SearchPath: "pg_catalog, public", AcquireTimeout: 10 * time.Second, MaxConns: int32(conns)}) //nolint:gosec // a few
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
+	gate := realGate(t, pool)
+	first, second = sitOn(t, gate, pool.Link(ownID), settings), sitOn(t, gate, pool.Link(ownID), nil)
+	first.answers()
+	second.answers()
+	return first, second, admin
+}
+
+// realGate decides on what the pool's database holds.
+func realGate(t *testing.T, pool *upstream.Pool) *deciding {
+	t.Helper()
 	file, err := policy.Parse([]byte(realPolicy))
 	if err != nil {
 		t.Fatal(err)
@@ -65,9 +83,7 @@ func onPostgres(t *testing.T, settings ...asked) (*sitting, *pgx.Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := sitOn(t, gate, pool.Link(ownID), settings)
-	w.answers()
-	return w, admin
+	return gate
 }
 
 func TestRealStatements(t *testing.T) {
@@ -87,7 +103,7 @@ func TestRealStatements(t *testing.T) {
 }
 
 func TestRealTransactions(t *testing.T) {
-	w, _ := onPostgres(t)
+	w, admin := onPostgres(t)
 	w.is(w.query("BEGIN ISOLATION LEVEL REPEATABLE READ"), "<BEGIN> T")
 	w.is(w.query("INSERT INTO notes (id) VALUES (2)"), "<INSERT 0 1> T")
 	w.is(w.query("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE"), "ERROR 25001 E")
@@ -111,6 +127,16 @@ func TestRealTransactions(t *testing.T) {
 	w.is(w.query("DELETE FROM notes"), "<DELETE 5> T")
 	w.is(w.query("ROLLBACK"), "<ROLLBACK> I")
 	w.is(w.pipe(slices.Concat(step("BEGIN"), step("DELETE FROM notes WHERE id = 5"), step("COMMIT"))...), "parsed bound <BEGIN> parsed bound <DELETE 1> parsed bound <COMMIT> I")
+	w.is(w.pipe(slices.Concat(step("INSERT INTO notes (id) VALUES (6)"), step("BEGIN"), step("INSERT INTO notes (id) VALUES (7)"))...), "parsed bound <INSERT 0 1> parsed bound <BEGIN> parsed bound <INSERT 0 1> T")
+	w.is(w.query("ROLLBACK"), "<ROLLBACK> I")
+	w.is(w.pipe(slices.Concat(step("INSERT INTO notes (id) VALUES (6)"), step("BEGIN READ ONLY"))...), "parsed bound <INSERT 0 1> parsed bound <BEGIN> T")
+	var state string
+	if err := admin.QueryRow(t.Context(), "SELECT state FROM pg_catalog.pg_stat_activity WHERE application_name = 'tenantgate' AND datname = current_database()").Scan(&state); err != nil || state != "idle in transaction" {
+		t.Errorf("the connection is %s, %v", state, err)
+	}
+	w.is(w.query("DELETE FROM notes WHERE id = 6"), "ERROR 25006 E")
+	w.is(w.query("ROLLBACK"), "<ROLLBACK> I")
+	w.is(w.query("SELECT count(*) FROM notes"), "columns(count:20) row(4) <SELECT 1> I")
 	w.query("BEGIN")
 	w.is(w.query("DELETE FROM notes WHERE id = 4"), "<DELETE 1> T")
 	w.is(w.query("SET TRANSACTION READ ONLY"), "<SET> T")

@@ -1,6 +1,9 @@
 package wire
 
 import (
+	"context"
+	"errors"
+	"log/slog"
 	"strings"
 
 	"github.com/tenantgate/tenantgate/policy"
@@ -25,14 +28,19 @@ func (s *session) refuse(err error) error {
 	return nil
 }
 
-// fail has the transaction fail.
+// fail has the transaction fail. What was set since its last savepoint, or its beginning, is
+// undone at once.
 func (s *session) fail() {
 	s.tx.ending = policy.NoCommand
-	if s.tx.block {
-		s.tx.failed = true
+	if !s.tx.block {
+		s.undo()
 		return
 	}
-	s.undo()
+	s.tx.failed, s.tx.unended = true, false
+	s.set.now, s.set.kept = s.set.base, s.set.base
+	if n := len(s.tx.points); n > 0 {
+		s.set.now, s.set.kept = s.tx.points[n-1].now, s.tx.points[n-1].kept
+	}
 }
 
 // error writes an ErrorResponse (PostgreSQL manual, "Error and Notice Message Fields").
@@ -52,7 +60,7 @@ func (s *session) error(e *proxy.Error) {
 	field(w, 'C', state)
 	field(w, 'M', e.Message)
 	field(w, 'D', string(e.Code))
-	field(w, 'H', hintOf(e))
+	field(w, 'H', sentence(e.Hint))
 	if e.Position > 0 {
 		field(w, 'P', number(e.Position+s.offset))
 	}
@@ -62,6 +70,28 @@ func (s *session) error(e *proxy.Error) {
 	w.Byte(0)
 	w.Shut(at)
 	s.offset, s.where, s.taken = 0, "", nil
+	s.logCause(e)
+}
+
+// logCause writes what the client is not told of an error that is none of its own. Without a
+// cause there is nothing more to tell, and a client can have as many as it likes.
+func (s *session) logCause(e *proxy.Error) {
+	level := slog.LevelWarn
+	switch meaning, known := proxy.Codes[e.Code]; {
+	case !known || e.Code == policy.Internal:
+		level = slog.LevelError
+	case e.Unsettled:
+	case meaning.Status < 500, e.Cause == nil, e.Code == proxy.StatementTimeout:
+		return
+	}
+	attributes := []slog.Attr{
+		slog.String("server", printable(s.c.serverID)), slog.String("remote", s.c.socket.RemoteAddr().String()),
+		slog.String("code", string(e.Code)), slog.String("error", e.Error()),
+	}
+	if panicked := (*proxy.Panicked)(nil); errors.As(e, &panicked) {
+		attributes = append(attributes, slog.String("stack", panicked.Stack))
+	}
+	s.c.server.cfg.Logger.LogAttrs(context.Background(), level, "statement failed", attributes...)
 }
 
 // field writes one field of an error; an empty one is left out.
@@ -76,13 +106,15 @@ func field(w *frame.Writer, kind byte, text string) {
 	w.Text(text)
 }
 
-// hintOf says of a table of the catalog that it is not there yet, where nothing else is said.
-func hintOf(e *proxy.Error) string {
-	catalog := strings.Contains(e.Message, "pg_") || strings.Contains(e.Message, "information_schema")
-	if e.Code == policy.TableNotAllowed && catalog {
-		return "The catalog is not answered yet: tools that read it, such as \\d of psql and the introspection of ORMs, do not work here."
+// sentence writes a hint as Postgres does: with a capital and a full stop.
+func sentence(hint string) string {
+	if hint == "" {
+		return ""
 	}
-	return e.Hint
+	if strings.HasSuffix(hint, ".") {
+		return strings.ToUpper(hint[:1]) + hint[1:]
+	}
+	return strings.ToUpper(hint[:1]) + hint[1:] + "."
 }
 
 // notice tells a warning of Postgres'.

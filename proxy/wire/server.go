@@ -24,7 +24,7 @@ type Server struct {
 	buffers buffers
 
 	failures *attempts // to authenticate
-	strays   *attempts // cancel requests that hit nobody
+	strays   *attempts // cancel requests with another secret than the client's
 
 	serving  sync.WaitGroup // the goroutines of clients
 	refusals chan struct{}  // places for clients that are being turned away
@@ -82,7 +82,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	s.serving.Go(func() { s.watch(watching) })
 
 	stopped := context.AfterFunc(ctx, func() { s.drain.Store(draining); _ = ln.Close() })
-	err := s.accept(ctx, ln)
+	err := proxy.Accept(ctx, ln, "Postgres", s.cfg.Logger, s.take)
 	stopped()
 	_ = ln.Close() // closed already after a drain
 	s.endAll()

@@ -18,7 +18,8 @@ type session struct {
 	base context.Context // ends with the service
 
 	subject proxy.Subject
-	asked   bool // the gate was asked who the subject is, since the last exchange
+	holding proxy.Holding // who the client is
+	asked   bool          // it was looked at, since the last exchange
 	place   proxy.Place
 	placed  bool // there is a place to give back
 	paid    bool // the next statement was taken off the budget already
@@ -38,6 +39,9 @@ type session struct {
 	taken    *policy.Parametrized // what the refusal that is told next is about; nil: the client's own text
 	whole    bool                 // whose constants stay in the text
 	before   int64                // bytes that the client was sent when the message came
+	mark     int                  // and those that were to be
+	within   bool                 // there was a transaction then
+	several  bool                 // the Query message holds several statements, which are a transaction
 }
 
 func newSession(c *client) *session {
@@ -122,6 +126,9 @@ func (s *session) greet() error {
 func (s *session) end() {
 	s.link.Rollback()
 	s.place.Release()
+	if s.present != nil {
+		s.present.end(nil)
+	}
 }
 
 // ready ends a cycle: it tells what changed and the transaction's state.
@@ -148,111 +155,6 @@ func (s *session) waiting() proxy.State {
 		return proxy.Open
 	}
 	return s.tx.state()
-}
-
-// identify asks the gate who the client is now, once for each exchange.
-func (s *session) identify() error {
-	if s.asked {
-		return nil
-	}
-	server, err := s.gate.Holder(s.base, s.c.serverID, s.c.key)
-	if err != nil {
-		refusal := proxy.AsError(err)
-		if refusal.Code == proxy.Unauthorized {
-			return fatalOf(refusal)
-		}
-		return s.rejected(refusal)
-	}
-	if !server.Active {
-		return s.rejected(proxy.Refuse(proxy.ServerInactive, "this server is not active"))
-	}
-	s.subject.Server, s.asked = server, true
-	return nil
-}
-
-// pay takes one statement off the server's budget, and a place among its running ones
-// where the client has none.
-func (s *session) pay() (err error) {
-	if s.placed {
-		err = s.gate.Pace(s.subject)
-	} else if s.place, err = s.gate.Admit(s.base, s.subject); err == nil {
-		s.placed = true
-	}
-	if err != nil {
-		return s.rejected(err)
-	}
-	s.paid = true
-	return nil
-}
-
-// payOnce pays for what is run, if its Parse has not done so just before.
-func (s *session) payOnce() error {
-	if !s.paid {
-		if err := s.pay(); err != nil {
-			return err
-		}
-	}
-	s.paid = false
-	return nil
-}
-
-// check has the gate decide on a text, for one statement of the budget; texts that only
-// begin and end transactions are free.
-func (s *session) check(text string, types ...uint32) (*policy.Approved, error) {
-	if err := s.payFor(text); err != nil {
-		return nil, err
-	}
-	return s.decide(text, types...)
-}
-
-// payFor pays for a text, if it is not free.
-func (s *session) payFor(text string) error {
-	if err := s.identify(); err != nil || free(text) {
-		return err
-	}
-	return s.pay()
-}
-
-// decide has the gate decide on a text, with the types that the client gives its parameters.
-func (s *session) decide(text string, types ...uint32) (*policy.Approved, error) {
-	if err := s.identify(); err != nil {
-		return nil, err
-	}
-	s.subject.Types = types
-	approved, err := s.gate.Check(s.base, s.subject, text)
-	s.subject.Types = nil
-	if err != nil {
-		return nil, s.rejected(err)
-	}
-	return approved, nil
-}
-
-// bound binds a statement for the client's server.
-func (s *session) bound(approved *policy.Approved, args []policy.Arg) (policy.Bound, error) {
-	bound, reason := approved.Bind(s.subject.Server.ID, args)
-	if reason != nil {
-		return policy.Bound{}, s.rejected(proxy.FromReason(*reason))
-	}
-	if n := bound.Overridden(); n > 0 {
-		s.recorder().Overridden(n)
-	}
-	return bound, nil
-}
-
-func (s *session) recorder() Recorder { return s.c.server.cfg.Recorder }
-
-// rejected counts a statement that does not run. An empty one is no refusal to a client of
-// Postgres.
-func (s *session) rejected(err error) error {
-	refusal := proxy.AsError(err)
-	if refusal.Code == policy.EmptyQuery {
-		return refusal
-	}
-	s.recorder().Rejected(string(refusal.Code), Frontend)
-	if refusal.Code == policy.ForeignServerID {
-		s.recorder().Overridden(1) // refused, not replaced
-	}
-	return refusal
 }
 
 // refusalIn gives the refusal that err is, if it is one: anything else ends the session.

@@ -1,11 +1,14 @@
 package wire
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/tenantgate/tenantgate/proxy"
 )
 
 const point = "SELECT id, content FROM messages WHERE id = $1"
@@ -28,6 +31,12 @@ func TestSimple(t *testing.T) {
 	w.is(w.query("/* a */; SELECT id FROM messages; -- b\n;"), "columns() row() <SELECT 1> I")
 	w.is(w.query("/* a */; -- b\n;"), "empty I")
 	w.is(w.query(strings.Repeat("SELECT 1;", mostParts+1)), "ERROR 54000 I")
+	for _, end := range []string{"", ";", " ; ", "; -- that is all", ";; /* and nothing */;"} {
+		if got := w.query(strings.Repeat("COMMIT;", mostParts-1) + "COMMIT" + end); strings.Contains(got, "ERROR") || strings.Count(got, "<COMMIT>") != mostParts {
+			t.Errorf("%q: %d statements ran", end, strings.Count(got, "<COMMIT>"))
+		}
+	}
+	w.is(w.query(strings.Repeat("COMMIT;", mostParts)+";COMMIT"), "ERROR 54000 I")
 	w.is(w.query("SELECT 1 FORM x"), "ERROR 42601@15 I")
 	w.link.did()
 	w.is(w.query("SELECT id FROM messages; SELECT 1 FORM x"), "ERROR 42601@40 I")
@@ -77,6 +86,23 @@ func TestFailedParseLeavesNothing(t *testing.T) {
 	delete(w.link.fails, "content")
 	w.is(w.pipe(&pgproto3.Parse{Name: "b", Query: point}, &pgproto3.Parse{Name: "c", Query: point}), "parsed parsed I")
 	w.is(w.pipe(&pgproto3.Parse{Name: "a", Query: point}), "ERROR 42P05 I")
+}
+
+// What is no fault of the client's is in the log, with what the client is not told.
+func TestCausesAreLogged(t *testing.T) {
+	w := greeted(t)
+	w.link.fails["content"] = &proxy.Error{Code: proxy.UpstreamUnavailable, Message: "the database is away", Cause: errors.New("no route to host")}
+	w.link.fails["files"] = told("22012", "division by zero")
+	w.is(w.query("SELECT id FROM files"), "ERROR 22012 I")
+	if log := w.log.String(); strings.Contains(log, "failed") {
+		t.Errorf("a fault of the client's is in the log: %s", log)
+	}
+	w.is(w.query("SELECT content FROM messages"), "ERROR 08006 I")
+	for _, part := range []string{"level=WARN", "server=" + ownID, "code=upstream_unavailable", "no route to host"} {
+		if log := w.log.String(); !strings.Contains(log, part) {
+			t.Errorf("%s is not in the log: %s", part, log)
+		}
+	}
 }
 
 func TestFlush(t *testing.T) {

@@ -27,11 +27,14 @@ type deciding struct {
 	policy   *policy.Policy
 	kept     map[string]*policy.Approved
 	holder   error // what Holder says, if not nil
+	held     int   // times that it was asked
+	stands   func() bool
 	inactive bool
 	budget   int // statements that are left
 	admitted int
 	paced    int
 	checked  int
+	asked    func() // is called by Holder, if not nil
 }
 
 func newDeciding(t testing.TB) *deciding {
@@ -58,10 +61,14 @@ func (*deciding) Verifier(context.Context, string) (proxy.Verifier, error) {
 	return proxy.Verifier{}, nil
 }
 
-func (g *deciding) Holder(_ context.Context, id string, _ proxy.KeyID) (proxy.Server, error) {
+func (g *deciding) Holder(_ context.Context, id string, _ proxy.KeyID) (proxy.Holding, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return proxy.Server{ID: id, Active: !g.inactive}, g.holder
+	if g.asked != nil {
+		g.asked()
+	}
+	g.held++
+	return proxy.Holding{Server: proxy.Server{ID: id, Active: !g.inactive}, Stands: g.stands}, g.holder
 }
 
 func (g *deciding) Admit(context.Context, proxy.Subject) (proxy.Place, error) {
@@ -113,6 +120,7 @@ type scripted struct {
 	open   bool   // a transaction is
 	named  bool   // it was begun by name
 	before func(ctx context.Context, sql string)
+	after  func() // all steps were done
 }
 
 func (l *scripted) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer) (proxy.State, error) {
@@ -131,7 +139,7 @@ func (l *scripted) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer
 		for _, s := range x.Settings {
 			if s.Value == l.zones && s.Value != "" {
 				l.ran = append(l.ran, strings.Join(said, " "))
-				return l.failed(told("22023", "invalid value for parameter \"TimeZone\""))
+				return l.failed(told("22023", "Postgres refused the statement with SQLSTATE 22023"))
 			}
 		}
 	}
@@ -174,6 +182,9 @@ func (l *scripted) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer
 		l.answer(step, out)
 	}
 	x.Done = len(x.Steps)
+	if l.after != nil {
+		l.after()
+	}
 	if x.Commit {
 		said = append(said, "sync")
 		if !l.named {
@@ -296,6 +307,7 @@ type sitting struct {
 	gate   *deciding
 	link   *scripted
 	tally  *tally
+	log    *journal
 	client *client
 	conn   net.Conn
 	front  *pgproto3.Frontend
@@ -314,10 +326,10 @@ func sit(t testing.TB, settings ...asked) *sitting {
 
 func sitOn(t testing.TB, gate *deciding, link Link, settings []asked) *sitting {
 	t.Helper()
-	w := &sitting{t: t, gate: gate, tally: &tally{counts: map[string]int{}}, ended: make(chan error, 1)}
+	w := &sitting{t: t, gate: gate, tally: &tally{counts: map[string]int{}}, log: &journal{}, ended: make(chan error, 1)}
 	server, err := New(Config{
 		Gate: w.gate, Open: func(string) Link { return link }, Recorder: w.tally,
-		Logger: slog.New(slog.DiscardHandler), TLSMode: TLSDisable, ServerVersion: func() string { return "15.4" },
+		Logger: slog.New(slog.NewTextHandler(w.log, nil)), TLSMode: TLSDisable, ServerVersion: func() string { return "15.4" },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -88,7 +88,7 @@ func (s *settings) changed(v *values, name, value string) (*values, *proxy.Error
 // where it is none.
 func notSettable(name string) *proxy.Error {
 	return unsupported("setting "+printable(name)+" is not supported",
-		"A client can set application_name, DateStyle, TimeZone, IntervalStyle, extra_float_digits, statement_timeout and what a driver sets at its start.")
+		"A client can set application_name, DateStyle, TimeZone, IntervalStyle, extra_float_digits, statement_timeout, idle_in_transaction_session_timeout and client_min_messages.")
 }
 
 // reset gives values with one as it was at the session's start.
@@ -204,94 +204,6 @@ func parameterStatus(w *frame.Writer, name, value string) {
 	w.Text(name)
 	w.Text(value)
 	w.Shut(at)
-}
-
-// change does SET and RESET.
-func (s *session) change(c policy.Command) error {
-	next, kept, refusal := s.set.now, s.set.kept, (*proxy.Error)(nil)
-	switch {
-	case c.Verb == policy.Reset && c.Name == "":
-		next, kept = s.set.home, s.set.home
-	case c.Verb == policy.Reset || c.Reset:
-		next, refusal = s.set.reset(next, c.Name)
-		kept, _ = s.set.reset(kept, c.Name)
-	default:
-		next, refusal = s.set.changed(next, c.Name, c.Value)
-		kept, _ = s.set.changed(kept, c.Name, c.Value)
-	}
-	if refusal != nil {
-		return refusal
-	}
-	tag := "SET"
-	if c.Verb == policy.Reset {
-		tag = "RESET"
-	}
-	if c.Local && !s.tx.block {
-		s.notice("25P01", "SET LOCAL can only be used in transaction blocks")
-		s.tag(tag)
-		return nil
-	}
-	if err := s.try(next); err != nil {
-		return err
-	}
-	s.set.now = next
-	if !c.Local {
-		s.set.kept = kept
-	}
-	s.tag(tag)
-	return nil
-}
-
-// try has Postgres judge a time zone: it alone knows which there are. One that it does not
-// know would fail every statement to come.
-func (s *session) try(next *values) error {
-	zone := next.of[timeZone]
-	if provenZone(zone) || zone == s.set.now.of[timeZone] || zone == s.set.home.of[timeZone] && !s.set.unproved {
-		return nil
-	}
-	if err := s.identify(); err != nil {
-		return err
-	}
-	if err := s.havePlace(); err != nil {
-		return err
-	}
-	before := s.set.now
-	s.set.now = next
-	err := s.settingsAlone(s.set.all())
-	s.set.now = before
-	s.set.applied = nil
-	return err
-}
-
-// prove has Postgres judge what the start-up message asked for, before the first exchange.
-func (s *session) prove() error {
-	if !s.set.unproved {
-		return nil
-	}
-	err := s.settingsAlone(s.set.all())
-	if refusal := refusalIn(err); refusal != nil && strings.HasPrefix(refusal.SQLState, "22") {
-		return fatalOf(refusal)
-	}
-	s.set.unproved = err != nil
-	return err
-}
-
-// settingsAlone has the link make settings, in the transaction that it has or else in one of
-// their own.
-func (s *session) settingsAlone(list []proxy.Setting) error {
-	opened := s.tx.sent || s.tx.implicit
-	x := proxy.Exchange{Settings: list, Resettle: true, Commit: !opened}
-	present := s.follow()
-	_, err := s.link.Run(present.ctx, &x, &s.c.out)
-	s.leave()
-	refusal := refusalIn(err)
-	if refusal == nil {
-		return err
-	}
-	if opened && !s.tx.block {
-		s.tx.implicit = false
-	}
-	return refusal
 }
 
 // indexOf finds a parameter that can be changed by its name in lower case; -1: there is none.

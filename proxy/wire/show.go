@@ -109,7 +109,7 @@ func isolation(level string) string {
 
 // valueOf gives the value of a parameter that is told.
 func (s *session) valueOf(name string) string {
-	modes := s.set.now.modes
+	modes := s.modes()
 	if s.tx.block {
 		modes = s.tx.modes
 	}

@@ -13,12 +13,17 @@ type txn struct {
 	block  bool // the client has begun one
 	sent   bool // and the link has it open
 	failed bool // until the client ends it, or goes back to a savepoint
-	// begin is what opens the block, once there is a statement for it; modes are its modes.
+	// begin is what opens the block, once there is a statement for it. modes are its modes; without
+	// a block, those that the implicit transaction was given.
 	begin *policy.Approved
 	modes policy.Modes
+	first policy.Modes // of the block, before it was given others: an error takes it back to them
 	// ending is the verb of the block's end where that is collected: NoCommand, Commit or
 	// Rollback.
 	ending policy.Verb
+
+	becomes *policy.Approved // makes the implicit transaction a block; nil: it is left as it is
+	unended bool             // the block has answers that no Sync came behind yet
 
 	implicit bool // the link has one open that ends with the next Sync
 	wrap     bool // implicit ones are begun by name, as a BEGIN follows in the same message
@@ -32,6 +37,9 @@ type txn struct {
 type savepoint struct {
 	name      string
 	now, kept *values
+	modes     policy.Modes
+	step      int    // that makes it, in the exchange that is to do so
+	portals   uint64 // that were made before it
 }
 
 // mostSavepoints bounds those that a transaction has open.
@@ -51,10 +59,18 @@ func (t *txn) state() proxy.State {
 // open tells whether a transaction is open for the client, or for the link.
 func (t *txn) open() bool { return t.block || t.implicit }
 
-// saved notes that all savepoints were made, trim that those of the last exchange may not
-// have been.
+// saved notes that all savepoints were made.
 func (t *txn) saved() { t.sure = len(t.points) }
-func (t *txn) trim()  { t.points = t.points[:min(t.sure, len(t.points))] }
+
+// trim forgets those that an exchange which failed has not made.
+func (t *txn) trim(done int) {
+	for i := t.sure; i < len(t.points); i++ {
+		if t.points[i].step >= done {
+			t.points = t.points[:i]
+		}
+	}
+	t.saved()
+}
 
 // find gives the place of the youngest savepoint of a name, -1 when there is none.
 func (t *txn) find(name string) int {
@@ -76,7 +92,19 @@ func (s *session) endBlock(committed bool) {
 // settle makes settings last, or undoes those of the transaction that has ended.
 func (s *session) settle(committed bool) {
 	s.portals.drop()
+	s.tx.modes = policy.Modes{}
 	s.set.settle(committed)
+}
+
+// modes are those of the transaction that is open, or that the next statement opens.
+func (s *session) modes() policy.Modes { return merged(s.set.modes(), s.tx.modes) }
+
+// wantBlock warns of what ends with an implicit transaction, which only the statements of one
+// message share. It is done all the same.
+func (s *session) wantBlock(what string) {
+	if !s.tx.block && !s.several {
+		s.notice("25P01", what+" can only be used in transaction blocks")
+	}
 }
 
 // free tells whether a text does nothing but begin or end a transaction, at no cost for the

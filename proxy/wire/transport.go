@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 	"time"
+
+	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // What may be read from a client before it has authenticated, in bytes.
@@ -176,16 +178,29 @@ func (c *client) Write(p []byte) (done int, err error) {
 }
 
 // What is read from a client after its last answer: while it is still sending, a plain close
-// would be answered with a reset, which can overtake what it was told.
+// would be answered with a reset, which can overtake what it was told. Many clients look for
+// an answer to a long message only when they have sent all of it.
 const (
 	lingerTime  = time.Second
 	lingerBytes = 1 << 20
+
+	lingerTimeLong  = 5 * time.Second
+	lingerBytesLong = 128 << 20
 )
+
+// linger is how much is read from a client, and how long, after it was told why it ends.
+func (c *client) linger(f *fatal) (most int64, span time.Duration) {
+	if (f == errMessageLong || f == errNoMemory) && c.key != (proxy.KeyID{}) {
+		return lingerBytesLong, lingerTimeLong
+	}
+	return lingerBytes, lingerTime
+}
 
 // tell tells the client why its connection ends, and gives it a moment to read that.
 func (c *client) tell(f *fatal) {
 	c.phase.Store(uint32(ending))
-	_ = c.conn.SetDeadline(time.Now().Add(lingerTime))
+	most, span := c.linger(f)
+	_ = c.conn.SetDeadline(time.Now().Add(span))
 	f.write(&c.out)
 	if c.out.Flush() != nil {
 		return
@@ -194,6 +209,6 @@ func (c *client) tell(f *fatal) {
 		_ = secured.CloseWrite() // says that this is all
 	}
 	if half, ok := c.socket.Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
-		_, _ = io.CopyN(io.Discard, c.socket.Conn, lingerBytes)
+		_, _ = io.CopyN(io.Discard, c.socket.Conn, most)
 	}
 }

@@ -1,0 +1,74 @@
+package policy_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/tenantgate/tenantgate/policy"
+)
+
+// A refusal calls a statement what people call it, and says what to do, in both dialects.
+func TestRefusalsOfStatements(t *testing.T) {
+	p := compile(t, "default", readSchema(t))
+	for text, want := range map[string]string{
+		"CREATE TEMP TABLE a (b int)":                 "CREATE TABLE",
+		"CREATE TABLE a AS SELECT 1":                  "CREATE TABLE AS",
+		"CREATE MATERIALIZED VIEW a AS SELECT 1":      "CREATE MATERIALIZED VIEW AS",
+		"CREATE AGGREGATE a (b)(c = d)":               "CREATE AGGREGATE",
+		"ALTER TABLE messages ADD a int":              "ALTER TABLE",
+		"ALTER INDEX a SET (fillfactor = 70)":         "ALTER INDEX",
+		"ALTER TABLE messages RENAME TO a":            "ALTER … RENAME",
+		"ALTER VIEW a OWNER TO b":                     "ALTER VIEW",
+		"DROP FOREIGN TABLE a":                        "DROP FOREIGN TABLE",
+		"DROP MATERIALIZED VIEW a":                    "DROP MATERIALIZED VIEW",
+		"DROP TEXT SEARCH DICTIONARY a":               "DROP TEXT SEARCH DICTIONARY",
+		"DROP OPERATOR CLASS a USING b":               "DROP OPERATOR CLASS",
+		"DROP SERVER a":                               "DROP SERVER",
+		"DROP FOREIGN DATA WRAPPER a":                 "DROP FOREIGN DATA WRAPPER",
+		"REVOKE ALL ON messages FROM a":               "GRANT or REVOKE",
+		"TRUNCATE messages":                           "TRUNCATE",
+		"EXPLAIN SELECT 1":                            "EXPLAIN",
+		"ANALYZE":                                     "VACUUM or ANALYZE",
+		"CREATE ACCESS METHOD a TYPE INDEX HANDLER b": "this kind of statement",
+		"WITH a AS (SELECT 1) MERGE INTO b USING a ON true WHEN MATCHED THEN DELETE": "MERGE",
+	} {
+		for _, d := range []policy.Dialect{policy.Interface, policy.Postgres} {
+			r := p.Decide(text, d).Reason
+			if r.Code != policy.StatementNotAllowed || r.Message != want+" is not allowed" || r.Hint == "" {
+				t.Errorf("%s: %+v, want %s", text, r, want)
+			}
+		}
+	}
+}
+
+// So do refusals of parts of a statement: none says what the parser calls it.
+func TestRefusalsOfConstructs(t *testing.T) {
+	p := compile(t, "inject", readSchema(t))
+	for text, want := range map[string]string{
+		"SELECT id INTO TEMP a FROM messages":                                             "SELECT INTO is not supported at 21",
+		"UPDATE messages SET content = 'a' WHERE CURRENT OF c":                            "WHERE CURRENT OF is not supported at 1",
+		"SELECT id FROM messages TABLESAMPLE SYSTEM (10)":                                 "TABLESAMPLE is not supported at 37",
+		"SELECT * FROM JSON_TABLE('{}', '$' COLUMNS (a int))":                             "JSON_TABLE is not supported at 15",
+		"SELECT JSON_VALUE('{}', '$')":                                                    "JSON_EXISTS, JSON_QUERY or JSON_VALUE is not supported at 8",
+		"SELECT JSON_OBJECT('a': 1), JSON_SCALAR(1)":                                      "JSON_OBJECT is not supported at 8",
+		"SELECT JSON_ARRAY(SELECT 1)":                                                     "JSON_ARRAY is not supported at 8",
+		"SELECT JSON_ARRAY(1)":                                                            "JSON_ARRAY is not supported at 8",
+		"SELECT JSON_OBJECTAGG('a': 1)":                                                   "JSON_OBJECTAGG is not supported at 8",
+		"SELECT JSON_ARRAYAGG(1)":                                                         "JSON_ARRAYAGG is not supported at 8",
+		"SELECT JSON('{}')":                                                               "JSON() is not supported at 8",
+		"SELECT JSON_SERIALIZE('{}')":                                                     "JSON_SERIALIZE is not supported at 8",
+		"SELECT '{}' IS JSON":                                                             "IS JSON is not supported at 8",
+		"SELECT XMLSERIALIZE(CONTENT 'a' AS text)":                                        "XMLSERIALIZE is not supported at 8",
+		"SELECT merge_action()":                                                           "MERGE_ACTION() is not supported at 8",
+		"INSERT INTO files (id) OVERRIDING USER VALUE VALUES ('a')":                       "OVERRIDING USER VALUE is not supported at 1",
+		"INSERT INTO files (id) VALUES ('a') ON CONFLICT (id DESC) DO NOTHING":            "ASC or DESC in ON CONFLICT is not supported at 49",
+		"INSERT INTO files (id) VALUES ('a') ON CONFLICT (id NULLS FIRST) DO NOTHING":     "NULLS FIRST or LAST in ON CONFLICT is not supported at 49",
+		"WITH RECURSIVE r(a) AS (SELECT 1) CYCLE a SET b USING c SELECT a FROM r":         "CYCLE is not supported at 16",
+		"WITH RECURSIVE r(a) AS (SELECT 1) SEARCH DEPTH FIRST BY a SET b SELECT a FROM r": "SEARCH is not supported at 16",
+	} {
+		r := p.Decide(text, policy.Postgres).Reason
+		if got := fmt.Sprintf("%s at %d", r.Message, r.Position); r.Code != policy.ConstructNotAllowed || got != want {
+			t.Errorf("%s: %+v, want %s", text, r, want)
+		}
+	}
+}

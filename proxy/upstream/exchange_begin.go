@@ -1,0 +1,79 @@
+package upstream
+
+import (
+	"context"
+	"time"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/frame"
+)
+
+// statementTime bounds a statement whose approval says nothing, such as a COMMIT.
+const statementTime = 5 * time.Second
+
+func (e *exchange) begin(ctx context.Context, l *Link, x *proxy.Exchange, out *frame.Writer) {
+	answers, making := e.answers[:0], e.making[:0]
+	*e = exchange{talk: talk{ctx: ctx}, link: l, of: x, out: out, answers: answers, making: making, start: time.Now()}
+	e.time = e.limit()
+	e.end.sent = -1
+	e.was.held, e.was.opened, e.was.explicit = l.held, l.opened, l.explicit
+	if l.held {
+		e.attach()
+	}
+}
+
+// attach takes the link's connection into use.
+func (e *exchange) attach() {
+	e.s = e.link.lease.session
+	e.attached = time.Now()
+	e.s.wire.begin()
+	e.s.wire.in.Most = maxAnswer
+	for range e.s.statements.deallocate(&e.s.wire) {
+		e.expect(answer{kind: ownClosed})
+		e.pending = true
+	}
+	e.s.alarm.set(e.ctx, time.Now().Add(e.time+grace))
+}
+
+// maxAnswer bounds what is no row, in bytes.
+const maxAnswer = 1 << 20
+
+// keptAnswers is how many answers an exchange keeps memory for.
+const keptAnswers = 256
+
+// forget drops everything that is somebody's.
+func (e *exchange) forget() {
+	clear(e.answers)
+	clear(e.making)
+	answers, making := e.answers[:0], e.making[:0]
+	if cap(answers) > keptAnswers {
+		answers, making = nil, nil
+	}
+	*e = exchange{answers: answers, making: making}
+}
+
+// limit is the time that a statement has.
+func (e *exchange) limit() time.Duration {
+	limit := statementTime
+	if a := e.approved(); a != nil && a.Limits().StatementTimeout > 0 {
+		limit = a.Limits().StatementTimeout
+	}
+	if t := e.of.Timeout; t > 0 && t < limit {
+		limit = t
+	}
+	return limit
+}
+
+// approved is what the exchange's limits come from: that of its first statement.
+func (e *exchange) approved() *policy.Approved {
+	if e.of.Begin != nil {
+		return e.of.Begin
+	}
+	for i := range e.of.Steps {
+		if a := approvedOf(&e.of.Steps[i]); a != nil {
+			return a
+		}
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package upstream
+
+import (
+	"errors"
+	"math"
+	"time"
+
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// settle brings an exchange that failed to its end: what was left out is passed over, and the
+// transaction's state is known.
+func (e *exchange) settle() {
+	w, l := &e.s.wire, e.link
+	switch {
+	case e.broken:
+		return
+	case !w.sent:
+		w.out.Buf = w.out.Buf[:0]
+		l.opened, l.explicit, e.free = e.was.opened, e.was.explicit, !e.was.held
+		return
+	case !e.synced:
+		w.out.Buf = w.out.Buf[:0]
+		if !l.explicit { // it may have succeeded so far, and Sync would commit that
+			w.parse("", "ROLLBACK")
+			w.execute(w.bind("", 0))
+		}
+		w.sync()
+		if w.flush() != nil {
+			e.broken = true
+			return
+		}
+	}
+	if state := e.untilReady(); state != 0 {
+		e.became(state)
+	}
+	for _, p := range e.making { // it may be there, and nobody would know its name
+		if e.s.statements.get(p.sql) != p {
+			e.s.statements.close(p.name)
+		}
+	}
+}
+
+// failure tells what is known about the end of an exchange.
+func (e *exchange) failure(err error) *linkFailure {
+	s, place := e.failing()
+	f := &linkFailure{st: e.statement(s), step: place, client: e.client, ended: e.ended}
+	f.st.writes = f.st.writes || e.link.wrote // what was written before may be committed with it
+	f.failure = failure{
+		err: err, reached: e.reached, unsent: e.s == nil || !e.s.wire.sent, synced: e.synced && !e.link.explicit || e.ended || e.committing, at: e.at,
+		outlived: e.late && !e.deaf && e.s != nil && (!e.s.pooled() || e.reached >= begun), elapsed: time.Since(e.start), readOnly: e.of.ReadOnly,
+		executed: e.reading != nil && (e.reading.kind == rows || e.reading.kind == ownRows || e.reading.kind == readied),
+	}
+	if e.committing && !f.unsent {
+		f.reached = completed // Postgres answers a COMMIT after it has committed
+	}
+	errors.As(err, &f.refused)
+	if f.stale() && e.reading != nil && e.reading.step != nil {
+		e.dropStale(e.reading.step, sqlState(err) == undefinedStatement)
+	}
+	return f
+}
+
+// dropStale forgets what was known of a statement that does not fit the schema any more. A step
+// that is about a portal alone has none.
+func (e *exchange) dropStale(s *proxy.Step, gone bool) {
+	if s.Prepared == nil && !s.Bound.Valid() {
+		return
+	}
+	w := e.wantedFor(s)
+	e.s.statements.drop(e.planKey(w))
+	e.link.pool.descriptions.drop(w.key())
+	if gone {
+		e.s.statements.renew(math.MaxUint64) // somebody dropped the connection's statements: all of them
+	}
+}
+
+// failing is the step that an error is about, and its place: that whose answer was being
+// read, or that which could not be written.
+func (e *exchange) failing() (s *proxy.Step, place int) {
+	if e.reading != nil && e.reading.step != nil {
+		s = e.reading.step
+	} else if e.writing < len(e.of.Steps) {
+		s = &e.of.Steps[e.writing]
+	}
+	for i := range e.of.Steps {
+		if s == &e.of.Steps[i] {
+			return s, i
+		}
+	}
+	return nil, len(e.of.Steps)
+}
+
+// statement is what a step runs, for the errors.
+func (e *exchange) statement(s *proxy.Step) *statement {
+	st := newStatement()
+	switch {
+	case s == nil:
+	case s.Bound.Valid():
+		st.take(s.Bound)
+	case approvedOf(s) != nil:
+		st.takeApproved(approvedOf(s))
+	}
+	st.native, st.limits.StatementTimeout = true, e.time
+	return st
+}

@@ -1,0 +1,110 @@
+package upstream
+
+import (
+	"slices"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// prepare answers at once where it is known what Postgres says of the statement; else
+// Postgres is asked, so that the client learns now what is wrong with it.
+func (e *exchange) prepare(s *proxy.Step) error {
+	if commandOf(s) != policy.NoCommand {
+		e.expect(answer{kind: toldParsed})
+		return nil
+	}
+	w := wantedOf(s.Prepared, s.Prepared.Approved)
+	w.told = nil // of a statement that is new, also where this is tried again
+	if d, known := e.link.pool.descriptions.get(w.key()); known {
+		w.told = &d
+		e.expect(answer{kind: toldParsed})
+		return nil
+	}
+	if err := e.need(policy.NoCommand); err != nil {
+		return err
+	}
+	e.ensure(w, s)
+	e.expect(answer{kind: toldParsed})
+	return nil
+}
+
+// commandOf is what a step's prepared statement does beside statements on rows.
+func commandOf(s *proxy.Step) policy.Verb { return s.Prepared.Approved.Command().Verb }
+
+// ensure gives the name under which the connection has a statement prepared, and has it
+// prepared where it has not. One that is fleeting has no name: it is parsed each time.
+func (e *exchange) ensure(w *wanted, s *proxy.Step) (name string) {
+	kept := e.kept(w)
+	if p := kept.get(e.planKey(w)); p != nil {
+		return p.name
+	}
+	if p := e.isMaking(w); p != nil && p.name != "" {
+		return p.name
+	}
+	p := &plan{sql: e.planKey(w), name: kept.name()}
+	e.making = append(e.making, p)
+	e.review = e.review || w.told != nil && e.changes() // what the client was told may be refused to be so no more
+	e.s.wire.parse(p.name, w.approved.Rewritten(), w.approved.Declared()...)
+	e.s.wire.describe(p.name)
+	e.pending = true
+	e.expect(answer{kind: parsed, step: s, wanted: w, plan: p, epoch: e.link.pool.descriptions.epoch.Load()})
+	e.link.pool.cfg.Recorder.StatementParsed()
+	return p.name
+}
+
+// changes tells whether the transaction has changed something, or may yet.
+func (e *exchange) changes() bool {
+	return e.link.wrote || slices.ContainsFunc(e.of.Steps, func(s proxy.Step) bool { a := approvedOf(&s); return a != nil && a.Writes() })
+}
+
+// kept are the connection's prepared statements, if one of them may be kept; else nil.
+func (e *exchange) kept(w *wanted) *statements {
+	if w.approved.Fleeting() {
+		return nil
+	}
+	return e.s.statements
+}
+
+// describe tells of a statement what is known when its turn has come.
+func (e *exchange) describe(s *proxy.Step) error {
+	switch commandOf(s) {
+	case policy.NoCommand:
+	case policy.Fetch:
+		if err := e.need(policy.Fetch); err != nil {
+			return err
+		}
+		e.s.wire.parse("", s.Prepared.Approved.Rewritten())
+		e.s.wire.describe("")
+		e.pending = true
+		e.expect(answer{kind: fetched, step: s})
+		return nil
+	default:
+		e.expect(answer{kind: toldNothing, step: s})
+		return nil
+	}
+	w := wantedOf(s.Prepared, s.Prepared.Approved)
+	if w.told == nil {
+		if d, known := e.link.pool.descriptions.get(w.key()); known {
+			w.told = &d
+		}
+	}
+	if w.told == nil && (!e.link.held || e.isMaking(w) == nil) {
+		if err := e.need(policy.NoCommand); err != nil {
+			return err
+		}
+		e.ensure(w, s)
+	}
+	e.expect(answer{kind: toldStatement, step: s, wanted: w})
+	return nil
+}
+
+// isMaking gives a statement's plan that was written and not confirmed; nil for none.
+func (e *exchange) isMaking(w *wanted) *plan {
+	for _, p := range e.making {
+		if p.sql == e.planKey(w) {
+			return p
+		}
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package upstream
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// Ensure a transaction does not go on on another connection where its own was given up, though the
+// statement succeeded that a cancel request was for.
+func TestLinkDeafCancellation(t *testing.T) {
+	for name, block := range map[string]bool{"block": true, "implicit": false} {
+		t.Run(name, func(t *testing.T) {
+			db := pgtest.Database(t)
+			admin, err := pgx.Connect(t.Context(), db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = admin.Close(context.Background()) }()
+			if _, err := admin.Exec(t.Context(), linkSchema); err != nil {
+				t.Fatal(err)
+			}
+			r, url := newRelay(t, db)
+			l := link(t, Config{URL: url, MaxConns: 2})
+			first := proxy.Exchange{Steps: []proxy.Step{l.simple("INSERT INTO notes (id) VALUES (60)")}, Commit: block}
+			if block {
+				first.Begin = l.approve("BEGIN")
+			}
+			l.want(first, proxy.Open, "done INSERT 0 1")
+			tx, err := admin.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := tx.Exec(t.Context(), "UPDATE notes SET body = 'y' WHERE id = 2"); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			done := make(chan error, 1)
+			second := proxy.Exchange{Steps: []proxy.Step{l.simple("UPDATE notes SET body = 'x' WHERE id = 2")}, Commit: block}
+			go func() {
+				_, err := l.link.Run(ctx, &second, &l.out)
+				done <- err
+			}()
+			time.Sleep(300 * time.Millisecond) // it waits for the lock
+			r.ignore.Store(true)               // cancel requests go nowhere
+			cancel()
+			time.Sleep(300 * time.Millisecond)
+			_ = tx.Rollback(t.Context())
+			failed := <-done
+			r.ignore.Store(false)
+			if failed == nil {
+				t.Error("what is done in a transaction that is lost is told as done")
+			}
+			if block {
+				_, state, err := l.run(proxy.Exchange{Steps: []proxy.Step{l.simple("INSERT INTO notes (id) VALUES (61)")}, Commit: true})
+				if sqlStateOf(err) != "25P02" || state != proxy.Failed {
+					t.Errorf("%v, state %c", err, state)
+				}
+			}
+			l.link.Close()
+			var n int
+			if err := admin.QueryRow(t.Context(), "SELECT count(*) FROM notes WHERE id IN (60, 61)").Scan(&n); err != nil || n != 0 {
+				t.Errorf("%d rows are there, %v", n, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,94 @@
+package upstream
+
+import (
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/frame"
+)
+
+// parsed reads what Postgres says of a statement, and remembers it.
+func (e *exchange) parsed(a *answer) error {
+	e.at = analysing
+	if err := e.only(frame.ParseComplete); err != nil {
+		return err
+	}
+	d, err := e.description()
+	if err != nil {
+		e.s.statements.close(a.plan.name) // it exists
+		return err
+	}
+	a.plan.said = d
+	if a.plan.name == "" {
+		e.unnamed = a.plan
+	} else {
+		e.s.statements.put(a.plan)
+	}
+	e.link.pool.descriptions.put(a.wanted.key(), d, a.epoch)
+	if told := a.wanted.told; told != nil && !told.equal(d) {
+		e.link.pool.descriptions.drop(a.wanted.key())
+		return changedResult()
+	}
+	a.wanted.told = &d
+	return nil
+}
+
+// changedResult is what Postgres says where a prepared statement's result is of another form
+// than the client was told.
+func changedResult() *proxy.Error {
+	return &proxy.Error{Code: policy.QueryFailed, SQLState: featureNotThere, Message: "cached plan must not change result type", Cause: errStale}
+}
+
+// description reads the types of a statement's parameters and columns.
+func (e *exchange) description() (d described, err error) {
+	kind, body, err := e.next()
+	if err == nil && kind != frame.ParameterDescription {
+		err = e.unexpected(kind)
+	}
+	if err == nil {
+		err = d.readParams(body)
+	}
+	if err != nil {
+		return d, err
+	}
+	kind, body, err = e.next()
+	switch {
+	case err != nil:
+		return d, err
+	case kind == frame.RowDescription:
+		return d, d.readColumns(body)
+	case kind != frame.NoData:
+		return d, e.unexpected(kind)
+	}
+	return d, nil
+}
+
+// fetched tells the client what Postgres says of a FETCH.
+func (e *exchange) fetched() error {
+	e.at = analysing
+	if err := e.only(frame.ParseComplete); err != nil {
+		return err
+	}
+	d, err := e.description()
+	if err != nil {
+		return err
+	}
+	tellParams(e.out, e.reading.step.Prepared.Approved, d)
+	return tellColumns(e.out, d, nil)
+}
+
+// portalTold passes on what Postgres says of a portal.
+func (e *exchange) portalTold() error {
+	kind, body, err := e.next()
+	switch {
+	case err != nil:
+		return err
+	case kind == frame.NoData && e.reading.step.Verb == proxy.Simple:
+		return nil
+	case kind != frame.NoData && kind != frame.RowDescription:
+		return e.unexpected(kind)
+	}
+	at := e.out.Open(kind)
+	e.out.Raw(body)
+	e.out.Shut(at)
+	return nil
+}

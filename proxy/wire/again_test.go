@@ -1,0 +1,87 @@
+package wire
+
+import (
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// Ensure a statement that is run again with its constants takes nothing back that was told
+// done, and tells nothing twice.
+func TestRealAgain(t *testing.T) {
+	const refused = "SELECT array['{}'::json] = array[body::json] FROM notes WHERE 1 = 1" // by Postgres, when it runs
+	w, admin := onPostgres(t)
+	if _, err := admin.Exec(t.Context(), "UPDATE notes SET body = '1'"); err != nil {
+		t.Fatal(err)
+	}
+	w.is(w.query(refused), "columns(?column?:16) ERROR 42883 I")
+	count := func() (n int) {
+		if err := admin.QueryRow(t.Context(), "SELECT count(*) FROM notes WHERE id = 7").Scan(&n); err != nil {
+			t.Error(err)
+		}
+		return n
+	}
+	w.send(step("INSERT INTO notes (id) VALUES (7)")...)
+	w.is(w.query(refused), "parsed bound <INSERT 0 1> columns(?column?:16) ERROR 42883 I")
+	if n := count(); n != 0 {
+		t.Errorf("%d rows of what has failed", n)
+	}
+}
+
+// Ensure a COMMIT ends at once, without a Sync too: the connection is free then.
+func TestRealCommitWithoutSync(t *testing.T) {
+	w, second, _ := twoOnPostgres(t, 1)
+	w.query("BEGIN")
+	w.is(w.query("INSERT INTO notes (id) VALUES (2)"), "<INSERT 0 1> T")
+	w.send(append(step("COMMIT"), &pgproto3.Flush{})...)
+	for told := ""; told != "<COMMIT>"; {
+		m, err := w.front.Receive()
+		if err != nil {
+			t.Fatal(err)
+		}
+		told = inWords(m)
+	}
+	second.is(second.query("SELECT count(*) FROM notes"), "columns(count:20) row(2) <SELECT 1> I")
+	w.is(w.pipe(), "I")
+}
+
+// Ensure nothing of a client stays behind with the service.
+func TestSessionsLeaveNothing(t *testing.T) {
+	s := newSession(greeted(t).client)
+	s.base = t.Context()
+	followed := s.follow().ctx
+	s.leave()
+	if s.end(); followed.Err() == nil {
+		t.Error("a context lives on in that of the service")
+	}
+}
+
+// Ensure what was bound before does not run once the server is not active any more.
+func TestHolderOfPortals(t *testing.T) {
+	w := greeted(t)
+	w.query("BEGIN")
+	w.is(w.pipe(step(all)[:2]...), "parsed bound T")
+	w.gate.inactive = true
+	w.is(w.pipe(&pgproto3.Execute{}), "ERROR 42501 E")
+	w.gate.inactive = false
+	w.query("ROLLBACK")
+	w.query("BEGIN")
+	w.is(w.pipe(step(all)[:2]...), "parsed bound T")
+	w.gate.holder = proxy.Refuse(proxy.Unauthorized, "the key is not valid any more")
+	w.is(w.pipe(&pgproto3.Execute{}), "FATAL 28P01 end")
+}
+
+// Ensure a statement is run again where it is alone, and nowhere else: what was told done
+// before would be undone with it.
+func TestAgainAlone(t *testing.T) {
+	const constant = "SELECT title FROM conversations WHERE title = 'x'"
+	w := greeted(t)
+	w.link.fails["$2"] = told("42804", "without its constant, $2 is the server") // else it has $1 alone
+	w.is(w.query(constant), "columns() row() <SELECT 1> I")
+	w.send(step(all)...)
+	w.is(w.query(constant), "parsed bound row() <SELECT 1> ERROR 42804 I")
+	w.query("BEGIN")
+	w.is(w.query(constant), "ERROR 42804 E")
+}

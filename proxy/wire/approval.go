@@ -1,0 +1,120 @@
+package wire
+
+import (
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// identify asks the gate who the client is now, once for each exchange, unless what it said
+// last stands.
+func (s *session) identify() error {
+	if s.asked {
+		return nil
+	}
+	if s.asked = s.holding.Still(); s.asked {
+		return nil
+	}
+	s.holding = proxy.Holding{}
+	holding, err := s.gate.Holder(s.base, s.c.serverID, s.c.key)
+	if err != nil {
+		refusal := proxy.AsError(err)
+		if refusal.Code == proxy.Unauthorized {
+			return fatalOf(refusal)
+		}
+		return s.rejected(refusal)
+	}
+	if !holding.Server.Active {
+		return s.rejected(proxy.Refuse(proxy.ServerInactive, "this server is not active"))
+	}
+	s.holding, s.subject.Server, s.asked = holding, holding.Server, true
+	return nil
+}
+
+// pay takes one statement off the server's budget, and a place among its running ones
+// where the client has none.
+func (s *session) pay() (err error) {
+	if s.placed {
+		err = s.gate.Pace(s.subject)
+	} else if s.place, err = s.gate.Admit(s.base, s.subject); err == nil {
+		s.placed = true
+	}
+	if err != nil {
+		return s.rejected(err)
+	}
+	s.paid = true
+	return nil
+}
+
+// payOnce pays for what is run, if its Parse has not done so just before.
+func (s *session) payOnce() error {
+	if !s.paid {
+		if err := s.pay(); err != nil {
+			return err
+		}
+	}
+	s.paid = false
+	return nil
+}
+
+// check has the gate decide on a text, for one statement of the budget; texts that only
+// begin and end transactions are free.
+func (s *session) check(text string, types ...uint32) (*policy.Approved, error) {
+	if err := s.payFor(text); err != nil {
+		return nil, err
+	}
+	return s.decide(text, types...)
+}
+
+// payFor pays for a text, if it is not free.
+func (s *session) payFor(text string) error {
+	if err := s.identify(); err != nil || free(text) {
+		return err
+	}
+	err := s.pay()
+	if err != nil && s.tx.failed { // to wait would help nothing
+		return errFailed()
+	}
+	return err
+}
+
+// decide has the gate decide on a text, with the types that the client gives its parameters.
+func (s *session) decide(text string, types ...uint32) (*policy.Approved, error) {
+	if err := s.identify(); err != nil {
+		return nil, err
+	}
+	s.subject.Types = types
+	approved, err := s.gate.Check(s.base, s.subject, text)
+	s.subject.Types = nil
+	if err != nil {
+		return nil, s.rejected(err)
+	}
+	return approved, nil
+}
+
+// bound binds a statement for the client's server.
+func (s *session) bound(approved *policy.Approved, args []policy.Arg) (policy.Bound, error) {
+	bound, reason := approved.Bind(s.subject.Server.ID, args)
+	if reason != nil {
+		return policy.Bound{}, s.rejected(proxy.FromReason(*reason))
+	}
+	if n := bound.Overridden(); n > 0 {
+		s.recorder().Overridden(n)
+	}
+	return bound, nil
+}
+
+func (s *session) recorder() Recorder { return s.c.server.cfg.Recorder }
+
+// rejected counts a statement that does not run. An empty one is no refusal to a client of
+// Postgres.
+func (s *session) rejected(err error) error {
+	refusal := proxy.AsError(err)
+	if refusal.Code == policy.EmptyQuery {
+		return refusal
+	}
+	s.recorder().Rejected(string(refusal.Code), Frontend)
+	if refusal.Code == policy.ForeignServerID {
+		s.recorder().Overridden(1) // refused, not replaced
+	}
+	return refusal
+}

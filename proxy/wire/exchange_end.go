@@ -1,0 +1,137 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// ran takes in what became of an exchange, and gives the error to be told.
+func (s *session) ran(state proxy.State, refusal *proxy.Error) error {
+	s.counted(refusal)
+	if refusal == nil {
+		return s.succeeded(state)
+	}
+	s.forget(s.batch.x.Done)
+	s.locate(refusal)
+	ended := s.tx.ending != policy.NoCommand && state == proxy.Idle
+	s.tx.ending = policy.NoCommand
+	switch {
+	case ended: // the commit itself has failed
+		s.endBlock(false)
+	case s.tx.block:
+		s.tx.failed, s.tx.sent, s.tx.unended = true, state != proxy.Idle, false
+		s.tx.trim(s.batch.x.Done)
+	default:
+		s.undo()
+	}
+	if cause := context.Cause(s.present.ctx); cause != nil {
+		return interrupted(cause, refusal)
+	}
+	return refusal
+}
+
+// succeeded takes in the state after an exchange of which every step was done.
+func (s *session) succeeded(state proxy.State) error {
+	tx := &s.tx
+	switch {
+	case tx.ending != policy.NoCommand:
+		s.endBlock(tx.ending == policy.Commit)
+	case tx.block:
+		tx.failed = tx.failed || state == proxy.Failed
+		tx.saved()
+	default:
+		tx.implicit = !s.batch.x.Commit && state != proxy.Idle // a Parse may need no connection
+		if !tx.implicit {
+			tx.wrapped = false
+		}
+	}
+	return nil
+}
+
+// undo rolls an implicit transaction back.
+func (s *session) undo() {
+	s.link.Rollback()
+	s.tx.implicit, s.tx.wrapped = false, false
+	s.portals.drop()
+	s.settle(false)
+}
+
+// forget drops the statements that were to be prepared by steps that were not done. The unnamed
+// one before stays, unless it is its successor that failed.
+func (s *session) forget(done int) {
+	for i := len(s.batch.notes) - 1; i >= max(done, 0); i-- {
+		n := s.batch.notes[i]
+		if n.made == nil || s.prepared.find(n.made.name) != n.made {
+			continue
+		}
+		s.prepared.drop(n.made)
+		if n.made.name == "" && i > done {
+			s.prepared.unnamed = n.was
+		}
+	}
+}
+
+// counted tells the recorder how the statements of an exchange ended.
+func (s *session) counted(refusal *proxy.Error) {
+	for i, n := range s.batch.notes {
+		code := "ok"
+		if refusal != nil && i >= s.batch.x.Done {
+			code = string(refusal.Code)
+		}
+		if n.kind != "" {
+			s.recorder().Statement(string(n.kind), code)
+		}
+		if code != "ok" {
+			return // the rest was left out
+		}
+	}
+}
+
+// locate notes where in the client's message the step is that failed.
+func (s *session) locate(refusal *proxy.Error) {
+	if done := s.batch.x.Done; done >= 0 && done < len(s.batch.notes) {
+		n := s.batch.notes[done]
+		s.offset, s.taken = n.offset, n.taken
+		if n.line > 0 && s.copied != nil {
+			s.where = s.copied.at(n.line)
+			if s.copied.over {
+				s.recorder().Statement(string(s.copied.insert.Kind()), string(refusal.Code))
+			}
+		}
+	}
+}
+
+// canceled is the SQLSTATE of a statement that was cancelled.
+const canceled = "57014"
+
+// interrupted tells an error by what ended its context, unless the statement came to an end of
+// its own.
+func interrupted(cause error, refusal *proxy.Error) error {
+	early := refusal.SQLState == canceled || refusal.Retryable || refusal.Code == policy.Internal ||
+		refusal.Code == proxy.UpstreamUnavailable || refusal.Code == proxy.StatementTimeout
+	switch {
+	case errors.Is(cause, errClientGone):
+		return errGone
+	case !early, refusal.Unsettled && errors.Is(cause, errCancelled):
+		return refusal
+	case errors.Is(cause, errCancelled):
+		return &proxy.Error{Code: policy.QueryFailed, SQLState: canceled, Message: errCancelled.Error(), Cause: refusal}
+	}
+	return errShutdown.because(refusal)
+}
+
+// refresh has the schema read again, so that the statement can be decided on anew when the
+// client repeats it.
+func (s *session) refresh() {
+	if gate, can := s.gate.(interface {
+		Refresh(ctx context.Context, since time.Time) (bool, error)
+	}); can {
+		_, _ = gate.Refresh(s.base, time.Now()) // the client is told of the change in any case
+	}
+}
+
+var errGone = errors.New("the client is gone")

@@ -1,0 +1,43 @@
+package wire
+
+import (
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// Ensure portals that ROLLBACK TO has ended are gone, and those that were closed meanwhile.
+func TestRealPortalsOfSavepoints(t *testing.T) {
+	bind := []pgproto3.FrontendMessage{&pgproto3.Bind{PreparedStatement: "s", DestinationPortal: "p"}, &pgproto3.Execute{Portal: "p", MaxRows: 1}}
+	w, _ := onPostgres(t)
+	w.query("INSERT INTO notes (id) VALUES (2)")
+	w.is(w.pipe(&pgproto3.Parse{Name: "s", Query: "SELECT id FROM notes ORDER BY id"}), "parsed I")
+	w.query("BEGIN; SAVEPOINT a")
+	w.is(w.pipe(bind...), "bound row(1) *pgproto3.PortalSuspended T")
+	w.query("ROLLBACK TO a")
+	w.is(w.pipe(bind...), "bound row(1) *pgproto3.PortalSuspended T")
+	w.query("ROLLBACK")
+
+	w.query("BEGIN")
+	w.is(w.pipe(bind...), "bound row(1) *pgproto3.PortalSuspended T")
+	w.query("SAVEPOINT a")
+	w.query("SELECT 1/0")
+	w.is(w.pipe(&pgproto3.Close{ObjectType: 'P', Name: "p"}), "closed E")
+	w.query("ROLLBACK TO a")
+	w.is(w.pipe(bind...), "bound row(1) *pgproto3.PortalSuspended T")
+	w.query("ROLLBACK")
+}
+
+// Ensure what was collected of a script that is refused is done as its first statements are.
+func TestRealDeclareBeforeRefused(t *testing.T) {
+	w, _ := onPostgres(t)
+	w.is(w.query("DECLARE c CURSOR FOR SELECT 1; SAVEPOINT a"), "<DECLARE CURSOR> ERROR 25P01 I")
+}
+
+// Ensure a BEGIN behind other statements leaves the unnamed portal.
+func TestRealPortalBeforeBegin(t *testing.T) {
+	w, _ := onPostgres(t)
+	w.is(w.pipe(&pgproto3.Parse{Name: "s", Query: "SELECT id FROM notes"}, &pgproto3.Bind{PreparedStatement: "s"}, &pgproto3.Parse{Query: "BEGIN"},
+		&pgproto3.Bind{DestinationPortal: "p"}, &pgproto3.Execute{Portal: "p"}, &pgproto3.Execute{}), "parsed bound parsed bound <BEGIN> row(1) <SELECT 1> T")
+	w.query("ROLLBACK")
+}

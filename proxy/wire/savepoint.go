@@ -1,0 +1,58 @@
+package wire
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// savepoint sets a savepoint.
+func (s *session) savepoint(approved *policy.Approved, name string) error {
+	if !s.tx.block {
+		return told("25P01", "SAVEPOINT can only be used in transaction blocks")
+	}
+	if len(s.tx.points) >= mostSavepoints {
+		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many savepoints", Hint: "Release some of them."}
+	}
+	if err := s.simple(&part{approved: approved}); err != nil {
+		return err
+	}
+	s.tx.points = append(s.tx.points, savepoint{strings.Clone(name), s.set.now, s.set.kept, s.tx.modes, len(s.batch.x.Steps) - 1, s.portals.made})
+	return nil
+}
+
+// toSavepoint releases a savepoint, or goes back to it.
+func (s *session) toSavepoint(approved *policy.Approved, c policy.Command) error {
+	what := "RELEASE SAVEPOINT"
+	if c.Verb == policy.RollbackTo {
+		what = "ROLLBACK TO SAVEPOINT"
+	}
+	switch {
+	case !s.tx.block:
+		return told("25P01", what+" can only be used in transaction blocks")
+	case !s.tx.sent:
+		return told("3B001", fmt.Sprintf("savepoint %q does not exist", printable(c.Name)))
+	}
+	if err := s.simple(&part{approved: approved}); err != nil {
+		return err
+	}
+	if err := s.exchange(true); err != nil { // within a block a Sync commits nothing
+		return err
+	}
+	at := s.tx.find(c.Name)
+	switch {
+	case c.Verb == policy.Release && at >= 0:
+		s.tx.points = s.tx.points[:at]
+	case c.Verb == policy.RollbackTo:
+		s.tx.failed, s.set.applied = false, nil
+		if at >= 0 {
+			s.set.now, s.set.kept, s.tx.modes = s.tx.points[at].now, s.tx.points[at].kept, s.tx.points[at].modes
+			s.portals.dropSince(s.tx.points[at].portals)
+			s.tx.points = s.tx.points[:at+1]
+		}
+	}
+	s.tx.saved()
+	return nil
+}
