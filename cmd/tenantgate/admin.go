@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/tenantgate/tenantgate/control"
+	"github.com/tenantgate/tenantgate/policies"
 )
 
 // projectCommand manages projects.
@@ -96,11 +98,17 @@ func (f *storeFlags) assigned(c *console, id, policy string) error {
 	return f.done(c, id, "policy set")
 }
 
-// warnOfPolicy says what becomes of a name that a running service does not know.
+// warnOfPolicy says what becomes of a name that a running service does not know, and louder
+// where it is none of the shipped policies', as after a slip of the pen.
 func warnOfPolicy(c *console, policy string) {
-	if policy != "" {
-		fmt.Fprintf(c.Err, "tenantgate: note: each running service must have loaded a policy named %q (see serve --policy); one that has not answers 503\n", policy)
+	if policy == "" {
+		return
 	}
+	tone := "note:"
+	if shipped := policies.Names(); !slices.Contains(shipped, policy) {
+		tone = "warning: this is none of the shipped policies (" + strings.Join(shipped, ", ") + "):"
+	}
+	fmt.Fprintf(c.Err, "tenantgate: %s each running service must have loaded a policy named %q (see serve --policy); a service without it refuses every statement of those that it is assigned to\n", tone, policy)
 }
 
 // tokenCommand manages developers' access tokens.

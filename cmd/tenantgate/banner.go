@@ -17,9 +17,7 @@ func (d *devCommand) announce(c *console, sv *service, home string, demo credent
 	}
 	demo.BaseURL = scheme + "://" + reachable(sv.httpListener.Addr()) + d.BasePath
 	demo.OpsURL = "http://" + reachable(sv.opsListener.Addr())
-	if sv.pgListener != nil {
-		demo.PgURL = pgURL(reachable(sv.pgListener.Addr()), demo.ServerID, demo.APIKey)
-	}
+	demo.PgURL = sv.pgURL(demo.ServerID, demo.APIKey)
 	if d.CredentialsFile != "" {
 		if err := writeJSON(d.CredentialsFile, demo); err != nil {
 			return fmt.Errorf("writing the credentials file: %w", err)
@@ -33,7 +31,7 @@ tenantgate is ready, on an embedded Postgres in %s
   project    %s
   token      %s
   server     %s
-  API key    %s
+  API key    %s%[12]s
 
 Run a statement as this server:
 
@@ -52,8 +50,16 @@ Look an end user up by e-mail, as this server's application:
 
 Ctrl-C stops both. To start afresh, remove %[10]s after that.
 `, home, demo.BaseURL, demo.OpsURL, demo.ProjectID, demo.AccessToken, demo.ServerID, demo.APIKey,
-		os.Args[0], quoted(d.DataDir), d.traces(home), psqlHint(demo.PgURL))
+		os.Args[0], quoted(d.DataDir), d.traces(home), psqlHint(demo.PgURL), keyNote(demo.former))
 	return err
+}
+
+// keyNote tells of a key that somebody has rotated: the new one is known to him alone.
+func keyNote(former bool) string {
+	if former {
+		return "        (no longer valid: it was rotated)"
+	}
+	return ""
 }
 
 // psqlHint tells how to be the server with psql; nothing where no Postgres client can.
@@ -61,7 +67,7 @@ func psqlHint(url string) string {
 	if url == "" {
 		return ""
 	}
-	return "Or be this server with psql, or any driver:\n\n  psql " + url + " -c 'SELECT id, name, email FROM end_users ORDER BY name'\n\n"
+	return "Or be this server with psql, or any driver:\n\n  export DATABASE_URL=" + quoted(url) + "\n  psql \"$DATABASE_URL\" -c 'SELECT id, name, email FROM end_users ORDER BY name'\n\n"
 }
 
 // reachable is a listener's address as a client on this machine may use it.

@@ -12,7 +12,7 @@ import (
 // What the listener answers otherwise than REST does, and why. The list is closed: any other
 // difference is a defect.
 var (
-	sessionCommand = regexp.MustCompile(`(?i)^\s*(begin|start|commit|end|abort|rollback|savepoint|release|set|reset|show|discard|deallocate|declare|fetch|move|close|copy)\b`)
+	sessionCommand = regexp.MustCompile(`(?i)^\s*(begin|start|commit|end|abort|rollback|savepoint|release|set|reset|show|discard|deallocate|unlisten|declare|fetch|move|close|copy)\b`)
 	ofSession      = regexp.MustCompile(`(?i)\b(current_user|session_user|current_catalog|current_setting|pg_backend_pid)\b`)
 )
 

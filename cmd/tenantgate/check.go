@@ -10,14 +10,16 @@ import (
 
 	"github.com/tenantgate/tenantgate/policies"
 	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy/wire"
 )
 
 // checkCommand decides statements without a database: for a project's own CI.
 type checkCommand struct {
-	Policy []string `name:"policy" placeholder:"FILE" help:"Policy file, or the name of a shipped one: default, inject or readonly. Of several, as serve is given them, the first decides. Without one: default."`
-	Schema string   `name:"schema" env:"-" placeholder:"FILE" help:"JSON of the tables that the policy names (policies/README.md shows how to make it); the bundled schema by default."`
-	JSON   bool     `name:"json" env:"-" help:"Print one JSON object per statement."`
-	Files  []string `arg:"" name:"file" help:"SQL files; statements end with a semicolon. - is standard input. Exit code 1: a statement is refused; 2: a file can't be read."`
+	Dialect string   `name:"dialect" env:"-" enum:"rest,postgres" default:"rest" help:"Which way the statements come. rest: parameters are ?, and there are statements on rows alone. postgres: as Postgres clients send them, with $1 and the commands of a session; the names in SET and SHOW are not looked at."`
+	Policy  []string `name:"policy" placeholder:"FILE" help:"Policy file, or the name of a shipped one: default, inject or readonly. Of several, as serve is given them, the first decides. Without one: default, and inject for the dialect postgres."`
+	Schema  string   `name:"schema" env:"-" placeholder:"FILE" help:"JSON of the tables that the policy names (policies/README.md shows how to make it); the bundled schema by default."`
+	JSON    bool     `name:"json" env:"-" help:"Print one JSON object per statement."`
+	Files   []string `arg:"" name:"file" help:"SQL files; statements end with a semicolon. - is standard input. Exit code 1: a statement is refused; 2: a file can't be read."`
 }
 
 // checked is what becomes of one statement. Line and column are the mistake's where one
@@ -27,7 +29,7 @@ type checked struct {
 	Line      int      `json:"line"`
 	Column    int      `json:"column"`
 	Verdict   string   `json:"verdict"`
-	Kind      string   `json:"kind,omitempty"`
+	Kind      string   `json:"kind,omitempty"` // or command, or answered: without the database, whatever the policy
 	Rewritten string   `json:"rewritten,omitempty"`
 	OnlyFor   []string `json:"onlyFor,omitempty"` // the servers whose ids an INSERT holds: another one is refused
 	Code      string   `json:"code,omitempty"`
@@ -70,9 +72,9 @@ func (k *checkCommand) all(c *console) (refused, total int, err error) {
 			return 0, 0, err
 		}
 		at := 0
-		for _, piece := range policy.Split(script) {
+		for _, piece := range policy.Split(script, k.dialect()) {
 			at += strings.Index(script[at:], piece.Text)
-			result := check(p, path, script, at, piece)
+			result := check(p, k.dialect(), path, script, at, piece)
 			at += len(piece.Text)
 			if total++; result.Verdict != "allow" {
 				refused++
@@ -112,10 +114,17 @@ func readScript(path string) (string, error) {
 	return string(src), nil
 }
 
+func (k *checkCommand) dialect() policy.Dialect {
+	if k.Dialect == "postgres" {
+		return policy.Postgres
+	}
+	return policy.Interface
+}
+
 func (k *checkCommand) compile() (*policy.Policy, error) {
 	names := k.Policy
 	if len(names) == 0 {
-		names = []string{"default"}
+		names = []string{map[policy.Dialect]string{policy.Interface: "default", policy.Postgres: "inject"}[k.dialect()]}
 	}
 	files, err := policyFiles(names)
 	if err != nil {
@@ -150,8 +159,12 @@ func (k *checkCommand) schema() (s policy.Schema, err error) {
 }
 
 // check decides the piece that begins at an offset of the script.
-func check(p *policy.Policy, path, script string, offset int, piece policy.Piece) checked {
-	d := p.Decide(piece.Text, policy.Interface)
+func check(p *policy.Policy, dialect policy.Dialect, path, script string, offset int, piece policy.Piece) checked {
+	if dialect == policy.Postgres && wire.Answers(piece.Text) {
+		line, column := lineColumn(script, offset)
+		return checked{File: path, Line: line, Column: column, Verdict: "allow", Kind: "answered"}
+	}
+	d := p.Decide(piece.Text, dialect)
 	if d.Verdict != policy.Allow && d.Reason.Position > 0 {
 		offset += mistakeAt(piece.Text, d.Reason.Position)
 	}
@@ -159,6 +172,9 @@ func check(p *policy.Policy, path, script string, offset int, piece policy.Piece
 	result.Line, result.Column = lineColumn(script, offset)
 	if d.Verdict == policy.Allow {
 		result.Verdict, result.Kind, result.Rewritten, result.OnlyFor = "allow", string(d.Approved.Kind()), d.Approved.Rewritten(), d.Approved.OnlyFor()
+		if d.Approved.Command().Verb != policy.NoCommand {
+			result.Kind = "command"
+		}
 		return result
 	}
 	result.Code, result.Message, result.Hint, result.Position = string(d.Reason.Code), d.Reason.Message, d.Reason.Hint, d.Reason.Position
@@ -174,7 +190,11 @@ func (k *checkCommand) print(c *console, r checked) error {
 		for _, id := range r.OnlyFor {
 			only += fmt.Sprintf("  for server %s only, whose id stands in the text: a placeholder takes any\n", printable(id))
 		}
-		_, err := fmt.Fprintf(c.Out, "%s:%d: allow %s\n  %s\n%s", r.File, r.Line, r.Kind, strings.ReplaceAll(r.Rewritten, "\n", "\n  "), only)
+		rewritten := ""
+		if r.Rewritten != "" {
+			rewritten = "  " + strings.ReplaceAll(r.Rewritten, "\n", "\n  ") + "\n"
+		}
+		_, err := fmt.Fprintf(c.Out, "%s:%d: allow %s\n%s%s", r.File, r.Line, r.Kind, rewritten, only)
 		return err
 	}
 	_, err := fmt.Fprintf(c.Out, "%s:%d:%d: deny %s: %s\n", r.File, r.Line, r.Column, r.Code, r.Message)

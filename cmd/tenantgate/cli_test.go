@@ -113,6 +113,26 @@ func TestConfigZero(t *testing.T) {
 	}
 }
 
+// What Postgres clients send is judged as they send it, and by the policy that they get.
+func TestCheckPostgres(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "statements.sql")
+	script := "BEGIN;\nSELECT version();\nSELECT id FROM messages WHERE id = $1 AND content ? 'a';\n" +
+		"COPY files (name) TO STDOUT;\nUNLISTEN *;\n-- nothing\n;EXPLAIN SELECT 1;\nCOMMIT"
+	if err := os.WriteFile(path, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := command(t, "check", "--dialect", "postgres", path)
+	for _, want := range []string{":1: allow command\n  BEGIN\n", ":2: allow answered\n", ":4: allow command\n  COPY (", ":5: allow command\n",
+		":7:2: deny statement_not_allowed: EXPLAIN is not allowed\n  have it run", ":8: allow command\n  COMMIT\n", "7 statements, "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in exit %d: %s%s", want, code, out, errs)
+		}
+	}
+	if code, out, _ := command(t, "check", path); code != 1 || !strings.Contains(out, "deny statement_not_allowed: BEGIN is not allowed\n  it is for Postgres clients alone") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}
+
 func TestCheck(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "statements.sql")
 	script := "SELECT ';' AS a; -- one;\nSELECT id FROM messages;\n\nSELECT id FROM messages\nWHERE server_id = ?;\n"

@@ -60,6 +60,8 @@ func (c *credentials) renew(ctx context.Context, store *control.Store, path stri
 		return fmt.Errorf("looking at the server's key: %w", err)
 	}
 	if len(v.Keys) > 0 {
+		_, err := store.Application(ctx, c.ServerID, c.APIKey)
+		c.former = proxy.AsError(err).Code == proxy.Unauthorized
 		return nil
 	}
 	key, err := store.RotateKey(ctx, c.ServerID, formerKey)

@@ -163,6 +163,8 @@ type credentials struct {
 	ServerID         string `json:"serverId"`
 	APIKey           string `json:"apiKey"`
 	AdminDatabaseURL string `json:"adminDatabaseUrl,omitempty"`
+
+	former bool // the key is not the server's any more
 }
 
 // writeJSON writes a file that only its owner can read, whole or not at all.

@@ -85,3 +85,24 @@ func TestDemoOfAnEarlierVersion(t *testing.T) {
 		again.stop()
 	}
 }
+
+// TestDemoOfARotatedKey says of a key that was rotated that it is none any more.
+func TestDemoOfARotatedKey(t *testing.T) {
+	in := fresh(t)
+	const note = "no longer valid"
+	if strings.Contains(in.stdout.String(), note) {
+		t.Errorf("%s", in.stdout)
+	}
+	in.cli(t, "server", "rotate-key", in.ServerID)
+	if code := in.stop(); code != 0 {
+		t.Fatalf("exit %d", code)
+	}
+	again, err := launchIn(in.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.stop()
+	if said := again.stdout.String(); !strings.Contains(said, again.APIKey+"        (no longer valid: it was rotated)\n") || strings.Count(said, note) != 1 {
+		t.Errorf("%s", said)
+	}
+}

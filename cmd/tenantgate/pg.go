@@ -98,6 +98,11 @@ func (sv *service) frontends() map[string]string {
 	return map[string]string{wire.Frontend: name}
 }
 
+// wantsScope tells whether the callers of a policy have to name the server themselves.
+func (sv *service) wantsScope(policyName string) bool {
+	return slices.ContainsFunc(sv.files, func(f *policy.File) bool { return f.Name == policyName && f.Scope.Mode != policy.Inject })
+}
+
 // pgAddr is where Postgres clients are listened for, for people.
 func (sv *service) pgAddr() string {
 	if sv.pgListener == nil {
@@ -106,11 +111,28 @@ func (sv *service) pgAddr() string {
 	return sv.pgListener.Addr().String()
 }
 
+// pgURL is what a Postgres client connects to as a server; "" where none is listened for. Who
+// must use TLS is told so: some drivers do without it unless their string asks for it.
+func (sv *service) pgURL(serverID, key string) string {
+	if sv.pgListener == nil {
+		return ""
+	}
+	at := pgURL(reachable(sv.pgListener.Addr()), serverID, key)
+	if sv.settings.pgTLSMode(sv.pgTLS) == wire.TLSRequire {
+		at += "?sslmode=require"
+	}
+	return at
+}
+
 // openWire makes the front end for Postgres' protocol, where one is asked for.
 func (sv *service) openWire(_ context.Context, _ databases) (err error) {
 	s := sv.settings
 	if sv.pgListener == nil {
 		return nil
+	}
+	if name := sv.frontends()[wire.Frontend]; sv.wantsScope(name) {
+		sv.log.Warn("Postgres clients must have the server's id in every statement, by their policy: psql and applications that know nothing of it are refused. Name a policy of mode inject with --pg-policy",
+			"policy", name)
 	}
 	sv.wire, err = wire.New(wire.Config{
 		Gate: sv.gate, Open: func(server string) wire.Link { return sv.pool.Link(server) }, Recorder: sv.metrics, Logger: sv.log,
