@@ -28,12 +28,11 @@ run: build ## start the service on an embedded Postgres; ARGS="--http-addr 127.0
 	@.ci/need postgres
 	bin/tenantgate dev $(ARGS)
 
-test: ## go vet and all tests with the race detector, on a real Postgres; PKG=./policy/... for some
-	@.ci/need gcc postgres promtool psql node sqlsmith
-	$(GO) vet $(PKG)
+test: ## all tests with the race detector, on a real Postgres; PKG=./policy/... for some
+	@.ci/need gcc postgres promtool psql node jdbc sqlsmith
 	PATH="$$PATH:$$(.ci/need --tools)" $(GO) test -race -timeout 15m $(PKG)
 
-clients: ## the part of `make test` in which real clients connect: psql, pgbench, pgx, node-postgres, postgres.js, Kysely
+clients: ## the part of `make test` in which real clients connect: psql, pgbench, pgx, node-postgres, postgres.js, Kysely, JDBC
 	@$(MAKE) --no-print-directory test PKG=./clients
 
 faults: ## the long form of what `make clients` does to a running service: 5,000 idle clients, and hundreds of each fault
@@ -48,10 +47,9 @@ pg-matrix: ## check sets, barrier, walls and doctor on each Postgres of PG_BINS=
 		TENANTGATE_PG_BIN="$$bin" $(GO) test -count=1 ./doctor -mend || exit 1; \
 	done
 
-lint: ## gofmt, go vet and golangci-lint
+lint: ## gofmt and golangci-lint, which has go vet in it
 	@.ci/need gcc linter
 	@unformatted=$$(gofmt -l $(SOURCES)) && { [ -z "$$unformatted" ] || { echo "run gofmt -w on:" $$unformatted; exit 1; }; }
-	$(GO) vet ./...
 	"$$(.ci/need --linter)" run ./...
 
 bench: build ## measure tenantgate beside a bare front, an idiomatic one and pgbench; ARGS="--statement point --out docs/benchmarks.md"

@@ -1,5 +1,5 @@
 // Package clients has real clients do what applications do, through Postgres' own
-// protocol: psql, pgbench, pgx, and the Node clients of folder node, each as it is
+// protocol: psql, pgbench, pgx, JDBC, and the Node clients of folder node, each as it is
 // published. None of them names server_id.
 //
 // The same is done to each target: a plain Postgres that holds one server's rows alone, and

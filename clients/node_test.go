@@ -1,9 +1,7 @@
 package clients_test
 
 import (
-	"encoding/json"
 	"os"
-	"strings"
 	"testing"
 )
 
@@ -17,23 +15,7 @@ func TestNode(t *testing.T) {
 		t.Run(client, func(t *testing.T) {
 			each(t, func(t *testing.T, url string) {
 				out, err := command(t, "", "node", url, "node", "--no-deprecation", client+".mjs")
-				done := 0
-				for line := range strings.Lines(out) {
-					var check struct{ Name, Error string }
-					if json.Unmarshal([]byte(line), &check) != nil {
-						t.Error(line)
-						continue
-					}
-					done++
-					t.Run(check.Name, func(t *testing.T) {
-						if check.Error != "" {
-							t.Error(check.Error)
-						}
-					})
-				}
-				if err != nil || done < 5 {
-					t.Errorf("%d checks, %v", done, err)
-				}
+				checked(t, out, err)
 			})
 		})
 	}
