@@ -32,7 +32,8 @@ func TestMisfit(t *testing.T) {
 		if r := in.query(t, hash); r.status == 200 || strings.Contains(r.body, "argon2id") {
 			t.Errorf("%s: %s", step.alter, r.body)
 		}
-		r := within(t, 503, func() reply { return in.query(t, own) })
+		var r reply
+		waitFor(t, func() bool { r = in.query(t, own); return r.status == 503 })
 		if e := errorOf(t, r); e.Code != "upstream_unavailable" || !strings.Contains(r.body, "does not fit the database's tables") || r.header.Get("Retry-After") == "" || strings.Contains(r.body, "password_hash") {
 			t.Errorf("%s: %s", step.alter, r.body)
 		}

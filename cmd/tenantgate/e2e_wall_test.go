@@ -18,8 +18,7 @@ func TestTheWallIsRequired(t *testing.T) {
 	in := fresh(t, "--rls", "required")
 	step := func(what string, status int, walled string) {
 		t.Helper()
-		waitFor(t, func() bool { return in.query(t, ownUsers).status == status }) // the wall is read once a second
-		r := in.query(t, ownUsers)
+		r := in.waitForStatus(t, status)
 		if status == 200 && !strings.Contains(r.body, `[["ada"],["grace"]]`) || status == 503 && (errorOf(t, r).Code != "upstream_unavailable" || r.header.Get("Retry-After") == "") {
 			t.Errorf("%s: %s", what, r.body)
 		}
@@ -44,6 +43,13 @@ func TestTheWallIsRequired(t *testing.T) {
 	in.admin(t, "ALTER ROLE tenantgate_statement NOBYPASSRLS")
 	step("bound again", 200, "4")
 	in.rotate(t)
+}
+
+// waitForStatus asks until the answer is as the wall stands: it is read once a second.
+func (in *instance) waitForStatus(t *testing.T, status int) (r reply) {
+	t.Helper()
+	waitFor(t, func() bool { r = in.query(t, ownUsers); return r.status == status })
+	return r
 }
 
 // rotate replaces the key while statements run: none of them may miss a row.
@@ -110,12 +116,12 @@ func TestTheWallAsItIs(t *testing.T) {
 	}
 	// Where every row is hidden there is no true answer.
 	in.admin(t, "TRUNCATE tenantgate.wall_keys")
-	within(t, 503, func() reply { return in.query(t, ownUsers) })
+	in.waitForStatus(t, 503)
 	if !strings.Contains(in.stderr(t), "no key to sign with") {
 		t.Errorf("logged %s", in.stderr(t))
 	}
 	in.cli(t, "migrate")
-	if r := within(t, 200, func() reply { return in.query(t, ownUsers) }); !strings.Contains(r.body, "ada") {
+	if r := in.waitForStatus(t, 200); !strings.Contains(r.body, "ada") {
 		t.Errorf("%s", r.body)
 	}
 }
@@ -132,7 +138,7 @@ func TestTheWallIsOff(t *testing.T) {
 	for _, table := range []string{"files", "end_users", "messages", "conversations"} {
 		in.admin(t, "ALTER TABLE public."+table+" DISABLE ROW LEVEL SECURITY")
 	}
-	if r := within(t, 200, func() reply { return in.query(t, ownUsers) }); !strings.Contains(r.body, "ada") {
+	if r := in.waitForStatus(t, 200); !strings.Contains(r.body, "ada") {
 		t.Errorf("%s", r.body)
 	}
 	if _, text := in.ops(t, "/metrics"); !strings.Contains(text, `scoped_tables{walled="true"} 0`) {
