@@ -14,7 +14,7 @@ type Error struct {
 	Code       Code
 	Message    string        // what is wrong and what to do
 	Hint       string        // optional
-	SQLState   string        // Postgres' code, where it raised the error
+	SQLState   string        // Postgres' code, where it raised the error or one of its own fits better than Code's
 	Position   int           // 1-based character of the caller's text; 0: none
 	Constraint string        // the constraint that was violated
 	Table      string        // its table, where the caller's text names that

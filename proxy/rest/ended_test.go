@@ -24,7 +24,7 @@ func TestShutdownKeepsWhatIsKnown(t *testing.T) {
 		mayBeRepeated bool
 	}{
 		"may have committed":        {&proxy.Error{Code: proxy.UpstreamUnavailable, Message: unknown, Cause: errLost}, 503, "shutting_down", "not known", false},
-		"may have, by another code": {&proxy.Error{Code: policy.QueryFailed, SQLState: "57014", Message: unknown}, 503, "shutting_down", "not known", false},
+		"may have, by another code": {&proxy.Error{Code: policy.QueryFailed, SQLState: "08007", Unsettled: true, Message: unknown}, 503, "shutting_down", "not known", false},
 		"did not run":               {&proxy.Error{Code: proxy.UpstreamUnavailable, Message: "the database cannot be reached", Retryable: true}, 503, "shutting_down", "send the request again", true},
 		"says nothing":              {context.Canceled, 503, "shutting_down", "send the request again", true},
 		"had failed":                {&proxy.Error{Code: proxy.ConstraintViolation, SQLState: "23505", Message: "a row with the same key exists"}, 409, "constraint_violation", "same key", false},

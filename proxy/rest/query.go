@@ -183,5 +183,5 @@ const canceled = "57014"
 
 // endedEarly tells errors of a statement that did not come to its own end.
 func endedEarly(e *proxy.Error) bool {
-	return e.SQLState == canceled || e.Code == proxy.UpstreamUnavailable || e.Code == proxy.StatementTimeout
+	return e.SQLState == canceled || e.Unsettled || e.Code == proxy.UpstreamUnavailable || e.Code == proxy.StatementTimeout
 }

@@ -117,7 +117,7 @@ func TestLinkLostAnswer(t *testing.T) {
 				if admin.QueryRow(t.Context(), "SELECT count(*) FROM notes WHERE id = 9").Scan(&n) != nil || n != 1 {
 					t.Fatalf("%d rows", n)
 				}
-				if e := proxy.AsError(err); !strings.Contains(e.Message, "not known") || e.Retryable {
+				if e := proxy.AsError(err); !strings.Contains(e.Message, "not known") || e.SQLState != "08007" || e.Retryable {
 					t.Errorf("it is committed, and told as: %s, to be tried again %v, state %c", e.Message, e.Retryable, state)
 				}
 			}

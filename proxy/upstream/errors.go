@@ -21,6 +21,7 @@ const (
 	checkViolated      = "23514"
 	insufficientRights = "42501"
 	queryCanceled      = "57014"
+	resolutionUnknown  = "08007"
 	protocolViolation  = "08P01"
 	lockNotAvailable   = "55P03"
 	deadlock           = "40P01"

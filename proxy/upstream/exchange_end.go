@@ -22,8 +22,7 @@ func (e *exchange) settle() {
 	case !e.synced:
 		w.out.Buf = w.out.Buf[:0]
 		if !l.explicit { // it may have succeeded so far, and Sync would commit that
-			w.parse("", "ROLLBACK")
-			w.execute(w.bind("", 0))
+			w.undo()
 		}
 		w.sync()
 		if w.flush() != nil {

@@ -41,13 +41,14 @@ func (f *failure) lost(st *statement, what string) *proxy.Error {
 }
 
 // settle gives e for a statement that left nothing behind. Of a write that may have been
-// committed it tells just that, after what happened: e's own words may be to try again.
+// committed it tells just that, after what happened: e's own words may be to try again, and
+// its SQLSTATE one that clients repeat a statement for.
 func (f *failure) settle(st *statement, e *proxy.Error, what string) *proxy.Error {
 	if f.undone(st) {
 		return e
 	}
 	return &proxy.Error{
-		Code: e.Code, Message: what + "; whether the statement took effect is not known", SQLState: e.SQLState, Unsettled: true, Cause: e,
+		Code: e.Code, Message: what + "; whether the statement took effect is not known", SQLState: resolutionUnknown, Unsettled: true, Cause: e,
 	}
 }
 

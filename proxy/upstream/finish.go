@@ -51,8 +51,7 @@ func (r *run) settle() {
 		return
 	}
 	if !r.synced {
-		w.parse("", "ROLLBACK")
-		w.execute(w.bind("", 0))
+		w.undo()
 		w.sync()
 		if w.flush() != nil { // and the transaction fails with the connection
 			r.broken = true

@@ -62,6 +62,12 @@ func (w *wire) executePortal(portal string, most int32) {
 	w.out.Shut(at)
 }
 
+// undo ends the transaction; in a failed batch it is passed over, as all is up to the Sync.
+func (w *wire) undo() {
+	w.parse("", "ROLLBACK")
+	w.execute(w.bind("", 0))
+}
+
 // sync ends the transaction; askNow has what was sent answered without that.
 func (w *wire) sync()   { w.out.Empty(frame.Sync) }
 func (w *wire) askNow() { w.out.Empty(frame.Flush) }

@@ -153,8 +153,7 @@ func (s *session) rollback() error {
 	s.alarm.bound(cancelPatience)
 	defer s.alarm.off()
 	w.begin()
-	w.parse("", "ROLLBACK")
-	w.execute(w.bind("", 0))
+	w.undo()
 	w.sync()
 	if err := w.flush(); err != nil {
 		return err

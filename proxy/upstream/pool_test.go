@@ -240,7 +240,7 @@ func TestDeadNetwork(t *testing.T) {
 	if took := time.Since(start); took > 200*time.Millisecond+grace+2*cancelPatience {
 		t.Errorf("took %s", took)
 	}
-	if e.Retryable || !strings.Contains(e.Message, "not known") {
+	if e.Retryable || !strings.Contains(e.Message, "not known") || e.SQLState != "08007" {
 		t.Errorf("got %+v", e)
 	}
 	r.frozen.Store(false)

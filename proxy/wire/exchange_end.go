@@ -111,7 +111,7 @@ const canceled = "57014"
 // interrupted tells an error by what ended its context, unless the statement came to an end of
 // its own.
 func interrupted(cause error, refusal *proxy.Error) error {
-	early := refusal.SQLState == canceled || refusal.Retryable || refusal.Code == policy.Internal ||
+	early := refusal.SQLState == canceled || refusal.Unsettled || refusal.Retryable || refusal.Code == policy.Internal ||
 		refusal.Code == proxy.UpstreamUnavailable || refusal.Code == proxy.StatementTimeout
 	switch {
 	case errors.Is(cause, errClientGone):
