@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
@@ -14,14 +15,14 @@ import (
 // without a wait, unknown ones are told to come back, and all is well when it returns. The
 // store is away in both ways that networks have: refusing, and silent.
 func TestTheStoreIsAway(t *testing.T) {
-	ways := map[string]func(*relay){
-		"refused": func(r *relay) { r.cut(true) },
-		"silent":  func(r *relay) { r.silent.Store(true) },
+	ways := map[string]func(*pgtest.Relay){
+		"refused": func(r *pgtest.Relay) { r.Cut(true) },
+		"silent":  func(r *pgtest.Relay) { r.Silent.Store(true) },
 	}
 	for name, away := range ways {
 		t.Run(name, func(t *testing.T) {
 			url := controlDB(t)
-			r, through := through(t, url)
+			r, through := pgtest.NewRelay(t, url)
 			s := run(t, Config{ControlURL: through, Cache: CacheConfig{StaleFor: 5 * time.Second}})
 			ctx, m := t.Context(), populate(t, open(t, Config{ControlURL: url}))
 			use := func() error {
@@ -51,7 +52,7 @@ func TestTheStoreIsAway(t *testing.T) {
 			t.Logf("refused after %v", time.Since(gone))
 			wantCode(t, use(), proxy.UpstreamUnavailable)
 			wantCode(t, s.Ready(ctx), proxy.UpstreamUnavailable)
-			r.mend()
+			r.Mend()
 			within(t, 5*time.Second, "recovery", func() bool { return use() == nil && s.Ready(ctx) == nil })
 		})
 	}
@@ -74,20 +75,20 @@ func servesFor(t *testing.T, d time.Duration, use func() error) (slowest time.Du
 // Ensure a revocation that was made while the store was away is seen when it is back.
 func TestRevokedWhileAway(t *testing.T) {
 	url := controlDB(t)
-	r, through := through(t, url)
+	r, through := pgtest.NewRelay(t, url)
 	s := run(t, Config{ControlURL: through})
 	direct := open(t, Config{ControlURL: url})
 	ctx, m := t.Context(), populate(t, direct)
 	settle(t, s)
 	_, err := s.Developer(ctx, m.text)
 	wantCode(t, err, "")
-	r.cut(true)
+	r.Cut(true)
 	time.Sleep(confirmWindow)
 	wantCode(t, direct.RevokeToken(ctx, m.token.ID), "")
 	time.Sleep(2 * awayFor)
 	_, err = s.Developer(ctx, m.text)
 	wantCode(t, err, "") // it can't know
-	r.mend()
+	r.Mend()
 	took := within(t, 3*time.Second, "revocation", func() bool {
 		_, err := s.Developer(ctx, m.text)
 		return err != nil && proxy.AsError(err).Code == proxy.Unauthorized // until it answers, it may be unavailable
@@ -97,20 +98,20 @@ func TestRevokedWhileAway(t *testing.T) {
 
 // Ensure a store that nobody runs is ready while it answers, and not because it once did.
 func TestReadyWithoutRun(t *testing.T) {
-	r, through := through(t, controlDB(t))
+	r, through := pgtest.NewRelay(t, controlDB(t))
 	s := open(t, Config{ControlURL: through})
 	wantCode(t, s.Ready(t.Context()), "")
-	r.cut(true)
+	r.Cut(true)
 	wantCode(t, s.Ready(t.Context()), proxy.UpstreamUnavailable)
 }
 
 // Ensure a store that is silent costs a bounded number of goroutines, whoever knocks.
 func TestGoroutinesWhileAway(t *testing.T) {
 	url := controlDB(t)
-	r, through := through(t, url)
+	r, through := pgtest.NewRelay(t, url)
 	s := run(t, Config{ControlURL: through})
 	settle(t, s)
-	r.silent.Store(true)
+	r.Silent.Store(true)
 	time.Sleep(200 * time.Millisecond)
 	before := runtime.NumGoroutine()
 	var all sync.WaitGroup
@@ -182,10 +183,10 @@ func TestAFloodDoesNotDisturbTheKnown(t *testing.T) {
 // when they did not happen.
 func TestClosing(t *testing.T) {
 	url := controlDB(t)
-	r, through := through(t, url)
+	r, through := pgtest.NewRelay(t, url)
 	s := open(t, Config{ControlURL: through})
 	m := populate(t, s)
-	r.silent.Store(true)
+	r.Silent.Store(true)
 	var all sync.WaitGroup
 	for range 5 {
 		all.Go(func() {

@@ -170,7 +170,7 @@ func TestURLsAreNotTold(t *testing.T) {
 
 func TestTheLookupsDatabaseIsAway(t *testing.T) {
 	url, roles := bundledDB(t)
-	r, through := through(t, pgtest.As(t, url, roles.Lookup, "secret"))
+	r, through := pgtest.NewRelay(t, pgtest.As(t, url, roles.Lookup, "secret"))
 	l := openLookup(t, LookupConfig{URL: through, Timeout: 300 * time.Millisecond})
 	exec(t, url, `INSERT INTO end_users (server_id, email) VALUES ('a', 'bob@x')`)
 	away := func() {
@@ -182,11 +182,11 @@ func TestTheLookupsDatabaseIsAway(t *testing.T) {
 			t.Errorf("got %+v after %v", e, time.Since(began))
 		}
 	}
-	r.silent.Store(true)
+	r.Silent.Store(true)
 	away()
-	r.cut(true)
+	r.Cut(true)
 	away()
-	r.mend()
+	r.Mend()
 	within(t, 3*time.Second, "recovery", func() bool { _, err := l.ByEmail(t.Context(), "a", "bob@x"); return err == nil })
 	exec(t, url, "ALTER ROLE "+roles.Lookup+" PASSWORD 'another'") // the login is refused: about the connection, not the look-up
 	l.pool.Reset()

@@ -224,7 +224,7 @@ func TestKeysAreFollowed(t *testing.T) {
 // Ensure a store without keys, or one that is away, does not keep a process from working.
 func TestWithoutKeysOfTheWall(t *testing.T) {
 	url := controlDB(t)
-	r, through := through(t, url)
+	r, through := pgtest.NewRelay(t, url)
 	s := run(t, Config{ControlURL: through})
 	if _, known := s.WallKey(); known {
 		t.Error("a key of nowhere")
@@ -235,10 +235,10 @@ func TestWithoutKeysOfTheWall(t *testing.T) {
 	}
 	exec(t, url, "INSERT INTO tenantgate.wall_keys (id, secret) VALUES (1, decode(repeat('0f', 32), 'hex'))")
 	within(t, time.Second, "the key", func() bool { _, known := s.WallKey(); return known })
-	r.cut(true)
+	r.Cut(true)
 	time.Sleep(confirmWindow)
 	if _, known := s.WallKey(); !known {
 		t.Error("the key is forgotten while the store is away")
 	}
-	r.mend()
+	r.Mend()
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
@@ -31,12 +32,12 @@ func TestChangesAreSeenByPollingAlone(t *testing.T) {
 // Ensure the same when the connection that listens is there but says nothing any more.
 func TestChangesAreSeenWhenTheListenerIsDeaf(t *testing.T) {
 	url := controlDB(t)
-	r, lost := through(t, url)
+	r, lost := pgtest.NewRelay(t, url)
 	s := open(t, Config{ControlURL: url})
 	s.listener = must[*pgx.ConnConfig](t)(pgx.ParseConfig(lost))
 	runStore(t, s)
 	settle(t, s)
-	r.silent.Store(true)
+	r.Silent.Store(true)
 	watch(t, url, s, 3, time.Second)
 }
 
@@ -159,12 +160,12 @@ func TestAGapInTheAnnouncements(t *testing.T) {
 // Ensure the store is not taken to be away when only the watchers' connections fail.
 func TestOnlyTheWatchersFail(t *testing.T) {
 	url := controlDB(t)
-	r, lost := through(t, url)
+	r, lost := pgtest.NewRelay(t, url)
 	s := open(t, Config{ControlURL: url})
 	broken := must[*pool](t)(openPool(t.Context(), lost, 1, "test"))
 	s.watcher.Close()
 	s.watcher, s.listener = broken, must[*pgx.ConnConfig](t)(pgx.ParseConfig(lost))
-	r.cut(true)
+	r.Cut(true)
 	runStore(t, s)
 	time.Sleep(confirmWindow)
 	watch(t, url, s, 1, time.Second)

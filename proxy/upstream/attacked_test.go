@@ -3,74 +3,14 @@ package upstream
 import (
 	"bytes"
 	"context"
-	"net"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
 	"github.com/tenantgate/tenantgate/proxy"
 )
-
-// cutter passes bytes between clients and the server. Where the server's hold what it waits
-// for, it ends that connection in their place.
-type cutter struct {
-	net.Listener
-	at atomic.Pointer[string]
-	wg sync.WaitGroup
-}
-
-func newCutter(t *testing.T, databaseURL string) (*cutter, string) {
-	t.Helper()
-	cfg, err := pgconn.ParseConfig(databaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	network, target := pgconn.NetworkAddress(cfg.Host, cfg.Port)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &cutter{Listener: l}
-	c.wg.Go(func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
-			}
-			server, err := net.Dial(network, target)
-			if err != nil {
-				_ = client.Close()
-				continue
-			}
-			c.wg.Go(func() { c.pass(server, client, false) })
-			c.wg.Go(func() { c.pass(client, server, true) })
-		}
-	})
-	t.Cleanup(func() { _ = l.Close(); c.wg.Wait() })
-	return c, "postgres://" + cfg.User + ":" + cfg.Password + "@" + l.Addr().String() + "/" + cfg.Database + "?sslmode=disable"
-}
-
-func (c *cutter) pass(to, from net.Conn, answers bool) {
-	defer func() { _, _ = to.Close(), from.Close() }()
-	buf := make([]byte, 64<<10)
-	for {
-		n, err := from.Read(buf)
-		if err != nil {
-			return
-		}
-		if at := c.at.Load(); answers && at != nil && bytes.Contains(buf[:n], []byte(*at)) && c.at.CompareAndSwap(at, nil) {
-			return
-		}
-		if _, err := to.Write(buf[:n]); err != nil {
-			return
-		}
-	}
-}
 
 // Of a change that may have been committed nobody is told that it was not.
 func TestLinkLostAnswer(t *testing.T) {
@@ -101,13 +41,13 @@ func TestLinkLostAnswer(t *testing.T) {
 			if _, err := admin.Exec(t.Context(), linkSchema); err != nil {
 				t.Fatal(err)
 			}
-			cut, url := newCutter(t, db)
+			r, url := pgtest.NewRelay(t, db)
 			l := link(t, Config{URL: url})
 			l.run(proxy.Exchange{Steps: []proxy.Step{l.simple("SELECT body FROM notes")}, Commit: true})
 			all := c.steps(l)
 			for i, x := range all {
 				if i == len(all)-1 {
-					cut.at.Store(&c.at)
+					r.Watch.Store(new(func(p pgtest.Part) bool { return !p.Answer || !bytes.Contains(p.Bytes, []byte(c.at)) }))
 				}
 				_, state, err := l.run(x)
 				if i < len(all)-1 {

@@ -91,16 +91,16 @@ func TestCancellationHitsNobodyElse(t *testing.T) {
 // Ensure a connection is not used again when its cancellation was not confirmed: here
 // the request is never answered, and the statement ends well by itself.
 func TestUnconfirmedCancellation(t *testing.T) {
-	r, through := newRelay(t, pgtest.Database(t))
+	r, through := pgtest.NewRelay(t, pgtest.Database(t))
 	b := setup(t, Config{URL: through, MaxConns: 1}, "")
 	pid := b.must(sel("SELECT pg_backend_pid()"))
-	r.ignore.Store(true)
+	r.Ignore.Store(true)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if _, err := b.pool.query(ctx, sel("SELECT pg_sleep(0.5)"), Encoding{}, nil); err != nil {
 		t.Errorf("the statement ended: %v", err)
 	}
-	r.ignore.Store(false)
+	r.Ignore.Store(false)
 	if again := b.must(sel("SELECT pg_backend_pid()")); again == pid {
 		t.Error("the connection was used again")
 	}

@@ -25,7 +25,7 @@ func TestLinkDeafCancellation(t *testing.T) {
 			if _, err := admin.Exec(t.Context(), linkSchema); err != nil {
 				t.Fatal(err)
 			}
-			r, url := newRelay(t, db)
+			r, url := pgtest.NewRelay(t, db)
 			l := link(t, Config{URL: url, MaxConns: 2})
 			first := proxy.Exchange{Steps: []proxy.Step{l.simple("INSERT INTO notes (id) VALUES (60)")}, Commit: block}
 			if block {
@@ -47,12 +47,12 @@ func TestLinkDeafCancellation(t *testing.T) {
 				done <- err
 			}()
 			time.Sleep(300 * time.Millisecond) // it waits for the lock
-			r.ignore.Store(true)               // cancel requests go nowhere
+			r.Ignore.Store(true)               // cancel requests go nowhere
 			cancel()
 			time.Sleep(300 * time.Millisecond)
 			_ = tx.Rollback(t.Context())
 			failed := <-done
-			r.ignore.Store(false)
+			r.Ignore.Store(false)
 			if failed == nil {
 				t.Error("what is done in a transaction that is lost is told as done")
 			}

@@ -1,12 +1,14 @@
 package upstream
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -213,14 +215,23 @@ func TestPasswordFile(t *testing.T) {
 	b.fail(sel("SELECT 1"), proxy.UpstreamUnavailable)
 }
 
+// preparation is what a session sends first once it is connected.
+const preparation = "tg_prelude"
+
 // Ensure a database that stops answering while a connection is being made ready does not
 // hold the connection's place for good.
 func TestDeadWhileConnecting(t *testing.T) {
-	r, through := newRelay(t, pgtest.Database(t))
-	r.armed.Store(true)
+	r, through := pgtest.NewRelay(t, pgtest.Database(t))
+	var once atomic.Bool
+	r.Watch.Store(new(func(p pgtest.Part) bool {
+		if bytes.Contains(p.Bytes, []byte(preparation)) && once.CompareAndSwap(false, true) {
+			r.Silent.Store(true)
+		}
+		return true
+	}))
 	b := setup(t, Config{URL: through, MaxConns: 1, AcquireTimeout: 300 * time.Millisecond, ConnectTimeout: 500 * time.Millisecond}, "")
 	b.fail(sel("SELECT 1"), proxy.UpstreamUnavailable)
-	r.frozen.Store(false)
+	r.Silent.Store(false)
 	b.eventually("the pool recovers", func() bool { _, err := b.query(sel("SELECT 1")); return err == nil })
 }
 
@@ -228,10 +239,10 @@ func TestDeadWhileConnecting(t *testing.T) {
 // is open says so, and that the pool recovers.
 func TestDeadNetwork(t *testing.T) {
 	db := pgtest.Database(t)
-	r, through := newRelay(t, db)
+	r, through := pgtest.NewRelay(t, db)
 	b := setup(t, Config{URL: through, MaxConns: 1, AcquireTimeout: 3 * time.Second, ConnectTimeout: time.Second}, "")
 	b.must(sel("SELECT 1"))
-	r.frozen.Store(true)
+	r.Silent.Store(true)
 	start := time.Now()
 	st := write("update", false, "UPDATE t SET a = 1")
 	st.limits.StatementTimeout = 200 * time.Millisecond
@@ -243,7 +254,7 @@ func TestDeadNetwork(t *testing.T) {
 	if e.Retryable || !strings.Contains(e.Message, "not known") || e.SQLState != "08007" {
 		t.Errorf("got %+v", e)
 	}
-	r.frozen.Store(false)
+	r.Silent.Store(false)
 	b.eventually("the pool recovers", func() bool { _, err := b.query(sel("SELECT 1")); return err == nil })
 	if b.rec.class(classNetwork) == 0 {
 		t.Errorf("counted %v", b.rec.errors)

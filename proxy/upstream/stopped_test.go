@@ -91,10 +91,10 @@ func TestGoneBeforeTheWrite(t *testing.T) {
 	if _, err := admin.Exec(t.Context(), "CREATE TABLE t (a int)"); err != nil {
 		t.Fatal(err)
 	}
-	r, through := newRelay(t, db)
+	r, through := pgtest.NewRelay(t, db)
 	b := setup(t, Config{MaxConns: 1, URL: through}, "")
 	b.must(sel("SELECT 1"))
-	r.slow.Store(true)
+	r.Watch.Store(new(func(pgtest.Part) bool { time.Sleep(200 * time.Millisecond); return true }))
 	why := &proxy.Error{Code: proxy.ShuttingDown, Message: "send the request again", Retryable: true, RetryAfter: time.Second}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(100*time.Millisecond, func() { cancel(why) })
@@ -102,7 +102,7 @@ func TestGoneBeforeTheWrite(t *testing.T) {
 	if e := refusal(t, err, proxy.ShuttingDown, "a write that was only described"); !e.Retryable || e.Message != why.Message {
 		t.Errorf("got %+v", e)
 	}
-	r.slow.Store(false)
+	r.Watch.Store(nil)
 	var rows int
 	if err := admin.QueryRow(t.Context(), "SELECT count(*) FROM t").Scan(&rows); err != nil || rows != 0 {
 		t.Errorf("%d rows, %v", rows, err)
