@@ -90,8 +90,8 @@ func TestDemoOfAnEarlierVersion(t *testing.T) {
 func TestDemoOfARotatedKey(t *testing.T) {
 	in := fresh(t)
 	const note = "no longer valid"
-	if strings.Contains(in.stdout.String(), note) {
-		t.Errorf("%s", in.stdout)
+	if said := in.banner(t); strings.Contains(said, note) {
+		t.Errorf("%s", said)
 	}
 	in.cli(t, "server", "rotate-key", in.ServerID)
 	if code := in.stop(); code != 0 {
@@ -102,7 +102,7 @@ func TestDemoOfARotatedKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.stop()
-	if said := again.stdout.String(); !strings.Contains(said, again.APIKey+"        (no longer valid: it was rotated)\n") || strings.Count(said, note) != 1 {
+	if said := again.banner(t); !strings.Contains(said, again.APIKey+"        (no longer valid: it was rotated)\n") || strings.Count(said, note) != 1 {
 		t.Errorf("%s", said)
 	}
 }

@@ -17,6 +17,20 @@ func (in *instance) stderr(t testing.TB) string {
 	return string(said)
 }
 
+// banner gives what a start prints, up to the last of it, which comes when it is ready.
+func (in *instance) banner(t testing.TB) (said string) {
+	t.Helper()
+	waitFor(t, func() bool {
+		src, err := os.ReadFile(filepath.Join(in.dir, "stdout.log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		said = string(src)
+		return strings.Contains(said, "Ctrl-C stops both.")
+	})
+	return said
+}
+
 // TestMisfit renames under a running service what its policies go by. What they kept
 // secret under one name must not be readable under another: they serve nothing until
 // they fit again.

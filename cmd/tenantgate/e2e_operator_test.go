@@ -136,7 +136,7 @@ func TestOperatorsWords(t *testing.T) {
 			t.Errorf("%v: exit %d: %s%s\nwant %q", args, code, out, errs, want)
 		}
 	}
-	banner := in.stdout.String()
+	banner := in.banner(t)
 	for _, want := range []string{"embedded Postgres in " + data + "\n", "project list --data-dir " + data, "To start afresh, remove " + data} {
 		if !strings.Contains(banner, want) {
 			t.Errorf("no %q in %s", want, banner)

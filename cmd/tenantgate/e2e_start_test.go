@@ -145,9 +145,10 @@ func TestKilled(t *testing.T) {
 // TestPrintedCurl runs what the first start prints.
 func TestPrintedCurl(t *testing.T) {
 	in := sharedInstance(t)
-	commands := regexp.MustCompile(`(?s)  (curl -s .*?)\n\n`).FindAllStringSubmatch(in.stdout.String(), -1)
+	said := in.banner(t)
+	commands := regexp.MustCompile(`(?s)  (curl -s .*?)\n\n`).FindAllStringSubmatch(said, -1)
 	if len(commands) != 2 {
-		t.Fatalf("%d commands in %s", len(commands), in.stdout)
+		t.Fatalf("%d commands in %s", len(commands), said)
 	}
 	for i, want := range []string{`["ada","Ada Lovelace","ada@example.com"]`, `"username":"ada"`} {
 		out, err := exec.Command("bash", "-c", commands[i][1]).CombinedOutput()

@@ -28,7 +28,6 @@ type instance struct {
 	dir      string
 	contract *resttest.Contract
 	stop     func() int // stops it and gives its exit code
-	stdout   *bytes.Buffer
 }
 
 // shared is the instance that most tests use, with rate and concurrency limits lifted.
@@ -109,19 +108,24 @@ func launchIn(dir string, flags ...string) (*instance, error) {
 	file := filepath.Join(dir, "credentials.json")
 	_ = os.Remove(file)
 	ctx, cancel := context.WithCancel(context.Background())
+	stdout, err := os.Create(filepath.Join(dir, "stdout.log"))
+	if err != nil {
+		cancel()
+		return nil, err
+	}
 	stderr, err := os.Create(filepath.Join(dir, "stderr.log"))
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	in := &instance{dir: dir, stdout: &bytes.Buffer{}}
+	in := &instance{dir: dir}
 	exited := make(chan int, 1)
 	args := append([]string{"dev", "--data-dir", filepath.Join(dir, "data"), "--credentials-file", file,
 		"--http-addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0", "--pg-addr=127.0.0.1:0"}, flags...)
-	go func() { exited <- run(ctx, args, console{in.stdout, stderr}) }()
+	go func() { exited <- run(ctx, args, console{stdout, stderr}) }()
 	in.stop = sync.OnceValue(func() int {
 		cancel()
-		defer func() { _ = stderr.Close() }()
+		defer func() { _, _ = stdout.Close(), stderr.Close() }()
 		return <-exited
 	})
 	deadline := time.After(60 * time.Second)
