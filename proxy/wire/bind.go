@@ -94,7 +94,8 @@ func (s *session) readBind(body []byte) (m bindMessage, err error) {
 	count := scan.Int16()
 	first := len(s.batch.args)
 	for i := 0; i < count && !scan.Broken(); i++ {
-		s.batch.args = append(s.batch.args, argOf(scan.Value(), m.binary(i)))
+		value := scan.Value()
+		s.batch.args = append(s.batch.args, argOf(value, value == nil, m.binary(i)))
 	}
 	m.args = s.batch.args[first:len(s.batch.args):len(s.batch.args)]
 	results := scan.Int16()
@@ -136,10 +137,11 @@ func (m *bindMessage) checkFormats() error {
 	return nil
 }
 
-// argOf gives a value as an argument; nil is NULL.
-func argOf(value []byte, isBinary bool) policy.Arg {
+// argOf gives a value as an argument. Whether it is NULL its bytes don't tell: where there are
+// none, nil is as good as any.
+func argOf(value []byte, isNull, isBinary bool) policy.Arg {
 	switch {
-	case value == nil:
+	case isNull:
 		return policy.Arg{Kind: policy.Null}
 	case isBinary:
 		return policy.Arg{Kind: policy.Binary, Text: view(value)}

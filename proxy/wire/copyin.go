@@ -167,10 +167,7 @@ func (c *copying) insertRow(r *rowValues) error {
 	b := &c.s.batch
 	first, start := len(b.args), 0
 	for i, end := range r.ends {
-		arg := policy.Arg{Kind: policy.Null}
-		if !r.nulls[i] {
-			arg = argOf(b.keep(r.memory[start:end:end]), c.style.Format == policy.CopyBinary)
-		}
+		arg := argOf(b.keep(r.memory[start:end:end]), r.nulls[i], c.style.Format == policy.CopyBinary)
 		b.args, start = append(b.args, arg), end
 	}
 	if err := c.s.identify(); err != nil {

@@ -31,9 +31,9 @@ func TestCopy(t *testing.T) {
 	w.is(w.copied(copyFiles, "a\tb\tc\n"), "copyin0 [0 0 0] <COPY 1> I")
 	w.is(w.link.did(), `quiet ["a" "b" "c"] say sync`)
 	w.is(w.copied(copyFiles, "a\tb\t\\N\nd\te\t", "f\\tg\\x41\\\\\\101\n\\.\nrest"), "copyin0 [0 0 0] <COPY 2> I")
-	w.is(w.link.did(), `quiet ["a" "b" ""] quiet ["d" "e" "f\tgA\\A"] say sync`)
+	w.is(w.link.did(), `quiet ["a" "b" null] quiet ["d" "e" "f\tgA\\A"] say sync`)
 	w.is(w.copied(copyFiles+" (FORMAT csv, HEADER)", "x,y,z\r\na,\"b\r\n\"\"q\"\"\",\r\n\"\",c,d\r\n"), "copyin0 [0 0 0] <COPY 2> I")
-	w.is(w.link.did(), `quiet ["a" "b\r\n\"q\"" ""] quiet ["" "c" "d"] say sync`)
+	w.is(w.link.did(), `quiet ["a" "b\r\n\"q\"" null] quiet ["" "c" "d"] say sync`)
 	w.is(w.copied(copyFiles), "copyin0 [0 0 0] <COPY 0> I")
 	w.is(w.copied(copyFiles, "a\tb\n"), "copyin0 [0 0 0] ERROR 22P04 COPY messages, line 1 I")
 	w.is(w.copied(copyFiles, "a\tb\tc\td\n"), "copyin0 [0 0 0] ERROR 22P04 COPY messages, line 1 I")
@@ -43,6 +43,25 @@ func TestCopy(t *testing.T) {
 	w.is(w.copied(copyFiles+"; "+all, "a\tb\tc\n"), "copyin0 [0 0 0] <COPY 1> columns() row() <SELECT 1> I")
 	if n := w.tally.of("statement insert ok"); n == 0 {
 		t.Error("not counted")
+	}
+}
+
+// Nothing is not NULL, even where it is the first that is kept of what a client sends, or
+// the first after memory was given back.
+func TestCopyNothing(t *testing.T) {
+	for options, c := range map[string]struct{ data, want string }{
+		"":                 {"\t\\N\t\n", `quiet ["" null ""] say sync`},
+		" (FORMAT csv)":    {"\"\",,\"\"\n", `quiet ["" null ""] say sync`},
+		" (NULL 'none')":   {"\tnone\t\n", `quiet ["" null ""] say sync`},
+		" (FORMAT binary)": {binaryCopy([]string{"", "null", ""}), `quiet ["" null ""] say sync`},
+	} {
+		w := greeted(t)
+		for range 2 {
+			w.is(strings.ReplaceAll(w.copied(copyFiles+options, c.data), "1 [1 1 1]", "0 [0 0 0]"), "copyin0 [0 0 0] <COPY 1> I")
+			w.is(w.link.did(), c.want)
+			w.copied(copyFiles, strings.Repeat("a\tb\t"+strings.Repeat("c", 1000)+"\n", 90))
+			w.link.did()
+		}
 	}
 }
 
@@ -106,7 +125,7 @@ func TestCopyBinary(t *testing.T) {
 	text := copyFiles + " (FORMAT binary)"
 	data := binaryCopy([]string{"a", "b", "c"}, []string{"d", "null", ""})
 	w.is(w.copied(text, data), "copyin1 [1 1 1] <COPY 2> I")
-	w.is(w.link.did(), `quiet ["a" "b" "c"] quiet ["d" "" ""] say sync`)
+	w.is(w.link.did(), `quiet ["a" "b" "c"] quiet ["d" null ""] say sync`)
 	w.is(w.copied(text, strings.Split(data, "")...), "copyin1 [1 1 1] <COPY 2> I")
 	w.is(w.copied(text, data[:len(data)-2]), "copyin1 [1 1 1] <COPY 2> I")
 	w.is(w.copied(text, data[:len(data)-3]), "copyin1 [1 1 1] ERROR 22P04 COPY messages, line 3 I")

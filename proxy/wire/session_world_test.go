@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -162,11 +163,15 @@ func (l *scripted) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer
 		if hasArgs && len(step.Bound.Params()) > 0 {
 			var values []string
 			for _, p := range step.Bound.Params() {
-				if p.Index >= 0 {
-					values = append(values, p.Value.Text)
+				switch {
+				case p.Index < 0:
+				case p.Value.Kind == policy.Null:
+					values = append(values, "null")
+				default:
+					values = append(values, strconv.Quote(p.Value.Text))
 				}
 			}
-			said = append(said, fmt.Sprintf("%q", values))
+			said = append(said, fmt.Sprint(values))
 		}
 		for word, err := range l.fails {
 			if strings.Contains(sql, word) || word == step.Portal && step.Verb == proxy.Execute {
