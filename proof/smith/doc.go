@@ -11,6 +11,7 @@
 // DETAIL, is not looked at further. The answer to all else must be the one of a database that
 // holds the server's rows alone: columns, rows, command tag and SQLSTATE. A statement is
 // unsettled, and not compared, where that database itself answers in more than one way, or
-// as tenantgate did with another plan; or where only one of the two answers is an error of
+// as tenantgate did with another plan; where it does once each `limit 1 offset n` is told which
+// row to take; or where only one of the two answers is an error of
 // values, and tenantgate in front of the server's rows alone gives its answer too.
 package smith

@@ -25,7 +25,7 @@ func (r *replay) compare(ctx context.Context, statement string, got answer) erro
 		r.report.Compared++
 		return nil
 	}
-	for _, settle := range []func(context.Context, string, answer, answer) (bool, error){r.repeated, r.varied, r.unlimited, r.behind} {
+	for _, settle := range []func(context.Context, string, answer, answer) (bool, error){r.repeated, r.varied, r.unlimited, r.pinned, r.behind} {
 		settled, err := settle(ctx, statement, got, first)
 		if err != nil {
 			return fmt.Errorf("the server's own database: %w", err)
@@ -84,6 +84,46 @@ func (r *replay) unlimited(ctx context.Context, statement string, _, _ answer) (
 	}
 	own, err := r.own.run(ctx, without)
 	return got.equal(own), err
+}
+
+// chosen is a sub-query that takes the value of some row. sqlsmith orders nothing, so which
+// one that is depends on where the table's rows lie.
+var chosen = regexp.MustCompile(`\(select (\w+) from (\w+\.\w+) limit 1 offset \d+\s*\)`)
+
+// pinned tells whether the answers are the same where each such sub-query takes a row with the
+// value that the gate's has, or else are those of the walls in front of the server's rows alone.
+func (r *replay) pinned(ctx context.Context, statement string, _, _ answer) (bool, error) {
+	if r.gate == nil || !chosen.MatchString(statement) {
+		return false, nil
+	}
+	var failed error
+	same := chosen.ReplaceAllStringFunc(statement, func(query string) string {
+		value, err := r.gate.literal(ctx, query)
+		failed = errors.Join(failed, err)
+		of := chosen.FindStringSubmatch(query)
+		return fmt.Sprintf("(select %s from %s where cast(%[1]s as text) is not distinct from %[3]s limit 1)", of[1], of[2], value)
+	})
+	if failed != nil { // refused; a connection that is lost is noticed when it is used next
+		return false, nil
+	}
+	got, err := r.gate.run(ctx, same)
+	if err != nil {
+		return false, err
+	}
+	own, err := r.own.run(ctx, same)
+	if err != nil || got.equal(own) {
+		return err == nil, err
+	}
+	return r.behind(ctx, same, got, own)
+}
+
+// literal gives what a query of one value answers as a constant of SQL.
+func (c *client) literal(ctx context.Context, query string) (string, error) {
+	results, err := c.conn.Exec(ctx, "SELECT quote_nullable(cast("+query+" as text))").ReadAll()
+	if err != nil || len(results) != 1 || len(results[0].Rows) != 1 {
+		return "", fmt.Errorf("the value of %s: %w", query, err)
+	}
+	return string(results[0].Rows[0][0]), nil
 }
 
 // described gives an answer the columns that a Describe of the statement tells, as tenantgate asks.
