@@ -143,6 +143,7 @@ func TestCopyCuts(t *testing.T) {
 		"a\tb\rc\td\r":                                       {Delimiter: '\t', Null: `\N`, Columns: 2},
 		"\"a\"\"\n,\",b\n\"\",\nx\"y\"z,\"\"\"\"\n":          {Format: policy.CopyCSV, Delimiter: ',', Quote: '"', Escape: '"', Columns: 2},
 		"'a\\'\\\\',b\r\n'\r\n',c\r\nlast,one":               {Format: policy.CopyCSV, Delimiter: ',', Quote: '\'', Escape: '\\', Columns: 2},
+		"a\tb\nc\td\\.\nx\ty\n":                              {Delimiter: '\t', Null: `\N`, Columns: 2},
 		binaryCopy([]string{"a", "b"}, []string{"", "null"}): {Format: policy.CopyBinary, Columns: 2},
 	}
 	for data, style := range styles {

@@ -15,6 +15,7 @@ type lines struct {
 	done   int // bytes of the line that were looked at
 	quoted bool
 	ending lineEnd
+	ended  bool // by the marker of the text format
 }
 
 // lineEnd is how lines end: as the first one does.
@@ -44,7 +45,9 @@ func (l *lines) next(data []byte, last bool) (line []byte, taken int, err error)
 			if l.done+1 == len(data) && !last {
 				return nil, 0, nil
 			}
-			l.done++ // whatever it is, it ends no line
+			if l.done++; l.done < len(data) && data[l.done] == '.' { // else it ends no line, whatever it is
+				return l.marker(data, last)
+			}
 		case b == '\n' || b == '\r':
 			taken, err := l.end(data, last)
 			if taken == 0 || err != nil {
@@ -64,6 +67,21 @@ func (l *lines) next(data []byte, last bool) (line []byte, taken int, err error)
 	}
 	l.done = 0
 	return data, len(data), nil
+}
+
+// marker ends the data of the text format, and the line that it stands behind. The '.' of it is
+// where next has come to.
+func (l *lines) marker(data []byte, last bool) (line []byte, taken int, err error) {
+	behind := l.done + 1
+	switch {
+	case behind == len(data) && !last:
+		l.done--
+		return nil, 0, nil
+	case behind == len(data), data[behind] != '\n' && data[behind] != '\r':
+		return nil, 0, badCopy("end-of-copy marker corrupt")
+	}
+	l.ended = true
+	return data[:l.done-1], behind, nil
 }
 
 // inQuotes passes one character, or an escaped one, of a quoted value. It is false where
@@ -122,18 +140,18 @@ type lineRows struct {
 	value func(style *policy.CopyStyle, line []byte, r *rowValues) (rest []byte, more bool)
 }
 
-// endOfData is a line that ends the data.
+// endOfData is a line that ends the data of the CSV format.
 var endOfData = []byte(`\.`)
 
 func (l *lineRows) row(data []byte, last bool, r *rowValues) (taken int, err error) {
-	if len(data) == 0 {
+	if len(data) == 0 || l.ended {
 		return -1, nil
 	}
 	line, taken, err := l.next(data, last)
 	switch {
 	case err != nil || taken == 0:
 		return 0, err
-	case bytes.Equal(line, endOfData):
+	case l.ended && len(line) == 0, l.csv && bytes.Equal(line, endOfData):
 		return -1, nil
 	case !l.begun && l.style.Header:
 		l.begun, r.header = true, true

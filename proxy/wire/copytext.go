@@ -7,7 +7,10 @@ func textValue(style *policy.CopyStyle, line []byte, r *rowValues) (rest []byte,
 	start, at := len(r.memory), 0
 	for ; at < len(line) && line[at] != style.Delimiter; at++ {
 		b := line[at]
-		if b == '\\' && at+1 < len(line) {
+		if b == '\\' {
+			if at+1 == len(line) {
+				continue // at the data's end it says nothing
+			}
 			var took int
 			b, took = unescape(line[at+1:])
 			at += took
