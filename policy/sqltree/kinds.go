@@ -167,7 +167,8 @@ func checkValueFunction(m proto.Message) *Fault {
 	switch m.(*pg.SQLValueFunction).Op {
 	case pg.SQLValueFunctionOp_SVFOP_CURRENT_ROLE, pg.SQLValueFunctionOp_SVFOP_CURRENT_USER, pg.SQLValueFunctionOp_SVFOP_USER,
 		pg.SQLValueFunctionOp_SVFOP_SESSION_USER, pg.SQLValueFunctionOp_SVFOP_CURRENT_CATALOG, pg.SQLValueFunctionOp_SVFOP_CURRENT_SCHEMA:
-		return &Fault{Code: FunctionNotAllowed, Message: "only the date and time keywords are allowed, not CURRENT_USER and its like", Offset: -1}
+		return &Fault{Code: FunctionNotAllowed, Message: "only the date and time keywords are allowed, not CURRENT_USER and its like", Offset: -1,
+			Hint: "a Postgres client can ask for it in a statement of its own: SELECT current_user"}
 	}
 	return nil
 }

@@ -64,6 +64,6 @@ func checkSelect(m proto.Message) *Fault {
 		return nil
 	}
 	f := construct(int(into.GetRel().GetLocation()), "SELECT INTO is not supported")
-	f.Hint = hintMade
+	f.Hint = hintOfTable(into.GetRel())
 	return f
 }

@@ -3,6 +3,7 @@ package sqltree
 import (
 	"strings"
 
+	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
@@ -14,7 +15,8 @@ const (
 	hintChannel  = "its channels would be shared with others; keep in a table what is to be told, and ask for it"
 	hintDeferred = "each constraint is checked when it was declared to be, which is at COMMIT for one that is INITIALLY DEFERRED"
 	hintSchema   = "ask whoever runs the database behind to do it there"
-	hintMade     = "a WITH query can take the place of a temporary table; others are made in the database behind, by whoever runs it"
+	hintMade     = "it is made in the database behind, by whoever runs that; a WITH query can take the place of a temporary table"
+	hintTemp     = "a WITH query can take the place of a temporary table"
 	hintUpkeep   = "it is for whoever runs the database behind"
 	hintSession  = "it is for Postgres clients alone: here each request is one SELECT, VALUES, TABLE, INSERT, UPDATE or DELETE, and a transaction of its own"
 )
@@ -116,8 +118,22 @@ func notAllowed(m proto.Message, at int) *Fault {
 	if !known {
 		r.called, r.hint = "this kind of statement", hintRows
 	}
+	switch n := m.(type) {
+	case *pg.CreateStmt:
+		r.hint = hintOfTable(n.GetRelation())
+	case *pg.CreateTableAsStmt:
+		r.hint = hintOfTable(n.GetInto().GetRel())
+	}
 	called := strings.Replace(r.called, "*", variant(m), 1)
 	return &Fault{Code: StatementNotAllowed, Offset: at, Message: called + " is not allowed", Hint: r.hint}
+}
+
+// hintOfTable says what to do instead of making a table of the kind that was asked for.
+func hintOfTable(made *pg.RangeVar) string {
+	if made.GetRelpersistence() == "t" {
+		return hintTemp
+	}
+	return hintMade
 }
 
 // variants make words of SQL of the parser's.

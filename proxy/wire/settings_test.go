@@ -141,7 +141,10 @@ func TestHintsAreSentences(t *testing.T) {
 		"SET CONSTRAINTS ALL DEFERRED":                 "Each constraint is checked when it was declared to be, which is at COMMIT for one that is INITIALLY DEFERRED.",
 		"NOTIFY a":                                     "Its channels would be shared with others; keep in a table what is to be told, and ask for it.",
 		"DROP TABLE messages":                          "Ask whoever runs the database behind to do it there.",
-		"SELECT 1 INTO a":                              "A WITH query can take the place of a temporary table; others are made in the database behind, by whoever runs it.",
+		"SELECT 1 INTO a":                              "It is made in the database behind, by whoever runs that; a WITH query can take the place of a temporary table.",
+		"CREATE TABLE a (b int)":                       "It is made in the database behind, by whoever runs that; a WITH query can take the place of a temporary table.",
+		"CREATE TEMP TABLE a (b int)":                  "A WITH query can take the place of a temporary table.",
+		"SELECT current_user || 'x'":                   "A Postgres client can ask for it in a statement of its own: SELECT current_user.",
 		"SELECT '" + strings.Repeat("x", 10_240) + "'": "Send long values as parameters, and many rows in several statements.",
 	} {
 		w.send(&pgproto3.Query{String: text})
