@@ -57,6 +57,11 @@ func Unreached() *Error {
 	return Refuse(NotFound, "there is no such project or server, or the credentials do not reach it")
 }
 
+// Deactivated is the answer for a server that its operator has switched off.
+func Deactivated() *Error {
+	return Refuse(ServerInactive, "this server is deactivated; its operator can activate it again")
+}
+
 // FromReason turns a policy's reason into an Error.
 func FromReason(r policy.Reason) *Error {
 	return &Error{Code: r.Code, Message: r.Message, Hint: r.Hint, SQLState: r.SQLState, Position: r.Position}

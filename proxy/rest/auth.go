@@ -125,5 +125,5 @@ func needActive(server proxy.Server) error {
 	if server.Active {
 		return nil
 	}
-	return proxy.Refuse(proxy.ServerInactive, "this server is deactivated; its operator can activate it again")
+	return proxy.Deactivated()
 }

@@ -24,7 +24,7 @@ func (s *session) identify() error {
 		return s.rejected(refusal)
 	}
 	if !holding.Server.Active {
-		return s.rejected(proxy.Refuse(proxy.ServerInactive, "this server is not active"))
+		return s.rejected(proxy.Deactivated())
 	}
 	s.holding, s.subject.Server, s.asked = holding, holding.Server, true
 	return nil

@@ -123,7 +123,7 @@ func (c *client) hold(ctx context.Context, key proxy.KeyID) error {
 		return e
 	}
 	if !holder.Server.Active {
-		return fatalOf(proxy.Refuse(proxy.ServerInactive, "this server is not active"))
+		return fatalOf(proxy.Deactivated())
 	}
 	c.key = key
 	return nil

@@ -49,14 +49,14 @@ func TestPsqlConnects(t *testing.T) {
 		{secure, shop, shopKey, "sslmode=require channel_binding=require", ""},
 		{secure, shop, shopOldKey, "sslmode=require channel_binding=require", ""},
 		{secure, shop, shopKey, "sslmode=require channel_binding=disable", ""},
-		{secure, shop, shopKey, "sslmode=disable", "not accepted\nDETAIL:  invalid_request\nHINT:  Connect with sslmode=require"},
+		{secure, shop, shopKey, "sslmode=disable", "not accepted\nDETAIL:  invalid_request\nHINT:  Connect with sslmode=verify-full and sslrootcert="},
 		{both, shop, shopKey, "sslmode=disable", ""},
 		{both, shop, shopKey, "sslmode=require channel_binding=require", ""},
 		{plain, shop, "wrong", "sslmode=disable", `FATAL:  password authentication failed for user "` + shop + `"`},
 		{plain, "nobody", "wrong", "sslmode=disable", `FATAL:  password authentication failed for user "nobody"`},
 		{plain, shop, cafeKey, "sslmode=disable", "FATAL:  password authentication failed"},
 		{secure, shop, cafeKey, "sslmode=require", "FATAL:  password authentication failed"},
-		{plain, dark, darkKey, "sslmode=disable", "FATAL:  this server is not active\nDETAIL:  server_inactive"},
+		{plain, dark, darkKey, "sslmode=disable", "FATAL:  this server is deactivated; its operator can activate it again\nDETAIL:  server_inactive"},
 		{plain, dark, "wrong", "sslmode=disable", "FATAL:  password authentication failed"},
 	} {
 		out, err := psql(t, c.d.addr, c.user, c.password, c.parameters)

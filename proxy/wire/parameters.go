@@ -28,7 +28,7 @@ var (
 	errNoDatabase  = &fatal{state: "3D000", code: "not_found", message: "there is no such database for this user",
 		hint: "The name of the database is the user's, and can be left out."}
 	errNoTLS = &fatal{state: "28000", code: "invalid_request", message: "connections without TLS are not accepted",
-		hint: "Connect with sslmode=require, or sslmode=verify-full."}
+		hint: "Connect with sslmode=verify-full and sslrootcert=, the authority's file; sslmode=require encrypts, and does not look whom it talks to."}
 )
 
 // parseStartup reads what follows the version in a start-up message: pairs of texts, and a
