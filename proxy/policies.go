@@ -149,13 +149,14 @@ func (p *Policies) of(s Subject) (*compiled, *Error) {
 		if c := p.current.Load().byName[name]; c != nil {
 			return c, nil
 		}
-		return nil, unserved("the policy that is assigned here is not loaded; an operator must assign another one or load it",
-			fmt.Errorf("policy %q is assigned to server %s, its project or the token, but not loaded", name, s.Server.ID))
+		return nil, &Error{Code: UpstreamUnavailable, RetryAfter: unservedPause, // no use to repeat it: an operator must act
+			Message: "the policy that is assigned here is not loaded; an operator must assign another one or load it",
+			Cause:   fmt.Errorf("policy %q is assigned to server %s, its project or the token, but not loaded", name, s.Server.ID)}
 	}
 	return nil, AsError(fmt.Errorf("no policy is assigned to server %s", s.Server.ID))
 }
 
-// unserved is for subjects whose policy can decide nothing now.
+// unserved is for subjects whose policy can decide nothing as the database is now.
 func unserved(message string, cause error) *Error {
 	return &Error{Code: UpstreamUnavailable, Message: message, Retryable: true, RetryAfter: unservedPause, Cause: cause}
 }

@@ -94,21 +94,24 @@ func (f *storeFlags) done(c *console, id, what string) error {
 // assigned tells that a policy was assigned by its name. Which policies there are is the
 // running service's business: the store knows names alone.
 func (f *storeFlags) assigned(c *console, id, policy string) error {
-	warnOfPolicy(c, policy)
-	return f.done(c, id, "policy set")
+	err := f.done(c, id, "policy set")
+	if err == nil {
+		noteOfPolicy(c, policy)
+	}
+	return err
 }
 
-// warnOfPolicy says what becomes of a name that a running service does not know, and louder
+// noteOfPolicy says what becomes of a name that a running service does not know, and more
 // where it is none of the shipped policies', as after a slip of the pen.
-func warnOfPolicy(c *console, policy string) {
+func noteOfPolicy(c *console, policy string) {
 	if policy == "" {
 		return
 	}
-	tone := "note:"
+	which := "each running service"
 	if shipped := policies.Names(); !slices.Contains(shipped, policy) {
-		tone = "warning: this is none of the shipped policies (" + strings.Join(shipped, ", ") + "):"
+		which = "this is none of the shipped policies (" + strings.Join(shipped, ", ") + "): " + which
 	}
-	fmt.Fprintf(c.Err, "tenantgate: %s each running service must have loaded a policy named %q (see serve --policy); a service without it refuses every statement of those that it is assigned to\n", tone, policy)
+	fmt.Fprintf(c.Err, "note: %s must have loaded a policy named %q (see serve --policy); a service without it refuses every statement of those that it is assigned to\n", which, policy)
 }
 
 // tokenCommand manages developers' access tokens.
@@ -179,11 +182,14 @@ func (t *tokenCreate) Run(ctx context.Context, c *console) error {
 		if err != nil {
 			return missing(err, "project", strings.Join(t.Project, ", or no "))
 		}
-		warnOfPolicy(c, t.Policy)
 		j := tokenView(made)
 		j.Token = text
-		return t.print(c, j, table{columns: []string{"ID", "TOKEN", "SCOPES", "EXPIRES"}, rows: [][]any{{j.ID, j.Token, strings.Join(j.Scopes, ","), expiry(j)}},
+		err = t.print(c, j, table{columns: []string{"ID", "TOKEN", "SCOPES", "EXPIRES"}, rows: [][]any{{j.ID, j.Token, strings.Join(j.Scopes, ","), expiry(j)}},
 			note: "The token is shown this once; store it now."})
+		if err == nil {
+			noteOfPolicy(c, t.Policy)
+		}
+		return err
 	})
 }
 
