@@ -41,7 +41,7 @@ func (r *reader) numberOrNone(n ast.Node, what string, into *int) error {
 		*into = Unlimited
 		return nil
 	}
-	return r.number(n, what, math.MaxInt32, into)
+	return r.numberOr(n, what, math.MaxInt32, orNone, into)
 }
 
 // defaultLimits are those of a file without a limits section.

@@ -37,13 +37,18 @@ func (r *reader) boolean(n ast.Node, what string, into *bool) error {
 // number reads a whole number from 1 to most, in plain decimal digits: 010 and
 // 1_000 mean different things to different readers of YAML.
 func (r *reader) number(n ast.Node, what string, most int, into *int) error {
+	return r.numberOr(n, what, most, "", into)
+}
+
+// numberOr reads a number where something else may stand, too.
+func (r *reader) numberOr(n ast.Node, what string, most int, or string, into *int) error {
 	digits := ""
 	if v, ok := n.(*ast.IntegerNode); ok {
 		digits = v.Token.Value
 	}
 	i, err := strconv.Atoi(digits)
 	if err != nil || strconv.Itoa(i) != digits || i < 1 || i > most {
-		return r.mistake(place(n), "%s must be a whole number from 1 to %d, not %s", what, most, kindOf(n))
+		return r.mistake(place(n), "%s must be a whole number from 1 to %d%s, not %s", what, most, or, kindOf(n))
 	}
 	*into = i
 	return nil
@@ -57,13 +62,13 @@ func (r *reader) size(n ast.Node, what string, into *int) error {
 	}
 	v, ok := n.(*ast.StringNode)
 	if !ok {
-		return r.number(n, what, maxBytesLimit, into)
+		return r.numberOr(n, what, maxBytesLimit, orNone, into)
 	}
 	digits := strings.TrimRight(v.Value, "KMGB")
 	unit := map[string]int{"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}[v.Value[len(digits):]]
 	i, err := strconv.Atoi(digits)
 	if err != nil || strconv.Itoa(i) != digits || unit == 0 || i < 1 || i > maxBytesLimit/unit {
-		return r.mistake(place(n), "%s must be a size of at most 1GB such as 10MB (KB, MB and GB are powers of 1024), or none, not %s", what, kindOf(n))
+		return r.mistake(place(n), "%s must be a size of at most 1GB such as 10MB (KB, MB and GB are powers of 1024)%s, not %s", what, orNone, kindOf(n))
 	}
 	*into = i * unit
 	return nil
@@ -145,6 +150,9 @@ func (r *reader) policyName(n ast.Node, into *string) error {
 	}
 	return nil
 }
+
+// orNone is said where the word that switches a limit off may stand.
+const orNone = ", or none"
 
 // isNone tells the word that switches a limit off.
 func isNone(n ast.Node) bool {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -136,11 +137,25 @@ func (k *checkCommand) compile() (*policy.Policy, error) {
 	}
 	p, err := policy.Compile(files[0], schema, sets())
 	if err != nil {
-		// The policy speaks of the database, and here is none.
-		said := strings.Replace(err.Error(), "the database has no table", "the schema (--schema) has no table", 1)
-		return nil, fmt.Errorf("compiling the policy %s: %s", names[0], said)
+		return nil, fmt.Errorf("compiling the policy %s: %w", names[0], k.ofSchema(err))
 	}
 	return p, nil
+}
+
+// ofSchema tells of the schema what compiling tells of the database: here is none.
+func (k *checkCommand) ofSchema(err error) error {
+	var mistake *policy.FileError
+	if !errors.As(err, &mistake) {
+		return err
+	}
+	table, lacks := strings.CutPrefix(mistake.Message, "the database has no table ")
+	switch {
+	case lacks && k.Schema == "":
+		mistake.Message = "the bundled schema has no table " + table + ": give --schema (policies/README.md shows how to make one)"
+	case lacks:
+		mistake.Message = "the schema (--schema) has no table " + table
+	}
+	return err
 }
 
 func (k *checkCommand) schema() (s policy.Schema, err error) {

@@ -43,10 +43,7 @@ func (s *settings) checkPGTLS(config *tls.Config) error {
 	if addr == "" || config != nil {
 		return nil
 	}
-	_, _, err := net.SplitHostPort(addr)
 	switch {
-	case err != nil:
-		return fmt.Errorf("--pg-addr must be HOST:PORT, or off: %w", err)
 	case s.PGTLS == "require", s.PGTLS == "allow":
 		return fmt.Errorf("--pg-tls=%s needs a certificate: give --pg-tls-cert and --pg-tls-key, or --tls-cert and --tls-key", s.PGTLS)
 	case s.pgTLSMode(nil) == wire.TLSRequire:

@@ -29,7 +29,6 @@ func TestPGTLS(t *testing.T) {
 		{"db.example.com:6432", "auto", nil, wire.TLSRequire, "over the network"},
 		{"127.0.0.1:6432", "require", nil, wire.TLSRequire, "--pg-tls=require needs a certificate"},
 		{"0.0.0.0:6432", "allow", nil, wire.TLSAllow, "--pg-tls=allow needs a certificate"},
-		{"127.0.0.1", "auto", nil, wire.TLSRequire, "HOST:PORT"},
 		{"off", "require", nil, wire.TLSRequire, ""},
 	} {
 		s := &settings{PGAddr: c.addr, PGTLS: c.mode}

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
+	"strconv"
 	"time"
 )
 
@@ -32,5 +34,21 @@ func (s *settings) Validate() error {
 	if s.PoolMin < 0 || s.PoolMin > s.PoolMax {
 		all = append(all, errors.New("--pool-min must be from 0 to --pool-max"))
 	}
+	for _, a := range []struct{ flag, addr, port string }{{"http-addr", s.HTTPAddr, "8080"}, {"ops-addr", s.OpsAddr, "9090"}, {"pg-addr", s.pgAddr(), "6432"}} {
+		if a.addr != "" {
+			all = append(all, checkAddr(a.flag, a.addr, a.port))
+		}
+	}
 	return errors.Join(all...)
+}
+
+// checkAddr refuses what is no host and port, and shows what is.
+func checkAddr(flag, addr, port string) error {
+	if _, _, err := net.SplitHostPort(addr); err == nil {
+		return nil
+	}
+	if _, err := strconv.ParseUint(addr, 10, 16); err == nil {
+		port = addr
+	}
+	return fmt.Errorf("--%s %s: write HOST:PORT, such as 127.0.0.1:%s", flag, addr, port)
 }
