@@ -22,6 +22,7 @@ SOURCES := clients cmd control doctor metrics policies policy proof proxy wall
 
 build: ## build bin/tenantgate
 	@.ci/need gcc
+	@[ -x bin/tenantgate ] || echo "compiling; the first time takes some minutes, for Postgres' own parser is compiled too"
 	$(GO) build -trimpath -buildvcs=false -ldflags "-X main.version=$(VERSION)" -o bin/tenantgate ./cmd/tenantgate
 
 run: build ## start the service on an embedded Postgres; ARGS="--http-addr 127.0.0.1:8081" passes flags on

@@ -35,13 +35,13 @@ tenantgate is ready, on an embedded Postgres in %s
 
 Run a statement as this server:
 
-  curl -s %[2]s/api/developer/projects/%[4]s/servers/%[6]s/database/query \
+  curl -sS %[2]s/api/developer/projects/%[4]s/servers/%[6]s/database/query \
     -H 'Authorization: Bearer %[5]s' -H 'Content-Type: application/json' \
     -d '{"query": "SELECT id, name, email FROM end_users WHERE server_id = ? ORDER BY name", "args": []}'
 
 Look an end user up by e-mail, as this server's application:
 
-  curl -s '%[2]s/api/auth/user/by-email?email=ada@example.com' \
+  curl -sS '%[2]s/api/auth/user/by-email?email=ada@example.com' \
     -H 'X-Server-ID: %[6]s' -H 'X-API-Key: %[7]s'
 
 %[11]sManage projects, servers and tokens, while this runs (tenantgate --help):

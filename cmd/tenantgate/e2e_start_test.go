@@ -146,7 +146,7 @@ func TestKilled(t *testing.T) {
 func TestPrintedCurl(t *testing.T) {
 	in := sharedInstance(t)
 	said := in.banner(t)
-	commands := regexp.MustCompile(`(?s)  (curl -s .*?)\n\n`).FindAllStringSubmatch(said, -1)
+	commands := regexp.MustCompile(`(?s)  (curl -sS .*?)\n\n`).FindAllStringSubmatch(said, -1)
 	if len(commands) != 2 {
 		t.Fatalf("%d commands in %s", len(commands), said)
 	}
