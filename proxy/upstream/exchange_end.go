@@ -42,8 +42,7 @@ func (e *exchange) settle() {
 
 // failure tells what is known about the end of an exchange.
 func (e *exchange) failure(err error) *linkFailure {
-	s, place := e.failing()
-	f := &linkFailure{st: e.statement(s), step: place, client: e.client, ended: e.ended}
+	f := &linkFailure{st: e.statement(e.failing()), step: e.done(), client: e.client, ended: e.ended}
 	f.st.writes = f.st.writes || e.link.wrote // what was written before may be committed with it
 	f.failure = failure{
 		err: err, reached: e.reached, unsent: e.s == nil || !e.s.wire.sent, synced: e.synced && !e.link.explicit || e.ended || e.committing, at: e.at,
@@ -74,20 +73,29 @@ func (e *exchange) dropStale(s *proxy.Step, gone bool) {
 	}
 }
 
-// failing is the step that an error is about, and its place: that whose answer was being
-// read, or that which could not be written.
-func (e *exchange) failing() (s *proxy.Step, place int) {
-	if e.reading != nil && e.reading.step != nil {
-		s = e.reading.step
-	} else if e.writing < len(e.of.Steps) {
-		s = &e.of.Steps[e.writing]
+// failing is the step that an error is about: that whose answer was being read, or that which
+// could not be written; nil: none.
+func (e *exchange) failing() *proxy.Step {
+	switch {
+	case e.reading != nil && e.reading.step != nil:
+		return e.reading.step
+	case e.writing < len(e.of.Steps):
+		return &e.of.Steps[e.writing]
 	}
-	for i := range e.of.Steps {
-		if s == &e.of.Steps[i] {
-			return s, i
+	return nil
+}
+
+// done counts the steps that are answered: those before the first of which an answer is to come, or,
+// where none is, before that which could not be written.
+func (e *exchange) done() int {
+	for _, a := range e.answers[e.due:] {
+		for i := range e.of.Steps {
+			if a.step == &e.of.Steps[i] {
+				return i
+			}
 		}
 	}
-	return nil, len(e.of.Steps)
+	return e.writing
 }
 
 // statement is what a step runs, for the errors.

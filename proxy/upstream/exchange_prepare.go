@@ -11,21 +11,21 @@ import (
 // Postgres is asked, so that the client learns now what is wrong with it.
 func (e *exchange) prepare(s *proxy.Step) error {
 	if commandOf(s) != policy.NoCommand {
-		e.expect(answer{kind: toldParsed})
+		e.expect(answer{kind: toldParsed, step: s})
 		return nil
 	}
 	w := wantedOf(s.Prepared, s.Prepared.Approved)
 	w.told = nil // of a statement that is new, also where this is tried again
 	if d, known := e.link.pool.descriptions.get(w.key()); known {
 		w.told = &d
-		e.expect(answer{kind: toldParsed})
+		e.expect(answer{kind: toldParsed, step: s})
 		return nil
 	}
 	if err := e.need(policy.NoCommand); err != nil {
 		return err
 	}
 	e.ensure(w, s)
-	e.expect(answer{kind: toldParsed})
+	e.expect(answer{kind: toldParsed, step: s})
 	return nil
 }
 

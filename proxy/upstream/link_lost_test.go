@@ -70,3 +70,33 @@ func TestLinkDeafCancellation(t *testing.T) {
 		})
 	}
 }
+
+// Ensure of steps that were sent together the first is told as failed where they could not be sent:
+// none of them has an answer.
+func TestLinkUnsentSteps(t *testing.T) {
+	l, _ := relayed(t)
+	l.want(proxy.Exchange{Steps: l.extended("SELECT id FROM notes")[:1], Commit: true}, proxy.Idle, "ParseComplete")
+	l.want(proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{l.simple("SAVEPOINT a")}, Commit: true}, proxy.Open, "done SAVEPOINT")
+	_ = l.link.lease.session.conn.Conn().Close()
+	x := proxy.Exchange{Steps: append(l.extended("SELECT id FROM notes")[:1], l.simple("ROLLBACK")), Commit: true}
+	state, err := l.link.Run(t.Context(), &x, &l.out)
+	if sqlStateOf(err) != "08006" || state != proxy.Failed || x.Done != 0 || len(l.out.Buf) != 0 {
+		t.Errorf("%d were done, %q, %c, %v", x.Done, l.out.Buf, state, err)
+	}
+}
+
+// relayed is a client of a database that is reached through a relay.
+func relayed(t *testing.T) (*linked, *pgtest.Relay) {
+	t.Helper()
+	db := pgtest.Database(t)
+	admin, err := pgx.Connect(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = admin.Close(context.Background()) }()
+	if _, err := admin.Exec(t.Context(), linkSchema); err != nil {
+		t.Fatal(err)
+	}
+	r, url := pgtest.NewRelay(t, db)
+	return link(t, Config{URL: url}), r
+}
