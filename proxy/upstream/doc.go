@@ -40,5 +40,6 @@
 //     or another server (messages.go).
 //   - A table counts as Walled only while the database keeps every server to its own rows
 //     without this program's help, tried with the keys that it signs with (wall.go).
-//   - Nobody is told to repeat a write that may have been committed.
+//   - Nobody is told to repeat a write that may have been committed, nor that it was undone: a
+//     transaction whose connection is lost behind its COMMIT is over. A ROLLBACK is done there.
 package upstream

@@ -51,9 +51,6 @@ type exchange struct {
 // be known of a failure is found out while the connection is the link's.
 func (e *exchange) run() (f *linkFailure) {
 	err := e.all()
-	if err != nil && e.of.Query {
-		e.untell()
-	}
 	if err != nil && e.s != nil {
 		e.settle()
 	}
@@ -65,6 +62,10 @@ func (e *exchange) run() (f *linkFailure) {
 	}
 	if err != nil {
 		f = e.failure(err)
+		e.lost(f)
+	}
+	if f != nil && !f.over && e.of.Query {
+		e.untell()
 	}
 	if e.s == nil {
 		return f

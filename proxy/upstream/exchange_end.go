@@ -5,7 +5,9 @@ import (
 	"math"
 	"time"
 
+	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
 // settle brings an exchange that failed to its end: what was left out is passed over, and the
@@ -57,6 +59,37 @@ func (e *exchange) failure(err error) *linkFailure {
 		e.dropStale(e.reading.step, sqlState(err) == undefinedStatement)
 	}
 	return f
+}
+
+// lost ends a transaction with its connection where that was asked for. A ROLLBACK is done. Whatever
+// became of a COMMIT, the transaction is over: were it only to have failed, the ROLLBACK behind
+// it would tell of something undone that may be committed.
+func (e *exchange) lost(f *linkFailure) {
+	if e.s != nil && !e.s.left {
+		return
+	}
+	f.over = !e.committing && e.rollsBack(f.step)
+	if !f.over && !e.committing {
+		return
+	}
+	l := e.link
+	l.explicit, l.failed, l.wrote = false, false, false
+	if f.over && f.step < len(e.of.Steps) { // else it was told
+		at := e.out.Open(frame.CommandComplete)
+		e.out.Text("ROLLBACK")
+		e.out.Shut(at)
+	}
+}
+
+// rollsBack tells whether, behind so many steps, nothing but a ROLLBACK is left to do, or to confirm.
+// Behind a chained one there would be a transaction.
+func (e *exchange) rollsBack(done int) bool {
+	last := len(e.of.Steps) - 1
+	if last < 0 || done < last {
+		return false
+	}
+	s := &e.of.Steps[last]
+	return verbOf(s) == policy.Rollback && !approvedOf(s).Command().Chain
 }
 
 // dropStale forgets what was known of a statement that does not fit the schema any more. A step

@@ -95,7 +95,7 @@ func (e *exchange) ran(s *proxy.Step, kind answerKind) {
 	e.link.wrote = e.link.wrote || a.Writes()
 	switch verbOf(s) {
 	case policy.Commit, policy.Rollback:
-		e.committing = verbOf(s) == policy.Commit
+		e.committing = e.committing || verbOf(s) == policy.Commit
 		e.link.opened = false // what follows is another transaction
 	case policy.RollbackTo:
 		e.link.undone = true

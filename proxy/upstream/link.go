@@ -53,6 +53,10 @@ func (l *Link) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer) (p
 		return l.state(), f.client
 	}
 	l.pool.react(ctx, &f.failure)
+	if f.over {
+		x.Done = len(x.Steps)
+		return l.state(), nil
+	}
 	return l.state(), f.explain(ctx, f.st)
 }
 
@@ -63,6 +67,7 @@ type linkFailure struct {
 	step   int        // its place
 	client error      // what became of the client's connection, if that is what failed
 	ended  bool       // a transaction was ended before: to do it all again would be once too often
+	over   bool       // all that was left to do was to roll back, which the loss of the connection has done
 }
 
 // again tells whether the exchange may be tried once more: nothing of it remains.

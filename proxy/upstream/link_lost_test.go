@@ -2,6 +2,8 @@ package upstream
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,6 +68,69 @@ func TestLinkDeafCancellation(t *testing.T) {
 			var n int
 			if err := admin.QueryRow(t.Context(), "SELECT count(*) FROM notes WHERE id IN (60, 61)").Scan(&n); err != nil || n != 0 {
 				t.Errorf("%d rows are there, %v", n, err)
+			}
+		})
+	}
+}
+
+// Ensure a transaction has ended whose end was asked for on a connection that is lost, whether that
+// is seen as something is written or as nothing is heard: a ROLLBACK is done where it is all that
+// was left to do and no COMMIT came before it, and what became of a COMMIT is not known.
+func TestLinkEndOfLost(t *testing.T) {
+	const insert = "INSERT INTO notes (id) VALUES (71)"
+	for way, lose := range map[string]func(*linked, *pgtest.Relay){
+		"unsent": func(l *linked, _ *pgtest.Relay) { _ = l.link.lease.session.conn.Conn().Close() },
+		"unheard": func(_ *linked, r *pgtest.Relay) {
+			r.Watch.Store(new(func(p pgtest.Part) bool { return !p.Answer }))
+		},
+		"silent": func(_ *linked, r *pgtest.Relay) { r.Silent.Store(true) },
+	} {
+		t.Run(way, func(t *testing.T) {
+			l, r := relayed(t)
+			for i, c := range []struct {
+				texts string
+				told  string
+				state proxy.State
+				code  string // of the error
+				slow  bool   // too slow to wait for silence in
+			}{
+				{"ROLLBACK", "done ROLLBACK", proxy.Idle, "", false},
+				{"COMMIT", "", proxy.Idle, "08007", false},
+				{insert + ";ROLLBACK", "", proxy.Failed, "08006", true},
+				{insert + ";COMMIT", "", proxy.Idle, "08007", true},
+				{"COMMIT;ROLLBACK", "", proxy.Idle, "08007", true},
+				{"ROLLBACK AND CHAIN", "", proxy.Failed, "08006", true},
+				{"ROLLBACK;" + insert, "", proxy.Failed, "08006", true},
+				{"ROLLBACK TO a", "", proxy.Failed, "08006", true},
+			} {
+				if way == "silent" && c.slow {
+					continue
+				}
+				l.want(proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{l.simple(fmt.Sprintf("INSERT INTO notes (id) VALUES (%d)", 80+i)), l.simple("SAVEPOINT a")}, Commit: true},
+					proxy.Open, "done INSERT 0 1", "done SAVEPOINT")
+				x := proxy.Exchange{Commit: true, Timeout: 50 * time.Millisecond}
+				for text := range strings.SplitSeq(c.texts, ";") {
+					x.Steps = append(x.Steps, l.simple(text))
+				}
+				lose(l, r)
+				got, state, err := l.run(x)
+				r.Watch.Store(nil)
+				r.Mend()
+				code := sqlStateOf(err)
+				if way == "unsent" && code == "08006" && c.code == "08007" { // so nothing can have become of it
+					code = c.code
+				}
+				if way == "silent" && code == "57014" {
+					code = c.code
+				}
+				if got != c.told || state != c.state || code != c.code {
+					t.Errorf("%s: %q, %c, %v", c.texts, got, state, err)
+				}
+				l.link.Rollback()
+				if c.told != "" {
+					left := l.simple(fmt.Sprintf("SELECT id FROM notes WHERE id = %d", 80+i))
+					l.want(proxy.Exchange{Steps: []proxy.Step{left}, Commit: true}, proxy.Idle, "columns id:23:0", "done SELECT 0")
+				}
 			}
 		})
 	}

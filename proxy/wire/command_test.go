@@ -100,7 +100,8 @@ func TestPipedBlock(t *testing.T) {
 	w.is(w.pipe(&pgproto3.Parse{Query: "BEGIN"}, &pgproto3.Describe{ObjectType: 'S'}), "parsed params[] nodata I")
 }
 
-// A failed COMMIT ends the block; a lost connection does not, for the client does not know.
+// A failed COMMIT ends the block; a connection that is lost under another statement does not, for the
+// client does not know.
 func TestFailedCommit(t *testing.T) {
 	w := greeted(t)
 	w.query("BEGIN")

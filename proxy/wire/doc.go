@@ -35,6 +35,7 @@
 //     more than a few kilobytes in all.
 //   - An unknown server and a wrong key fail alike: same messages, same work.
 //   - A refusal leaves the session as an error of Postgres' leaves it: what follows is
-//     skipped up to the next Sync, the transaction has failed, the connection lives on.
+//     skipped up to the next Sync, the transaction has failed, the connection lives on. A COMMIT
+//     that fails has ended it, also where its connection to the database was lost.
 //   - An idle client costs a goroutine, a small buffer and no connection of the database.
 package wire

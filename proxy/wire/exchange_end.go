@@ -20,7 +20,7 @@ func (s *session) ran(state proxy.State, refusal *proxy.Error) error {
 	ended := s.tx.ending != policy.NoCommand && state == proxy.Idle
 	s.tx.ending = policy.NoCommand
 	switch {
-	case ended: // the commit itself has failed
+	case ended: // the commit itself has failed, or nobody knows
 		s.endBlock(false)
 	case s.tx.block:
 		s.tx.failed, s.tx.sent, s.tx.unended = true, state != proxy.Idle, false

@@ -34,7 +34,9 @@ type Link interface {
 	// and sooner or later. The state is the transaction's after it. The error is a
 	// *proxy.Error where a step failed: those before it are answered, the rest was left out,
 	// and what is to be told is the front end's to write; a transaction that was not opened by
-	// Begin is rolled back then. Any other error is out's. It returns soon after ctx is done,
+	// Begin is rolled back then. Where the connection to the database is lost, a transaction
+	// whose COMMIT was among the steps is over, too, and a ROLLBACK as the last of them is no
+	// failure: it is done. Any other error is out's. It returns soon after ctx is done,
 	// with the statement cancelled.
 	Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer) (proxy.State, error)
 	// Rollback ends what is open, as if nothing of it had been.
