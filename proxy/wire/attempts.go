@@ -16,6 +16,8 @@ type attempts struct {
 	pause time.Duration
 	now   func() time.Time
 
+	trying sync.Mutex // held while something is tried
+
 	mu    sync.Mutex
 	since map[netip.Prefix]time.Time // when the network would have had none, at one each pause
 }
@@ -26,6 +28,22 @@ const mostNetworks = 16 << 10
 
 func newAttempts(burst int, pause time.Duration) *attempts {
 	return &attempts{burst: burst, pause: pause, now: time.Now, since: map[netip.Prefix]time.Time{}}
+}
+
+// try has something tried that comes from the network, unless it has failed too often there, and
+// counts a failure. One is tried at a time, so that many at once are no more than in a row; it
+// must not wait for anything.
+func (a *attempts) try(network netip.Prefix, tried func() error) error {
+	a.trying.Lock()
+	defer a.trying.Unlock()
+	if !a.may(network) {
+		return errTooManyFailures
+	}
+	err := tried()
+	if err != nil {
+		a.failed(network)
+	}
+	return err
 }
 
 // may tells whether something from the network may be tried.

@@ -96,20 +96,18 @@ func (c *client) proof(ctx context.Context, s *scram) (answer []byte, err error)
 	if err != nil {
 		return nil, err
 	}
-	if !c.server.failures.may(c.network) {
-		return nil, errTooManyFailures
-	}
-	key, answer, proved, err := s.final(message)
+	var key proxy.KeyID
+	err = c.server.failures.try(c.network, func() (err error) {
+		var proved bool
+		if key, answer, proved, err = s.final(message); err == nil && !proved {
+			err = c.wrongPassword()
+		}
+		return err
+	})
 	if err != nil {
-		return nil, c.failed(err)
-	}
-	if !proved {
-		return nil, c.failed(c.wrongPassword())
-	}
-	if err := c.hold(ctx, key); err != nil {
 		return nil, err
 	}
-	return answer, nil
+	return answer, c.hold(ctx, key)
 }
 
 // hold asks for the server that the client has proved to be.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,7 +12,11 @@ import (
 // backendOf gives the process of the pool's one connection, once there is one.
 func backendOf(t *testing.T, w *sitting, admin *pgx.Conn) (pid int) {
 	t.Helper()
-	w.query("SELECT 1")
+	for range 20 { // on a busy machine a connection may not come in time
+		if strings.HasSuffix(w.query("SELECT 1"), "<SELECT 1> I") {
+			break
+		}
+	}
 	if err := admin.QueryRow(t.Context(), "SELECT pid FROM pg_catalog.pg_stat_activity WHERE application_name = 'tenantgate' AND datname = current_database()").Scan(&pid); err != nil {
 		t.Fatal(err)
 	}
