@@ -42,7 +42,7 @@ func (d Dialect) read(text string, g sqltree.Guard) (*sqltree.Translation, *sqlt
 func (p *Policy) approve(text string, tr *sqltree.Translation, d Dialect, given GivenTypes) (*Approved, *sqltree.Fault) {
 	stmt, fault := sqltree.Parse(tr.Text)
 	if fault != nil {
-		return nil, d.hinted(tr, fault)
+		return nil, p.hinted(tr, d, fault)
 	}
 	if d != Postgres {
 		return p.statement(text, tr, stmt, d, given)
@@ -51,10 +51,17 @@ func (p *Policy) approve(text string, tr *sqltree.Translation, d Dialect, given 
 	return a, p.ofCatalog(stmt, fault)
 }
 
-// hinted says how parameters are written to who writes ? where only Postgres reads it.
-func (d Dialect) hinted(tr *sqltree.Translation, fault *sqltree.Fault) *sqltree.Fault {
-	if d == Postgres && fault.Code == SyntaxError && tr.Marked() {
-		fault.Hint = "parameters are $1, $2 and so on here; ? is an operator"
+// hinted says how parameters are written to who writes ? where only Postgres reads it, and that
+// the scope condition need not be written where it is added.
+func (p *Policy) hinted(tr *sqltree.Translation, d Dialect, fault *sqltree.Fault) *sqltree.Fault {
+	if d != Postgres || fault.Code != SyntaxError || !tr.Marked() {
+		return fault
+	}
+	fault.Hint = "parameters are $1, $2 and so on here; ? is an operator"
+	for _, t := range p.file.Tables {
+		if p.file.Scope.Mode == Inject && t.Scoped && tr.MarkedFor(t.Column) {
+			fault.Hint = "parameters are $1, $2 and so on here, and ? is an operator; the condition on " + t.Column + " can be left out, because it is added"
+		}
 	}
 	return fault
 }

@@ -72,3 +72,28 @@ func TestRefusalsOfConstructs(t *testing.T) {
 		}
 	}
 }
+
+// TestHintsOfScope asks what to do where the scope column stands in the way.
+func TestHintsOfScope(t *testing.T) {
+	const leave, unnamed = "parameters are $1, $2 and so on here, and ? is an operator; the condition on server_id can be left out, because it is added", "name the columns and leave server_id out, because it is added"
+	marks := "parameters are $1, $2 and so on here; ? is an operator"
+	for _, c := range []struct{ policy, text, hint string }{
+		{"inject", "INSERT INTO files VALUES ('a', 9)", unnamed},
+		{"inject", "INSERT INTO files SELECT * FROM files", unnamed},
+		{"inject", "INSERT INTO files TABLE files", unnamed},
+		{"inject", "INSERT INTO files (id, server_id) VALUES ('a', 9)", "give server_id a plain $n"},
+		{"inject", "SELECT id FROM files WHERE server_id = ?", leave},
+		{"inject", "SELECT id FROM files f WHERE f.Server_ID=? AND id = ?", leave},
+		{"inject", `SELECT id FROM files f WHERE id = ? AND "server_id" = ?`, leave},
+		{"inject", "SELECT id FROM files WHERE id = ?", marks},
+		{"inject", `SELECT id FROM files WHERE "SERVER_ID" = ?`, marks},
+		{"inject", "SELECT id FROM files WHERE server_id <> ?", marks},
+		{"inject", "SELECT = ?", marks},
+		{"inject", "? SELECT", marks},
+		{"default", "SELECT id FROM files WHERE server_id = ?", marks},
+	} {
+		if r := compile(t, c.policy, readSchema(t)).Decide(c.text, policy.Postgres).Reason; r.Hint != c.hint {
+			t.Errorf("%s of %s: %+v, want %s", c.text, c.policy, r, c.hint)
+		}
+	}
+}

@@ -245,6 +245,24 @@ func (t *Translation) Marked() bool {
 	return slices.ContainsFunc(t.Tokens, func(k Token) bool { return k.Kind == Operator && t.Text[k.End-1] == '?' })
 }
 
+// MarkedFor tells whether somebody means to compare a column with such a parameter.
+func (t *Translation) MarkedFor(column string) bool {
+	for i := range t.Tokens {
+		at := tokens{t, i}
+		if !at.is(column) && at.text() != quote(column) {
+			continue
+		}
+		at.i++
+		if at.is("=?") {
+			return true
+		}
+		if next := (tokens{t, at.i + 1}); at.is("=") && next.is("?") {
+			return true
+		}
+	}
+	return false
+}
+
 // CallerFault gives a fault about Text as one about the caller's text: with the
 // caller's offset, and with ? where the message has the $n that stands for it.
 func (t *Translation) CallerFault(f *Fault) *Fault {
