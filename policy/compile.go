@@ -149,7 +149,7 @@ func (f *File) table(section TableSection, s Schema) (*sqltree.Table, error) {
 		}
 		t.Columns = append(t.Columns, sqltree.Column{
 			Name: c.Name, Type: read,
-			NotNull: c.NotNull, Collation: c.Collation, Virtual: c.Virtual, Generated: c.Generated || c.Virtual, NoRead: c.Unreadable,
+			NotNull: c.NotNull, Collation: c.Collation, Virtual: c.Virtual, Generated: c.Generated || c.Virtual, NoRead: c.Unreadable, Identity: c.Identity,
 		})
 		if section.Scoped && c.Name == section.Column {
 			t.Scope, t.ScopeType = c.Name, sqltree.TypeName{Schema: c.TypeSchema, Name: c.TypeName}

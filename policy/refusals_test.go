@@ -60,7 +60,6 @@ func TestRefusalsOfConstructs(t *testing.T) {
 		"SELECT '{}' IS JSON":                                                             "IS JSON is not supported at 8",
 		"SELECT XMLSERIALIZE(CONTENT 'a' AS text)":                                        "XMLSERIALIZE is not supported at 8",
 		"SELECT merge_action()":                                                           "MERGE_ACTION() is not supported at 8",
-		"INSERT INTO files (id) OVERRIDING USER VALUE VALUES ('a')":                       "OVERRIDING USER VALUE is not supported at 1",
 		"INSERT INTO files (id) VALUES ('a') ON CONFLICT (id DESC) DO NOTHING":            "ASC or DESC in ON CONFLICT is not supported at 49",
 		"INSERT INTO files (id) VALUES ('a') ON CONFLICT (id NULLS FIRST) DO NOTHING":     "NULLS FIRST or LAST in ON CONFLICT is not supported at 49",
 		"WITH RECURSIVE r(a) AS (SELECT 1) CYCLE a SET b USING c SELECT a FROM r":         "CYCLE is not supported at 16",
@@ -94,6 +93,32 @@ func TestHintsOfScope(t *testing.T) {
 	} {
 		if r := compile(t, c.policy, readSchema(t)).Decide(c.text, policy.Postgres).Reason; r.Hint != c.hint {
 			t.Errorf("%s of %s: %+v, want %s", c.text, c.policy, r, c.hint)
+		}
+	}
+}
+
+// TestOverridingIdentity refuses to have a sequence's number take the server's place.
+func TestOverridingIdentity(t *testing.T) {
+	schema := readSchema(t)
+	for i := range schema.Tables {
+		for k := range schema.Tables[i].Columns {
+			c := &schema.Tables[i].Columns[k]
+			if c.Name == "server_id" {
+				c.TypeName, c.Identity = "int8", true
+			}
+		}
+	}
+	for text, allowed := range map[string]bool{
+		"INSERT INTO files (id) OVERRIDING USER VALUE VALUES ('a')":                      false,
+		"INSERT INTO files (id, server_id) OVERRIDING USER VALUE SELECT 'a', $1":         false,
+		"INSERT INTO files OVERRIDING USER VALUE VALUES ('a')":                           false,
+		"WITH w AS (INSERT INTO files (id) OVERRIDING USER VALUE VALUES ('a')) SELECT 1": false,
+		"INSERT INTO files (id) OVERRIDING SYSTEM VALUE VALUES ('a')":                    true,
+		"INSERT INTO files (id) VALUES ('a')":                                            true,
+	} {
+		d := compile(t, "inject", schema).Decide(text, policy.Postgres)
+		if want := map[bool]policy.Code{false: policy.ConstructNotAllowed}[allowed]; d.Reason.Code != want {
+			t.Errorf("%s: %+v", text, d.Reason)
 		}
 	}
 }

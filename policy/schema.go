@@ -36,6 +36,7 @@ type Column struct {
 	Unreadable bool   // the role that runs statements may not SELECT it: it is hidden like one that the policy hides
 	Collation  string // its name, schema included; "" where it is that of its type, a domain's base type. To compare two that differ fails
 	Virtual    bool   // it is generated when it is read, since Postgres 18: that can fail
+	Identity   bool   // it is an identity column, whose number OVERRIDING USER VALUE puts in place of a value
 	Generated  bool   // it is generated, when it is written or read: COPY leaves it out
 	Loose      bool   // its collation is not deterministic: values that differ can be equal
 }

@@ -1,6 +1,9 @@
 package sqltree
 
-import "google.golang.org/protobuf/reflect/protoreflect"
+import (
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
 
 // TypeName is a type by its qualified name as in pg_type.
 type TypeName struct{ Schema, Name string }
@@ -22,10 +25,18 @@ type Column struct {
 	Type      TypeName // of a domain the type that it is over
 	NotNull   bool
 	Collation string // "" where it is that of its type
+	Identity  bool   // its values come from a sequence
 	Virtual   bool   // it is generated when it is read
 	Generated bool   // it is generated, then or when it is written
 	NoRead    bool
 	NoWrite   bool
+}
+
+// renumbers tells whether an INSERT that has OVERRIDING USER VALUE puts a sequence's number into
+// the scope column, whatever it gives to it.
+func (t *Table) renumbers(s *pg.InsertStmt) bool {
+	i := t.index(t.Scope)
+	return i >= 0 && t.Columns[i].Identity && s.Override == pg.OverridingKind_OVERRIDING_USER_VALUE
 }
 
 // index gives the position of a column, -1 where the table has none of that name.

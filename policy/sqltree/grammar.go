@@ -31,7 +31,7 @@ List              items=null
 SelectStmt        distinct_clause=null target_list from_clause where_clause group_clause group_distinct having_clause window_clause
                   values_lists sort_clause limit_offset limit_count limit_option=LIMIT_OPTION_DEFAULT|LIMIT_OPTION_COUNT|LIMIT_OPTION_WITH_TIES
                   locking_clause with_clause op=SETOP_NONE|SETOP_UNION|SETOP_INTERSECT|SETOP_EXCEPT all larg rarg
-InsertStmt        relation cols select_stmt on_conflict_clause returning_list with_clause override=OVERRIDING_NOT_SET|OVERRIDING_SYSTEM_VALUE
+InsertStmt        relation cols select_stmt on_conflict_clause returning_list with_clause override=OVERRIDING_NOT_SET|OVERRIDING_SYSTEM_VALUE|OVERRIDING_USER_VALUE
 UpdateStmt        relation target_list where_clause from_clause returning_list with_clause
 DeleteStmt        relation using_clause where_clause returning_list with_clause
 WithClause        ctes recursive location

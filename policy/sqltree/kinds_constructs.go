@@ -28,7 +28,6 @@ var constructs = map[protoreflect.FullName]string{
 	"MergeSupportFunc":              "MERGE_ACTION()",
 	"CommonTableExpr.search_clause": "SEARCH",
 	"CommonTableExpr.cycle_clause":  "CYCLE",
-	"InsertStmt.override":           "OVERRIDING USER VALUE",
 	"IndexElem.ordering":            "ASC or DESC in ON CONFLICT",
 	"IndexElem.nulls_ordering":      "NULLS FIRST or LAST in ON CONFLICT",
 
@@ -39,11 +38,10 @@ var constructs = map[protoreflect.FullName]string{
 
 // constructHints say what to do instead of some of them.
 var constructHints = map[protoreflect.FullName]string{
-	"CurrentOfExpr":       "name the row by its primary key",
-	"RangeTableSample":    "take some rows by a condition, or by ORDER BY and LIMIT",
-	"InsertStmt.override": "leave out the column that is to have its own value",
-	"TypeCast":            "write a plain constant",
-	"ParamRef":            "write a plain constant",
+	"CurrentOfExpr":    "name the row by its primary key",
+	"RangeTableSample": "take some rows by a condition, or by ORDER BY and LIMIT",
+	"TypeCast":         "write a plain constant",
+	"ParamRef":         "write a plain constant",
 }
 
 // unsupportedPart refuses a kind of message, or a field of one.

@@ -66,6 +66,9 @@ func quoteAll(names []string) []string {
 // source puts the server's id first in every row of VALUES and every select list of the
 // query at the cursor.
 func (r *rewriter) source(t tokens, table *Table, s *pg.SelectStmt) {
+	if t.is("overriding") {
+		t.i += 3 // SYSTEM VALUE, or USER VALUE
+	}
 	if s.WithClause != nil {
 		t.seek("select", "values")
 	}

@@ -22,6 +22,9 @@ func (v *verifier) insertStmt(a, b *pg.InsertStmt) error {
 	if err := v.same(a, b, "WithClause", "Relation", "Cols", "SelectStmt", "OnConflictClause", "ReturningList"); err != nil {
 		return err
 	}
+	if t.renumbers(b) {
+		return errors.New("a sequence gives the scope column")
+	}
 	g, err := insertColumns(a, b, t)
 	if err != nil {
 		return err

@@ -96,6 +96,7 @@ func TestVerifyTampered(t *testing.T) {
 		{"insert for another", "INSERT INTO notes (tenant, id) VALUES ('a', 'b')", server, `'a'`},
 		{"second row for another", "INSERT INTO notes (tenant, id) VALUES ('a', 'b'), ('c', 'd')", `(` + server + `, 'd')`, `('c', 'd')`},
 		{"insert without the column", "INSERT INTO notes (id) VALUES ('b')", `("tenant", id) VALUES (` + server + `, 'b')`, `(id) VALUES ('b')`},
+		{"insert that overrides other values", "INSERT INTO notes (id) OVERRIDING SYSTEM VALUE VALUES ('b')", "SYSTEM", "USER"},
 		{"insert into another column", "INSERT INTO notes (id, body) VALUES ('a', 'b')", `("tenant", id, body)`, `("tenant", body, id)`},
 		{"the id into another column", "INSERT INTO notes (id) VALUES ('b')", `("tenant", id)`, `("body", id)`},
 		{"select arm for another", "INSERT INTO notes (tenant) SELECT 'a' UNION SELECT 'b'", `UNION SELECT ` + server, `UNION SELECT 'b'`},

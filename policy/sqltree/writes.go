@@ -205,6 +205,11 @@ func (a *analyzer) insertColumns(s *pg.InsertStmt, use *TableUse) {
 	if t.Scope == "" {
 		return
 	}
+	if t.renumbers(s) {
+		f := construct(use.Offset, "OVERRIDING USER VALUE would give "+t.Scope+" a number of its sequence")
+		f.Hint = "leave out the columns that are to have a number of their sequence"
+		a.fail(f)
+	}
 	for i, name := range ins.cols {
 		if name == t.Scope {
 			ins.Listed = true

@@ -41,6 +41,11 @@ func TestSchema(t *testing.T) {
 		return policy.Column{Name: name, TypeSchema: schema, TypeName: typ, Collation: map[bool]string{true: "kinds.folded"}[loose], Loose: loose}
 	}
 	notNull := func(c policy.Column) policy.Column { c.NotNull = true; return c }
+	identity := func(name, typ string) policy.Column {
+		c := notNull(column(name, "pg_catalog", typ, false))
+		c.Identity = true
+		return c
+	}
 	positive := column("p", "kinds", "positive", false)
 	positive.Base = policy.Type{Schema: "pg_catalog", Name: "int4"}
 	twice := column("twice", "pg_catalog", "int8", false)
@@ -49,8 +54,8 @@ func TestSchema(t *testing.T) {
 		Tables: []policy.Table{
 			{Schema: "app", Name: "parts", Columns: []policy.Column{column("a", "pg_catalog", "int4", false), column("b", "pg_catalog", "text", false)}},
 			{Schema: "app", Name: "users", Columns: []policy.Column{
-				notNull(column("server_id", "pg_catalog", "text", false)), notNull(column("id", "pg_catalog", "int8", false)), column("email", "pg_catalog", "varchar", false),
-				notNull(column("n", "pg_catalog", "int4", false)), twice, column("moods", "kinds", "_mood", false),
+				notNull(column("server_id", "pg_catalog", "text", false)), identity("id", "int8"), column("email", "pg_catalog", "varchar", false),
+				identity("n", "int4"), twice, column("moods", "kinds", "_mood", false),
 				positive, column("q", "app", "pair", false), column("tags", "pg_catalog", "_text", false), column("folded", "pg_catalog", "text", true),
 			}, Keys: [][]string{{"server_id", ""}, {"email"}, {"server_id", "id"}}},
 			{Schema: "public", Name: `Odd "name`, Columns: []policy.Column{column("Col", "pg_catalog", "int4", false)}},
