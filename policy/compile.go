@@ -29,6 +29,7 @@ type Policy struct {
 	access    map[*sqltree.Table]sqltree.Access
 	functions map[sqltree.TypeName]bool
 	types     map[sqltree.TypeName]bool
+	given     map[uint32]sqltree.TypeName // types outside pg_catalog that parameters may be given
 	operators map[string]bool
 	limits    Limits
 }
@@ -56,7 +57,7 @@ func Compile(f *File, s Schema, sets Sets) (*Policy, error) {
 	p := &Policy{
 		file: f, kinds: accessOf(f.Statement.Kinds), limits: f.Limits.WithDefaults(),
 		access: map[*sqltree.Table]sqltree.Access{}, functions: map[sqltree.TypeName]bool{}, types: map[sqltree.TypeName]bool{},
-		operators: map[string]bool{},
+		given: map[uint32]sqltree.TypeName{}, operators: map[string]bool{},
 	}
 	for _, name := range sets.Operators {
 		p.operators[name] = true
@@ -72,6 +73,7 @@ func Compile(f *File, s Schema, sets Sets) (*Policy, error) {
 	}
 	complexity := sqltree.Complexity{MaxNodes: f.Statement.MaxNodes, MaxDepth: f.Statement.MaxDepth}
 	p.catalog = sqltree.NewCatalog(tables, p.allowFunctions(allowed), p.allowTypes(s.Types, sets.Types), operators(sets.Leakproof), complexity)
+	p.allowGiven(s.Given)
 	return p, nil
 }
 
@@ -118,6 +120,16 @@ func (p *Policy) allowTypes(own []Type, builtin []string) map[string]string {
 		}
 	}
 	return bare
+}
+
+// allowGiven notes the types that a parameter may be given beside those of pg_catalog. One that
+// rests on a type which must not be named, such as regclass, does what that one does.
+func (p *Policy) allowGiven(list []GivenType) {
+	for _, t := range list {
+		if builtinTypes[t.OID] == "" && (t.Rests.Schema != builtinSchema || p.types[sqltree.TypeName(t.Rests)]) {
+			p.given[t.OID] = sqltree.TypeName(t.Type)
+		}
+	}
 }
 
 // unfit tells why a scope column does not keep the servers apart; "" where it does.

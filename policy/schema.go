@@ -5,6 +5,7 @@ package policy
 type Schema struct {
 	Tables []Table
 	Types  []Type // types outside pg_catalog that the tables' columns have
+	Given  []GivenType
 }
 
 // Table is one table of the snapshot. OID and Columns let a plan that depends on
@@ -46,3 +47,12 @@ type TableName struct{ Schema, Name string }
 
 // Type is a type by its qualified name.
 type Type struct{ Schema, Name string }
+
+// GivenType is a type outside pg_catalog that a client may give its parameters: a column's, or
+// one that Postgres finds beside such a column. While it exists its OID is no other's, and one
+// that is made anew has another.
+type GivenType struct {
+	OID   uint32
+	Type  Type // as what a column of it is read: a domain as the type that it is over
+	Rests Type // what it or its elements are in the end, which is no domain and no array
+}

@@ -56,13 +56,22 @@ func (p *Policy) named(g GivenTypes) ([]sqltree.TypeName, *sqltree.Fault) {
 		if oid == 0 {
 			continue
 		}
-		name := builtinTypes[oid]
-		if !p.types[sqltree.TypeName{Schema: builtinSchema, Name: strings.TrimPrefix(name, "_")}] {
-			return nil, unnamed(i, oid, name)
+		name, ok := p.typeOf(oid)
+		if !ok {
+			return nil, unnamed(i, oid, builtinTypes[oid])
 		}
-		names[i] = sqltree.TypeName{Schema: builtinSchema, Name: name}
+		names[i] = name
 	}
 	return names, nil
+}
+
+// typeOf gives the type of an OID, if a parameter may be given it.
+func (p *Policy) typeOf(oid uint32) (sqltree.TypeName, bool) {
+	if own, ok := p.given[oid]; ok {
+		return own, true
+	}
+	name := sqltree.TypeName{Schema: builtinSchema, Name: builtinTypes[oid]}
+	return name, p.types[sqltree.TypeName{Schema: builtinSchema, Name: strings.TrimPrefix(name.Name, "_")}]
 }
 
 func unnamed(i int, oid uint32, name string) *sqltree.Fault {
@@ -70,7 +79,7 @@ func unnamed(i int, oid uint32, name string) *sqltree.Fault {
 		name = fmt.Sprintf("with OID %d", oid)
 	}
 	return &sqltree.Fault{Code: TypeNotAllowed, Offset: -1, Message: fmt.Sprintf("type %s, given to $%d, is not available", name, i+1),
-		Hint: "built-in data types may be given; without one Postgres finds the type"}
+		Hint: "built-in data types and those of the policy's tables may be given; without one Postgres finds the type"}
 }
 
 // declare makes what Declared and Key give.

@@ -141,8 +141,9 @@ func (a *analyzer) catalogType(t *pg.TypeName) string {
 
 // elementOf gives the type of an array's elements: "" for a placeholder or a literal.
 func (a *analyzer) elementOf(n *pg.Node) (string, bool) {
-	if element, ok := strings.CutPrefix(a.givenType(n.GetParamRef()).Name, "_"); ok {
-		return plainType(TypeName{"pg_catalog", element})
+	array := a.givenType(n.GetParamRef())
+	if element, ok := strings.CutPrefix(array.Name, "_"); ok {
+		return plainType(TypeName{array.Schema, element})
 	}
 	if cast := n.GetTypeCast(); cast != nil && len(cast.TypeName.ArrayBounds) == 1 {
 		bare := &pg.TypeName{Names: cast.TypeName.Names}

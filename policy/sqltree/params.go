@@ -121,7 +121,8 @@ func (p *params) places(e *pg.A_Expr) []operand {
 	return []operand{{operand: e.Lexpr}, {operand: e.Rexpr}}
 }
 
-// givenType gives the type that the client gives a placeholder, of pg_catalog; zero for none.
+// givenType gives the type that the client gives a placeholder, a domain as what it is over; zero
+// for none.
 // One that has it is of that type wherever it stands, as if it were cast to it.
 func (a *analyzer) givenType(ref *pg.ParamRef) TypeName {
 	if n := int(ref.GetNumber()); n > 0 && n <= len(a.given) {

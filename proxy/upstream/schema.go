@@ -34,6 +34,13 @@ const schemaSQL = `SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_obj
       'collation', CASE WHEN a.attcollation <> coalesce(b.typcollation, t.typcollation) THEN (SELECT pg_catalog.format('%I.%I', cn.nspname, co.collname)
         FROM pg_catalog.pg_collation AS co JOIN pg_catalog.pg_namespace AS cn ON cn.oid = co.collnamespace WHERE co.oid = a.attcollation) ELSE '' END,
       'identity', a.attidentity <> '', 'virtual', a.attgenerated = 'v', 'generated', a.attgenerated <> '',
+      'down', (WITH RECURSIVE down AS (
+          SELECT 0 AS depth, t.* WHERE tn.nspname <> 'pg_catalog'
+          UNION ALL SELECT depth + 1, u.* FROM down JOIN pg_catalog.pg_type AS u ON u.oid = CASE
+            WHEN down.typtype = 'd' THEN down.typbasetype WHEN down.typoutput = 'pg_catalog.array_out'::pg_catalog.regproc THEN down.typelem END
+        ) SELECT pg_catalog.json_agg(pg_catalog.json_build_object('oid', down.oid::int8, 'kind', down.typtype, 'schema', dn.nspname, 'name', down.typname,
+            'array_oid', coalesce(da.oid, 0)::int8, 'array', coalesce(da.typname, '')) ORDER BY depth)
+        FROM down JOIN pg_catalog.pg_namespace AS dn ON dn.oid = down.typnamespace LEFT JOIN pg_catalog.pg_type AS da ON da.oid = down.typarray),
       'unreadable', NOT pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT'),
       'loose', EXISTS (SELECT FROM pg_catalog.pg_collation AS co WHERE co.oid = a.attcollation AND NOT co.collisdeterministic)) ORDER BY a.attnum), '[]')
     FROM pg_catalog.pg_attribute AS a
@@ -87,6 +94,18 @@ type catalogColumn struct {
 	Virtual       bool   `json:"virtual"`
 	Generated     bool   `json:"generated"`
 	Loose         bool   `json:"loose"`
+	Down          []step `json:"down"` // from a type outside pg_catalog to what it rests on
+}
+
+// step is a type on the way from a domain to what it is over, and from an array to its
+// elements. Its own array has the same schema.
+type step struct {
+	OID      uint32 `json:"oid"`
+	Kind     string `json:"kind"` // pg_type.typtype
+	Schema   string `json:"schema"`
+	Name     string `json:"name"`
+	ArrayOID uint32 `json:"array_oid"`
+	Array    string `json:"array"`
 }
 
 // Schema reads the named tables that exist, ordered by schema and name, the types outside
@@ -165,6 +184,7 @@ func asSchema(rows []catalogTable) policy.Schema {
 			t.Columns = append(t.Columns, policy.Column{Name: c.Name, TypeSchema: c.TypeSchema, TypeName: c.Type, Base: policy.Type{Schema: c.BaseSchema, Name: c.Base}, NotNull: c.NotNull, Unreadable: c.Unreadable, Collation: c.Collation, Virtual: c.Virtual, Generated: c.Generated, Identity: c.Identity, Loose: c.Loose})
 			s.Types = addType(s.Types, c.TypeSchema, c.Type)
 			s.Types = addType(s.Types, c.ElementSchema, c.Element)
+			s.Given = addGiven(s.Given, c.Down)
 		}
 		s.Tables = append(s.Tables, t)
 	}
@@ -175,7 +195,34 @@ func asSchema(rows []catalogTable) policy.Schema {
 		return strings.Compare(a.Name, b.Name)
 	})
 	s.Types = slices.Compact(s.Types)
+	slices.SortFunc(s.Given, func(a, b policy.GivenType) int { return cmp.Compare(a.OID, b.OID) })
+	s.Given = slices.Compact(s.Given)
 	return s
+}
+
+// addGiven adds the types on a column's way down that parameters may be given, and their arrays:
+// beside a domain's column Postgres finds what the domain is over, in = ANY ($1) an array of it.
+// What has fields is left out, and so are ranges.
+func addGiven(given []policy.GivenType, down []step) []policy.GivenType {
+	if len(down) == 0 {
+		return given
+	}
+	last := down[len(down)-1]
+	if last.Kind != "b" && last.Kind != "e" {
+		return given
+	}
+	rests := policy.Type{Schema: last.Schema, Name: last.Name}
+	for i, t := range down {
+		if t.Schema == "pg_catalog" {
+			continue
+		}
+		read := down[i+slices.IndexFunc(down[i:], func(t step) bool { return t.Kind != "d" })]
+		given = append(given, policy.GivenType{OID: t.OID, Type: policy.Type{Schema: read.Schema, Name: read.Name}, Rests: rests})
+		if t.ArrayOID != 0 {
+			given = append(given, policy.GivenType{OID: t.ArrayOID, Type: policy.Type{Schema: t.Schema, Name: t.Array}, Rests: rests})
+		}
+	}
+	return given
 }
 
 func addType(types []policy.Type, schema, name string) []policy.Type {

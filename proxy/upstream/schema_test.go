@@ -1,6 +1,8 @@
 package upstream
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -62,7 +64,7 @@ func TestSchema(t *testing.T) {
 		},
 		Types: []policy.Type{{Schema: "app", Name: "pair"}, {Schema: "kinds", Name: "_mood"}, {Schema: "kinds", Name: "mood"}, {Schema: "kinds", Name: "positive"}},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(policy.Table{}, "OID"), cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(policy.Table{}, "OID"), cmpopts.IgnoreFields(policy.Schema{}, "Given"), cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}
 	if oid := b.one("SELECT 'app.users'::regclass::oid"); got.Tables[1].OID == 0 || oid != strconv.FormatUint(uint64(got.Tables[1].OID), 10) {
@@ -71,6 +73,50 @@ func TestSchema(t *testing.T) {
 	again, err := b.pool.Schema(t.Context(), names)
 	if diff := cmp.Diff(got, again); err != nil || diff != "" {
 		t.Errorf("the second reading differs: %v %s", err, diff)
+	}
+}
+
+// Ensure the types that columns have are known by their OIDs, with what they rest on, but those
+// that have fields or name things of the catalog.
+func TestSchemaGiven(t *testing.T) {
+	b := setup(t, Config{}, `
+		CREATE TYPE mood AS ENUM ('sad'); CREATE TYPE pair AS (a int, b int); CREATE TYPE span AS RANGE (subtype = int4);
+		CREATE TYPE unused AS ENUM ('x'); CREATE TYPE "text" AS ENUM ('x');
+		CREATE DOMAIN positive AS int; CREATE DOMAIN small AS positive; CREATE DOMAIN glum AS mood; CREATE DOMAIN several AS mood[];
+		CREATE DOMAIN lists AS text[]; CREATE DOMAIN couple AS pair; CREATE DOMAIN relation AS regclass;
+		CREATE TABLE a (m mood, s small, glum glum, ss several[], l lists, t public."text"[], r relation, n int);
+		CREATE TABLE other (m mood, c pair, cs pair[], couple couple, span span, k information_schema.sql_identifier);
+		CREATE TABLE elsewhere (u unused)`)
+	got, err := b.pool.Schema(t.Context(), []policy.TableName{{Schema: "public", Name: "a"}, {Schema: "public", Name: "other"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var have []string
+	for i, g := range got.Given {
+		if i > 0 && g.OID <= got.Given[i-1].OID {
+			t.Errorf("%d comes behind %d", g.OID, got.Given[i-1].OID)
+		}
+		have = append(have, fmt.Sprintf("%s as %s.%s of %s.%s", b.one(fmt.Sprintf("SELECT %d::regtype::text", g.OID)), g.Type.Schema, g.Type.Name, g.Rests.Schema, g.Rests.Name))
+	}
+	slices.Sort(have)
+	want := []string{
+		"glum as public.mood of public.mood", "glum[] as public._glum of public.mood", "information_schema.sql_identifier as pg_catalog.name of pg_catalog.name",
+		"information_schema.sql_identifier[] as information_schema._sql_identifier of pg_catalog.name", "lists as pg_catalog._text of pg_catalog.text",
+		"lists[] as public._lists of pg_catalog.text", "mood as public.mood of public.mood", "mood[] as public._mood of public.mood",
+		"positive as pg_catalog.int4 of pg_catalog.int4", "positive[] as public._positive of pg_catalog.int4",
+		`public.text as public.text of public.text`, `public.text[] as public._text of public.text`,
+		"relation as pg_catalog.regclass of pg_catalog.regclass", "relation[] as public._relation of pg_catalog.regclass",
+		"small as pg_catalog.int4 of pg_catalog.int4", "small[] as public._small of pg_catalog.int4",
+		"several as public._mood of public.mood", "several[] as public._several of public.mood",
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Error(diff)
+	}
+	b.exec("DROP TYPE glum CASCADE; CREATE DOMAIN glum AS mood; ALTER TABLE a ADD glum glum")
+	next, err := b.pool.Schema(t.Context(), []policy.TableName{{Schema: "public", Name: "a"}, {Schema: "public", Name: "other"}})
+	if err != nil || cmp.Equal(got.Given, next.Given) || len(got.Given) != len(next.Given) {
+		t.Errorf("a type that was made anew: %v, %v", next.Given, err)
 	}
 }
 
