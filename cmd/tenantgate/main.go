@@ -47,6 +47,9 @@ func (versionCommand) Run(c *console) error {
 }
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "serve" {
+		lazyTimers()
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], console{os.Stdout, os.Stderr})
 	stop()

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package main
+
+// lazyTimers does nothing where there is no such setting.
+func lazyTimers() {}
