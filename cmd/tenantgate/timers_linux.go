@@ -34,6 +34,6 @@ func lazyTimers() {
 		return
 	}
 	if unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(slack), 0, 0, 0) == nil {
-		_ = syscall.Exec("/proc/self/exe", os.Args, append(os.Environ(), restarted+"=1"))
+		_ = syscall.Exec("/proc/self/exe", os.Args, append(os.Environ(), restarted+"=1")) //nolint:gosec // it is this program, with what it was given
 	}
 }

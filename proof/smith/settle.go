@@ -96,14 +96,14 @@ func (r *replay) pinned(ctx context.Context, statement string, _, _ answer) (boo
 	if r.gate == nil || !chosen.MatchString(statement) {
 		return false, nil
 	}
-	var failed error
+	known := true
 	same := chosen.ReplaceAllStringFunc(statement, func(query string) string {
-		value, err := r.gate.literal(ctx, query)
-		failed = errors.Join(failed, err)
+		value, ok := r.gate.literal(ctx, query)
+		known = known && ok
 		of := chosen.FindStringSubmatch(query)
 		return fmt.Sprintf("(select %s from %s where cast(%[1]s as text) is not distinct from %[3]s limit 1)", of[1], of[2], value)
 	})
-	if failed != nil { // refused; a connection that is lost is noticed when it is used next
+	if !known {
 		return false, nil
 	}
 	got, err := r.gate.run(ctx, same)
@@ -117,13 +117,14 @@ func (r *replay) pinned(ctx context.Context, statement string, _, _ answer) (boo
 	return r.behind(ctx, same, got, own)
 }
 
-// literal gives what a query of one value answers as a constant of SQL.
-func (c *client) literal(ctx context.Context, query string) (string, error) {
+// literal gives what a query of one value answers as a constant of SQL, unless it is refused. A
+// connection that is lost is noticed when it is used next.
+func (c *client) literal(ctx context.Context, query string) (constant string, ok bool) {
 	results, err := c.conn.Exec(ctx, "SELECT quote_nullable(cast("+query+" as text))").ReadAll()
 	if err != nil || len(results) != 1 || len(results[0].Rows) != 1 {
-		return "", fmt.Errorf("the value of %s: %w", query, err)
+		return "", false
 	}
-	return string(results[0].Rows[0][0]), nil
+	return string(results[0].Rows[0][0]), true
 }
 
 // described gives an answer the columns that a Describe of the statement tells, as tenantgate asks.

@@ -1,6 +1,7 @@
 package pgtest
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/url"
@@ -38,13 +39,13 @@ func NewRelay(t testing.TB, target string) (*Relay, string) {
 	if err != nil {
 		t.Fatal("pgtest: not a connection string")
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &Relay{conns: map[net.Conn]bool{}}
 	r.network, r.target = pgconn.NetworkAddress(cfg.Host, cfg.Port)
-	r.all.Go(func() { r.accept(listener) })
+	r.all.Go(func() { r.accept(t.Context(), listener) })
 	t.Cleanup(func() {
 		_ = listener.Close()
 		r.Cut(true)
@@ -74,7 +75,7 @@ func (r *Relay) Cut(refuse bool) {
 	clear(r.conns)
 }
 
-func (r *Relay) accept(listener net.Listener) {
+func (r *Relay) accept(ctx context.Context, listener net.Listener) {
 	for {
 		client, err := listener.Accept()
 		if err != nil {
@@ -86,7 +87,7 @@ func (r *Relay) accept(listener net.Listener) {
 			}
 			continue
 		}
-		server, err := net.Dial(r.network, r.target)
+		server, err := (&net.Dialer{}).DialContext(ctx, r.network, r.target)
 		if err != nil {
 			_ = client.Close()
 			continue
