@@ -182,6 +182,9 @@ var setting = regexp.MustCompile(`(?i)^\s*(set|reset|show)\b`)
 // fromClient is a COPY whose rows come after it; in the golden cases they are arguments.
 var fromClient = regexp.MustCompile(`(?is)^\s*copy\b.*\bfrom\s+stdin\b`)
 
+// firstOwn is the first OID that Postgres gives to what users make (FirstNormalObjectId).
+const firstOwn = 16384
+
 var writing = regexp.MustCompile(`(?i)\b(insert|update|delete|copy)\b`)
 
 // golden runs one decision through each front end. What is in Postgres' own dialect is the
@@ -195,6 +198,9 @@ func (f *fronts) golden(t *testing.T, c goldenCase) {
 	}
 	if !c.native && len(c.types) > 0 {
 		return // REST has no way to give any
+	}
+	if slices.ContainsFunc(c.types, func(oid uint32) bool { return oid >= firstOwn }) {
+		return // in this database it is another type's, or none's; TestRealTypesOfColumns of package wire gives its own
 	}
 	before := f.others(t)
 	for _, way := range append([]front{viaREST}, c.ways()...) {
