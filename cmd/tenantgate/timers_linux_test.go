@@ -21,6 +21,9 @@ func TestLazyTimers(t *testing.T) {
 		fmt.Println("slack", is, err, os.Getenv(restarted) == "", len(os.Args))
 		return
 	}
+	if is, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0); err != nil || is >= int(slack) {
+		t.Skipf("whoever runs this has set the timers already, or can't: %d, %v", is, err)
+	}
 	cmd := exec.Command(os.Args[0], "-test.run=^TestLazyTimers$", "-test.v")
 	cmd.Env = append(os.Environ(), timersMarker+"=1")
 	out, err := cmd.CombinedOutput()
