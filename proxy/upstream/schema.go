@@ -19,8 +19,9 @@ import (
 const schemaTime = 10 * time.Second
 
 // pathSQL has the catalog's functions print every name that is not pg_catalog's with its
-// schema, whatever the session's path is.
-const pathSQL = `SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)`
+// schema, whatever the session's path is. Compiling the query costs a second of the database's
+// processor, and running it some milliseconds.
+const pathSQL = `SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), pg_catalog.set_config('jit', 'off', true)`
 
 // schemaSQL reads the tables named by $1[i].$2[i] in one statement, and so in one
 // snapshot: a table and its columns are of the same moment. $3[i] is the scope column.
@@ -34,13 +35,13 @@ const schemaSQL = `SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_obj
       'collation', CASE WHEN a.attcollation <> coalesce(b.typcollation, t.typcollation) THEN (SELECT pg_catalog.format('%I.%I', cn.nspname, co.collname)
         FROM pg_catalog.pg_collation AS co JOIN pg_catalog.pg_namespace AS cn ON cn.oid = co.collnamespace WHERE co.oid = a.attcollation) ELSE '' END,
       'identity', a.attidentity <> '', 'virtual', a.attgenerated = 'v', 'generated', a.attgenerated <> '',
-      'down', (WITH RECURSIVE down AS (
-          SELECT 0 AS depth, t.* WHERE tn.nspname <> 'pg_catalog'
+      'down', CASE WHEN tn.nspname <> 'pg_catalog' THEN (WITH RECURSIVE down AS (
+          SELECT 0 AS depth, t.*
           UNION ALL SELECT depth + 1, u.* FROM down JOIN pg_catalog.pg_type AS u ON u.oid = CASE
             WHEN down.typtype = 'd' THEN down.typbasetype WHEN down.typoutput = 'pg_catalog.array_out'::pg_catalog.regproc THEN down.typelem END
         ) SELECT pg_catalog.json_agg(pg_catalog.json_build_object('oid', down.oid::int8, 'kind', down.typtype, 'schema', dn.nspname, 'name', down.typname,
             'array_oid', coalesce(da.oid, 0)::int8, 'array', coalesce(da.typname, '')) ORDER BY depth)
-        FROM down JOIN pg_catalog.pg_namespace AS dn ON dn.oid = down.typnamespace LEFT JOIN pg_catalog.pg_type AS da ON da.oid = down.typarray),
+        FROM down JOIN pg_catalog.pg_namespace AS dn ON dn.oid = down.typnamespace LEFT JOIN pg_catalog.pg_type AS da ON da.oid = down.typarray) END,
       'unreadable', NOT pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT'),
       'loose', EXISTS (SELECT FROM pg_catalog.pg_collation AS co WHERE co.oid = a.attcollation AND NOT co.collisdeterministic)) ORDER BY a.attnum), '[]')
     FROM pg_catalog.pg_attribute AS a
