@@ -19,7 +19,7 @@ const restarted = "TENANTGATE_RESTARTED"
 // lazyTimers lets the kernel wake sleeping threads later than its default of 50 µs (prctl(2),
 // PR_SET_TIMERSLACK). The Go runtime's monitor sleeps for 20 µs at a time under load, and takes
 // the processor from whatever is in a system call for longer than that, so a write to a socket
-// ends in a change of threads; on a virtual machine that was a quarter to a half of what the
+// ends in a change of threads; on a virtual machine that was a fifth to a half of what the
 // service took (docs/benchmarks.md). A thread has its slack from the one that made it, and the
 // monitor is made before main: so the program starts itself anew, as the same process. Where that
 // can't be, it goes on as it is.

@@ -2,11 +2,8 @@ package upstream
 
 import (
 	"bytes"
-	"context"
 	"strings"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
 	"github.com/tenantgate/tenantgate/proxy"
@@ -32,17 +29,7 @@ func TestLinkLostAnswer(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db := pgtest.Database(t)
-			admin, err := pgx.Connect(t.Context(), db)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = admin.Close(context.Background()) }()
-			if _, err := admin.Exec(t.Context(), linkSchema); err != nil {
-				t.Fatal(err)
-			}
-			r, url := pgtest.NewRelay(t, db)
-			l := link(t, Config{URL: url})
+			l, r, admin := relayed(t)
 			l.run(proxy.Exchange{Steps: []proxy.Step{l.simple("SELECT body FROM notes")}, Commit: true})
 			all := c.steps(l)
 			for i, x := range all {

@@ -18,17 +18,7 @@ import (
 func TestLinkDeafCancellation(t *testing.T) {
 	for name, block := range map[string]bool{"block": true, "implicit": false} {
 		t.Run(name, func(t *testing.T) {
-			db := pgtest.Database(t)
-			admin, err := pgx.Connect(t.Context(), db)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = admin.Close(context.Background()) }()
-			if _, err := admin.Exec(t.Context(), linkSchema); err != nil {
-				t.Fatal(err)
-			}
-			r, url := pgtest.NewRelay(t, db)
-			l := link(t, Config{URL: url, MaxConns: 2})
+			l, r, admin := relayed(t)
 			first := proxy.Exchange{Steps: []proxy.Step{l.simple("INSERT INTO notes (id) VALUES (60)")}, Commit: block}
 			if block {
 				first.Begin = l.approve("BEGIN")
@@ -86,7 +76,7 @@ func TestLinkEndOfLost(t *testing.T) {
 		"silent": func(_ *linked, r *pgtest.Relay) { r.Silent.Store(true) },
 	} {
 		t.Run(way, func(t *testing.T) {
-			l, r := relayed(t)
+			l, r, _ := relayed(t)
 			for i, c := range []struct {
 				texts string
 				told  string
@@ -139,7 +129,7 @@ func TestLinkEndOfLost(t *testing.T) {
 // Ensure of steps that were sent together the first is told as failed where they could not be sent:
 // none of them has an answer.
 func TestLinkUnsentSteps(t *testing.T) {
-	l, _ := relayed(t)
+	l, _, _ := relayed(t)
 	l.want(proxy.Exchange{Steps: l.extended("SELECT id FROM notes")[:1], Commit: true}, proxy.Idle, "ParseComplete")
 	l.want(proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{l.simple("SAVEPOINT a")}, Commit: true}, proxy.Open, "done SAVEPOINT")
 	_ = l.link.lease.session.conn.Conn().Close()
@@ -150,18 +140,19 @@ func TestLinkUnsentSteps(t *testing.T) {
 	}
 }
 
-// relayed is a client of a database that is reached through a relay.
-func relayed(t *testing.T) (*linked, *pgtest.Relay) {
+// relayed is a client of a database that is reached through a relay, and a connection of its owner's
+// that is not.
+func relayed(t *testing.T) (*linked, *pgtest.Relay, *pgx.Conn) {
 	t.Helper()
 	db := pgtest.Database(t)
 	admin, err := pgx.Connect(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = admin.Close(context.Background()) }()
+	t.Cleanup(func() { _ = admin.Close(context.Background()) })
 	if _, err := admin.Exec(t.Context(), linkSchema); err != nil {
 		t.Fatal(err)
 	}
 	r, url := pgtest.NewRelay(t, db)
-	return link(t, Config{URL: url}), r
+	return link(t, Config{URL: url, MaxConns: 2}), r, admin
 }

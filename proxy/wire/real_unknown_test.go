@@ -1,37 +1,16 @@
 package wire
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgproto3"
-
-	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
-	"github.com/tenantgate/tenantgate/proxy/upstream"
 )
 
 // Ensure who cancels a change is not told that it was cancelled where it may have been committed.
 func TestRealCancelUnknown(t *testing.T) {
-	db := pgtest.Database(t)
-	admin, err := pgx.Connect(t.Context(), db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = admin.Close(context.Background()) }()
-	if _, err := admin.Exec(t.Context(), realSchema); err != nil {
-		t.Fatal(err)
-	}
-	r, url := pgtest.NewRelay(t, db)
-	pool, err := upstream.Open(t.Context(), upstream.Config{URL: url, SearchPath: "pg_catalog, public", AcquireTimeout: 10 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(pool.Close)
-	w := sitOn(t, realGate(t, pool), pool.Link(ownID), nil)
-	w.answers()
+	w, r, admin := behindRelay(t)
 	w.query("SELECT id FROM notes")
 	tx, err := admin.Begin(t.Context())
 	if err != nil {
