@@ -3,6 +3,8 @@ package wire
 import (
 	"net/netip"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -51,6 +53,26 @@ func TestAttempts(t *testing.T) {
 	}
 	if a.may(here) {
 		t.Error("more than the burst after a long time")
+	}
+}
+
+// Many at once are no more than in a row: the next is not begun before the last has failed.
+func TestAttemptsAreOneAtATime(t *testing.T) {
+	a := newAttempts(3, time.Hour)
+	here, tried := network(t, "192.0.2.1/32"), atomic.Int64{}
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			_ = a.try(here, func() error {
+				tried.Add(1)
+				time.Sleep(time.Millisecond) // the others come meanwhile
+				return errTooMuch
+			})
+		})
+	}
+	all.Wait()
+	if n := tried.Load(); n != 3 {
+		t.Errorf("%d of 50 at once were tried, want 3", n)
 	}
 }
 

@@ -113,6 +113,11 @@ func TestPlaces(t *testing.T) {
 	if got := third.told(); got != "FATAL 53300 too many clients are connected from this address" {
 		t.Error(got)
 	}
+	third = d.dial(t)
+	third.say(packetOf(sslRequest, "")) // who is too many gets no handshake
+	if got := third.told(); got != "FATAL 53300 too many clients are connected from this address" {
+		t.Error(got)
+	}
 	first.say(messageOf('X', ""))
 	first.gone()
 	_ = second.Close()

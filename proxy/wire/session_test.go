@@ -88,12 +88,15 @@ func TestFailedParseLeavesNothing(t *testing.T) {
 	w.is(w.pipe(&pgproto3.Parse{Name: "a", Query: point}), "ERROR 42P05 I")
 }
 
-// What is no fault of the client's is in the log, with what the client is not told.
+// What is no fault of the client's is in the log, with what the client is not told. A statement
+// that took too long is the client's, though how it was ended is the cause.
 func TestCausesAreLogged(t *testing.T) {
 	w := greeted(t)
 	w.link.fails["content"] = &proxy.Error{Code: proxy.UpstreamUnavailable, Message: "the database is away", Cause: errors.New("no route to host")}
 	w.link.fails["files"] = told("22012", "division by zero")
+	w.link.fails["end_users"] = &proxy.Error{Code: proxy.StatementTimeout, Message: "it took too long", SQLState: "57014", Cause: errors.New("canceling statement")}
 	w.is(w.query("SELECT id FROM files"), "ERROR 22012 I")
+	w.is(w.query("SELECT id FROM end_users"), "ERROR 57014 I")
 	if log := w.log.String(); strings.Contains(log, "failed") {
 		t.Errorf("a fault of the client's is in the log: %s", log)
 	}
