@@ -146,7 +146,7 @@ func (p *Policy) checkScopeValues(f *sqltree.Facts, d Dialect) *sqltree.Fault {
 		}
 		for _, v := range ins.Values {
 			if v.Kind == sqltree.ScopeOther || v.Kind == sqltree.ScopeDefault && !inject {
-				return unscopedInsert(ins, v, d, inject)
+				return unscopedInsert(ins, v, d)
 			}
 		}
 	}
@@ -159,10 +159,11 @@ func (p *Policy) checkScopeValues(f *sqltree.Facts, d Dialect) *sqltree.Fault {
 }
 
 // unscopedInsert is unscopedValue for an INSERT: one that names no columns gives a value to the
-// scope column too, which who never mentions that column does not mean to.
-func unscopedInsert(ins *sqltree.Insert, v sqltree.ScopeValue, d Dialect, inject bool) *sqltree.Fault {
+// scope column too, which who never mentions that column does not mean to. Where that is not
+// added, it was refused already.
+func unscopedInsert(ins *sqltree.Insert, v sqltree.ScopeValue, d Dialect) *sqltree.Fault {
 	fault := unscopedValue(v, d)
-	if inject && !ins.Named {
+	if !ins.Named {
 		fault.Hint = "name the columns and leave " + v.Table.Scope + " out, because it is added"
 	}
 	return fault
