@@ -24,7 +24,7 @@ func newClients(f factory, known Known) clients {
 	return clients{
 		states: s,
 		connections: f.counters("pg_connections_total",
-			"Postgres clients that connected, by how that ended: ok, the error code that they got, cancel for the short connections that cancel a statement, protocol for what is no Postgres client, such as a probe of the port. A rise in unauthorized is a wrong key or somebody guessing.",
+			"Postgres clients that connected, by how that ended: ok, the error code that they got, cancel for the short connections that cancel a statement, protocol for what left or was no Postgres client before it had logged in: a probe of the port, or a client that insists on TLS where that is off. A rise in unauthorized is a wrong key or somebody guessing.",
 			label{"outcome", known.Connections}),
 	}
 }

@@ -25,7 +25,7 @@ func newGate(f factory, known Known) gate {
 	return gate{
 		requests: newRequests(f, known),
 		rejections: f.pairs("rejections_total",
-			"Requests turned away before a statement ran, by error code and front end; each is in requests_total as well. They cost no work in the database. A jump in unauthorized is a bad deployment or somebody guessing credentials; in *_not_allowed, an application that the policy does not fit; in rate_limited, a noisy server.",
+			"Requests turned away before a statement ran, by error code and front end; those of rest are in requests_total as well, and logins of Postgres clients that failed are in pg_connections_total instead. They cost no work in the database. A jump in unauthorized is a bad deployment or somebody guessing credentials; in *_not_allowed, an application that the policy does not fit; in rate_limited, a noisy server.",
 			label{"code", known.Codes}, label{"frontend", known.Frontends}),
 		stages: f.histograms("stage_duration_seconds",
 			"Seconds that requests spent in one stage. policy and encode are tenantgate's own work, pool_wait is waiting for a free database connection (raise the pool or find the slow statements), upstream is Postgres.",

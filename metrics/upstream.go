@@ -53,7 +53,7 @@ func newPool() *pool {
 	return &pool{
 		idle:     desc("idle", "Database connections open and unused."),
 		acquired: desc("acquired", "Database connections running a statement."),
-		limit:    desc("max", "Database connections that the pool may open. acquired at this value with waiting above 0 means that requests queue."),
+		limit:    desc("max", "Database connections that the pool may open. acquired at this value with waiting above 0 means that requests queue; waiting alone, that one server holds its three quarters."),
 		waiting:  desc("waiting", "Requests waiting for a database connection now."),
 	}
 }

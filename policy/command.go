@@ -27,9 +27,9 @@ func (d Dialect) placeholder() string {
 // suppliedBy says what becomes of the value of a scope condition.
 func (d Dialect) suppliedBy() string {
 	if d == Postgres {
-		return "given as any other, and the server's own id is taken for it"
+		return "a parameter's, for which the server's own id is taken; a constant does not count"
 	}
-	return "supplied by the service"
+	return "supplied by the service; a constant does not count"
 }
 
 // Command is what a statement of the Postgres dialect asks for that is not one on rows.

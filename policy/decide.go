@@ -94,7 +94,7 @@ func (p *Policy) ofCatalog(stmt sqltree.Statement, fault *sqltree.Fault) *sqltre
 		return fault
 	}
 	return &sqltree.Fault{Code: fault.Code, Offset: at, Message: "the catalog is not answered yet",
-		Hint: `tools that read it, such as \d of psql and the introspection of ORMs, do not work here`}
+		Hint: `tools that read it, such as \d of psql and the introspection of ORMs, do not work here; ` + p.catalog.Listed()}
 }
 
 // statement decides a statement on rows.

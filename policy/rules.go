@@ -49,7 +49,7 @@ func (p *Policy) checkTables(f *sqltree.Facts) *sqltree.Fault {
 		have := p.access[use.Table]
 		if use.Table == nil || have == 0 {
 			return &sqltree.Fault{Code: TableNotAllowed, Message: "table " + use.Name + " is not available", Offset: use.Offset,
-				Hint: "use the tables that the policy lists"}
+				Hint: p.catalog.Listed()}
 		}
 		if use.Access&^have != 0 {
 			return &sqltree.Fault{Code: TableNotAllowed, Message: "the policy does not allow " + named(use.Access&^have) + " on table " + use.Name,
@@ -142,7 +142,7 @@ func (p *Policy) checkScopeValues(f *sqltree.Facts, d Dialect) *sqltree.Fault {
 		if !inject && !(ins.Named && ins.Listed) {
 			return &sqltree.Fault{Code: MissingServerScope, Offset: ins.Offset,
 				Message: "an INSERT into " + ins.Table.Name + " must name the column " + ins.Table.Scope,
-				Hint:    "list the columns, " + ins.Table.Scope + " among them, and give it a placeholder"}
+				Hint:    "list the columns, " + ins.Table.Scope + " among them, and give it a placeholder or the server's own id"}
 		}
 		for _, v := range ins.Values {
 			if v.Kind == sqltree.ScopeOther || v.Kind == sqltree.ScopeDefault && !inject {

@@ -94,7 +94,11 @@ func (f *storeFlags) done(c *console, id, what string) error {
 // assigned tells that a policy was assigned by its name. Which policies there are is the
 // running service's business: the store knows names alone.
 func (f *storeFlags) assigned(c *console, id, policy string) error {
-	err := f.done(c, id, "policy set")
+	what := "policy set"
+	if policy == "" {
+		what = "policy removed"
+	}
+	err := f.done(c, id, what)
 	if err == nil {
 		noteOfPolicy(c, policy)
 	}
@@ -125,9 +129,9 @@ type tokenCreate struct {
 	storeFlags
 	Project []string `name:"project" required:"" env:"-" placeholder:"ID" help:"Project that it reaches; may be repeated."`
 	Scope   []string `name:"scope" env:"-" default:"manage,read,write" placeholder:"SCOPE" help:"manage (servers), read or write (statements); may be repeated. Without it the token has all three."`
-	Expires string   `name:"expires" env:"-" placeholder:"TIME" help:"How long it is valid, such as 90d or 12h. Without it the token does not expire."`
+	Expires string   `name:"expires" env:"-" placeholder:"DURATION" help:"How long it is valid, such as 90d or 12h. Without it the token does not expire."`
 	Name    string   `name:"name" env:"-" help:"A name for the list."`
-	Policy  string   `name:"policy" env:"-" help:"Policy for statements with this token, before the server's and the project's."`
+	Policy  string   `name:"policy" env:"-" help:"Policy for statements with this token; it counts before the server's and the project's."`
 }
 
 type tokenList struct{ storeFlags }

@@ -57,7 +57,7 @@ Ctrl-C stops both. To start afresh, remove %[10]s after that.
 // keyNote tells of a key that somebody has rotated: the new one is known to him alone.
 func keyNote(former bool) string {
 	if former {
-		return "        (no longer valid: it was rotated)"
+		return "        (no longer valid: it was rotated; put the new one into the lines below)"
 	}
 	return ""
 }

@@ -46,7 +46,7 @@ func (d *devCommand) Run(ctx context.Context, c *console) error {
 	}
 	sv, err := open(ctx, &d.settings, log)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%w; another tenantgate may be running (with make: make run ARGS=\"--http-addr 127.0.0.1:8081 --ops-addr 127.0.0.1:9091 --pg-addr 127.0.0.1:6433\")", err)
+		return fmt.Errorf("%w; another tenantgate may be running (with make: make run ARGS=\"--http-addr 127.0.0.1:8081 --ops-addr 127.0.0.1:9091 --pg-addr 127.0.0.1:6433 --data-dir .tenantgate2\")", err)
 	}
 	if err != nil {
 		return err

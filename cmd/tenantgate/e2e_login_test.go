@@ -102,7 +102,7 @@ func TestDemoOfARotatedKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.stop()
-	if said := again.banner(t); !strings.Contains(said, again.APIKey+"        (no longer valid: it was rotated)\n") || strings.Count(said, note) != 1 {
+	if said := again.banner(t); !strings.Contains(said, again.APIKey+"        (no longer valid: it was rotated; put the new one into the lines below)\n") || strings.Count(said, note) != 1 {
 		t.Errorf("%s", said)
 	}
 }

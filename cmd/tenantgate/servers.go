@@ -16,7 +16,7 @@ type serverCommand struct {
 	Activate   serverActivate   `cmd:"" help:"Let a server's data be reached again."`
 	Deactivate serverDeactivate `cmd:"" help:"Refuse look-ups and statements of a server, everywhere within a second."`
 	RotateKey  serverRotateKey  `cmd:"" help:"Give a server a new API key and show it, this once."`
-	SetPolicy  serverSetPolicy  `cmd:"" help:"Assign a policy to a server, before its project's."`
+	SetPolicy  serverSetPolicy  `cmd:"" help:"Assign a policy to a server; it counts before its project's."`
 }
 
 type serverList struct {

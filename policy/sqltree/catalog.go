@@ -1,6 +1,9 @@
 package sqltree
 
 import (
+	"slices"
+	"strings"
+
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
@@ -70,6 +73,7 @@ type Catalog struct {
 	kinds     map[protoreflect.Name]*kind
 	commands  map[protoreflect.Name]*kind // beside a query in them
 	limit     Complexity
+	listed    string
 }
 
 // NewCatalog makes a catalog. functions and types map a bare name to the schema that
@@ -100,8 +104,32 @@ func NewCatalog(tables []*Table, functions, types map[string]string, leakproof [
 			delete(c.bare, name)
 		}
 	}
+	c.listed = c.list()
 	return c
 }
+
+// mostListed is how many tables are told to who names none of them.
+const mostListed = 12
+
+// list writes the tables' names as a statement names them, where they are few.
+func (c *Catalog) list() string {
+	if len(c.tables) == 0 || len(c.tables) > mostListed {
+		return "use the tables that the policy lists"
+	}
+	var names []string
+	for named, t := range c.tables {
+		name := named.Name
+		if c.bare[name] != t {
+			name = named.Schema + "." + name
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return "the policy lists " + strings.Join(names, ", ")
+}
+
+// Listed tells who names a table that is not in the catalog which ones are.
+func (c *Catalog) Listed() string { return c.listed }
 
 // table gives the table that a name means where no WITH name hides it; nil for none.
 func (c *Catalog) table(schema, name string) *Table {

@@ -82,10 +82,10 @@ func (a *analyzer) bareColumn(l *level, ref *pg.ColumnRef, name string, at int) 
 	}
 	switch {
 	case name == "old" || name == "new": // in RETURNING, whole rows since Postgres 18
-		a.fail(noColumn(name, at))
+		a.fail(noColumn(`"`+name+`"`, at))
 	case found || slices.ContainsFunc(a.facts.Tables, (*TableUse).unknown): // which is refused for that
 	case known:
-		a.fail(noColumn(name, at))
+		a.fail(noColumn(`"`+name+`"`, at))
 	default:
 		f := construct(at, "the column "+name+" is not known")
 		f.Hint = "name the columns of functions in FROM: f(…) AS f(" + name + ", …)"
@@ -93,6 +93,7 @@ func (a *analyzer) bareColumn(l *level, ref *pg.ColumnRef, name string, at int) 
 	}
 }
 
+// noColumn is Postgres' own error: there a name is in quotation marks where it stands alone.
 func noColumn(name string, at int) *Fault {
 	return &Fault{Code: QueryFailed, SQLState: "42703", Offset: at, Message: "column " + name + " does not exist"}
 }
@@ -142,7 +143,7 @@ func (a *analyzer) qualifier(l *level, names []string, at int) *relation {
 	}
 	r, _ := l.relation(schema, name)
 	if r == nil {
-		a.fail(&Fault{Code: QueryFailed, SQLState: "42P01", Offset: at, Message: "missing FROM-clause entry for table " + name})
+		a.fail(&Fault{Code: QueryFailed, SQLState: "42P01", Offset: at, Message: `missing FROM-clause entry for table "` + name + `"`})
 	}
 	return r
 }

@@ -26,16 +26,24 @@ func (r *directions) copy(s *pg.CopyStmt) {
 		return
 	}
 	r.out.At = int(s.Relation.Location)
-	for i, name := range listed {
-		if slices.Contains(listed[:i], name) {
-			r.fail(&Fault{Code: QueryFailed, SQLState: "42701", Message: `column "` + name + `" specified more than once`, Offset: r.out.At})
-		}
-	}
+	r.copyColumns(r.catalog.table(s.Relation.Schemaname, s.Relation.Relname), listed)
 	if s.IsFrom {
 		r.copyInto(s.Relation, listed)
 		return
 	}
 	r.copyTable(s.Relation, listed)
+}
+
+// copyColumns looks at the columns that are listed, as COPY does before it asks for a row.
+func (r *directions) copyColumns(t *Table, listed []string) {
+	for i, name := range listed {
+		if slices.Contains(listed[:i], name) {
+			r.fail(&Fault{Code: QueryFailed, SQLState: "42701", Message: `column "` + name + `" specified more than once`, Offset: r.out.At})
+		}
+		if t != nil && len(t.Columns) > 0 && t.index(name) < 0 {
+			r.fail(&Fault{Code: QueryFailed, SQLState: "42703", Message: `column "` + name + `" of relation "` + t.Name + `" does not exist`, Offset: r.out.At})
+		}
+	}
 }
 
 // copyQuery finds the query between the brackets of COPY (…) TO. One that writes is refused,
@@ -80,7 +88,7 @@ func (r *directions) copyTable(v *pg.RangeVar, listed []string) {
 func (r *directions) copyInto(v *pg.RangeVar, listed []string) {
 	t := r.catalog.table(v.Schemaname, v.Relname)
 	if t == nil {
-		r.fail(&Fault{Code: TableNotAllowed, Message: "table " + v.Relname + " is not available", Hint: "use the tables that the policy lists", Offset: r.out.At})
+		r.fail(&Fault{Code: TableNotAllowed, Message: "table " + v.Relname + " is not available", Hint: r.catalog.listed, Offset: r.out.At})
 		return
 	}
 	if len(listed) == 0 {

@@ -82,7 +82,7 @@ func (a *analyzer) merge(j *pg.JoinExpr, left, right item) (item, []column) {
 	}()
 	for _, name := range names {
 		if left.lacks(name) || right.lacks(name) {
-			a.fail(noColumn(name, at))
+			a.fail(noColumn(`"`+name+`"`, at))
 		}
 		merged = append(merged, a.mergedColumn(j, name, left.cols, right.cols, at))
 	}

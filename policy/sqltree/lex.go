@@ -101,7 +101,7 @@ func checkBytes(text string, most int) *Fault {
 	if len(text) > most {
 		return &Fault{Code: QueryTooLong, Offset: -1,
 			Message: fmt.Sprintf("the text is %d bytes long; at most %d are allowed", len(text), most),
-			Hint:    "send long values as parameters, and many rows in several statements"}
+			Hint:    "send long values and long lists as parameters, a list as = ANY with an array, and many rows in several statements"}
 	}
 	if at := strings.IndexByte(text, 0); at >= 0 {
 		return syntaxError(at, "the text holds a NUL character")
@@ -202,7 +202,7 @@ func (l *lexer) punct(c byte) {
 	switch {
 	case c == ';':
 		l.refuse(&Fault{Code: MultipleStatements, Offset: l.pos,
-			Message: "only one statement is allowed, without a semicolon", Hint: "remove the semicolon and what follows it"})
+			Message: "only one statement is allowed, without a semicolon", Hint: "send each statement by itself, and leave the semicolon out"})
 	case c == ':' && (next == ':' || next == '='), c == '.' && next == '.':
 		l.emit(Punct, l.pos+2)
 	default:

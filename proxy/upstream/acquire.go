@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/tenantgate/tenantgate/proxy"
@@ -74,6 +75,10 @@ const busyHint = "send fewer statements at a time; an open transaction holds a c
 // while every connection was in somebody's hands was a wait for one of those; and
 // a new one can have to wait for the end of a backend that was given up.
 func (p *Pool) noConnection(err error) *proxy.Error {
+	if errors.Is(err, errShare) && !p.places.unanswered() {
+		p.cfg.Recorder.UpstreamError(classPoolWait)
+		return overloaded(fmt.Sprintf("this server holds its share of the database connections, %d, and none of them became free in time", p.turns.most), busyHint, errShare)
+	}
 	s := p.pool.Stat()
 	full := s.AcquiredConns() >= s.MaxConns()
 	if errors.Is(err, errFull) && !p.places.unanswered() || errors.Is(err, context.DeadlineExceeded) && full {

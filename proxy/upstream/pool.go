@@ -22,6 +22,9 @@ const resetPause = time.Second
 // errFull is in the chain of a refusal because every connection is at work.
 var errFull = errors.New("every connection is in use")
 
+// errShare is errFull of a server that holds as many as one may.
+var errShare = fmt.Errorf("the server's share is in use: %w", errFull)
+
 // Pool is a pool of connections to one database. It is safe for concurrent use.
 type Pool struct {
 	pool  *pgxpool.Pool

@@ -38,7 +38,8 @@ func newTurns(n int) *turns {
 	return &turns{most: most, free: n, servers: map[string]*share{}, lines: make([]list.List, most+1)}
 }
 
-// take waits for a turn: errFull where none comes within patience, else the context's error.
+// take waits for a turn: where none comes within patience errFull, or errShare where the server
+// holds as many as it may; else the context's error.
 func (t *turns) take(ctx context.Context, server string, patience time.Duration) error {
 	turn := t.join(server)
 	if turn == nil {
@@ -54,8 +55,12 @@ func (t *turns) take(ctx context.Context, server string, patience time.Duration)
 	case <-ctx.Done():
 		why = ctx.Err()
 	}
-	if t.leave(server, turn) {
-		return nil // it came in the same moment
+	came, share := t.leave(server, turn)
+	switch {
+	case came:
+		return nil // in the same moment
+	case share && why == errFull: //nolint:errorlint // it is set above
+		return errShare
 	}
 	return why
 }
@@ -92,20 +97,21 @@ func (t *turns) of(server string) *share {
 	return s
 }
 
-// leave gives up a place in the line, and tells whether the turn had come.
-func (t *turns) leave(server string, turn *list.Element) (came bool) {
+// leave gives up a place in the line, and tells whether the turn had come, and whether it can't
+// come before the server gives one back.
+func (t *turns) leave(server string, turn *list.Element) (came, share bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	select {
 	case <-turn.Value.(chan struct{}):
-		return true
+		return true, false
 	default:
 	}
 	s := t.servers[server]
 	s.waiting.Remove(turn)
 	t.waiting--
 	t.line(s)
-	return false
+	return false, s.held >= t.most
 }
 
 // give gives a turn back, to whoever is next.

@@ -83,8 +83,11 @@ func TestNoServerHoldsAll(t *testing.T) {
 func TestTurnsEnd(t *testing.T) {
 	turns := newTurns(1)
 	mustTake(t, turns, "a")
-	if err := turns.take(t.Context(), "b", time.Millisecond); !errors.Is(err, errFull) {
+	if err := turns.take(t.Context(), "b", time.Millisecond); !errors.Is(err, errFull) || errors.Is(err, errShare) {
 		t.Errorf("got %v", err)
+	}
+	if err := turns.take(t.Context(), "a", time.Millisecond); !errors.Is(err, errFull) || !errors.Is(err, errShare) {
+		t.Errorf("of its own: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

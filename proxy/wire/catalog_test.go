@@ -12,7 +12,7 @@ import (
 
 const (
 	catalogMessage = "the catalog is not answered yet"
-	catalogHint    = `Tools that read it, such as \d of psql and the introspection of ORMs, do not work here.`
+	catalogHint    = `Tools that read it, such as \d of psql and the introspection of ORMs, do not work here; the policy lists conversations, end_users, files, messages.`
 )
 
 // TestCatalog sends what psql's commands, its completion of names, and the introspection of

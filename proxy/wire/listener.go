@@ -82,21 +82,21 @@ func (s *Server) end(c *client, err error) {
 	s.logEnd(c, err)
 }
 
-// logEnd writes the one line that each client gets: where it never got as far as to name a
-// server, for who looks for it.
+// logEnd writes the one line that each client gets: where it was perhaps none, or one that came
+// to cancel, for who looks for it.
 func (s *Server) logEnd(c *client, err error) {
-	level := slog.LevelInfo
+	level, word := slog.LevelInfo, ended(c, err)
 	var panicked *proxy.Panicked
 	switch {
 	case errors.As(err, &panicked):
 		level = slog.LevelError
 		s.cfg.Logger.Error("serving a Postgres client panicked", "error", panicked, "stack", panicked.Stack)
-	case c.serverID == "":
+	case c.serverID == "" && (word == "protocol" || word == "cancel") && !errors.Is(err, errWantsTLS):
 		level = slog.LevelDebug
 	}
 	attributes := []slog.Attr{
 		slog.String("server", printable(c.serverID)), slog.String("remote", c.socket.RemoteAddr().String()),
-		slog.Int64("duration_us", time.Since(c.since).Microseconds()), slog.String("outcome", ended(c, err)),
+		slog.Int64("duration_us", time.Since(c.since).Microseconds()), slog.String("outcome", word),
 	}
 	if err != nil {
 		attributes = append(attributes, slog.String("error", err.Error()))

@@ -162,7 +162,7 @@ func (s *session) simple(p *part) error {
 	case p.taken != nil:
 		args = p.taken.Args
 	case p.approved.NumArgs() > 0:
-		return s.rejected(told("42P02", "there is no parameter $1"))
+		return s.rejected(errNoParameters())
 	}
 	bound, err := s.bound(p.approved, args)
 	if err != nil {

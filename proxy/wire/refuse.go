@@ -163,6 +163,13 @@ func unsupported(message, hint string) *proxy.Error {
 	return &proxy.Error{Code: policy.StatementNotAllowed, SQLState: "0A000", Message: message, Hint: hint}
 }
 
+// errNoParameters is for a Query message whose statement has parameters: it brings no values.
+func errNoParameters() *proxy.Error {
+	e := told("42P02", "there is no parameter $1")
+	e.Hint = "write the values in the text, or have the client send them beside it, as drivers do and psql with \\bind"
+	return e
+}
+
 // errCursorAlone is for a cursor that would end as soon as it is there.
 func errCursorAlone() *proxy.Error {
 	return told("25P01", "DECLARE CURSOR can only be used in transaction blocks")

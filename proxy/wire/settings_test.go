@@ -145,7 +145,7 @@ func TestHintsAreSentences(t *testing.T) {
 		"CREATE TABLE a (b int)":                       "It is made in the database behind, by whoever runs that; a WITH query can take the place of a temporary table.",
 		"CREATE TEMP TABLE a (b int)":                  "A WITH query can take the place of a temporary table.",
 		"SELECT current_user || 'x'":                   "A Postgres client can ask for it in a statement of its own: SELECT current_user.",
-		"SELECT '" + strings.Repeat("x", 10_240) + "'": "Send long values as parameters, and many rows in several statements.",
+		"SELECT '" + strings.Repeat("x", 10_240) + "'": "Send long values and long lists as parameters, a list as = ANY with an array, and many rows in several statements.",
 	} {
 		w.send(&pgproto3.Query{String: text})
 		if refused := w.refusal(); refused.Code == "" || refused.Hint != want {

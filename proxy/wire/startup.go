@@ -37,6 +37,8 @@ type packet struct {
 var (
 	// errCancel is how the start-up of a client ends that has come to cancel another.
 	errCancel = errors.New("a cancel request")
+	// errWantsTLS is of who asks for TLS where there is none, and goes away.
+	errWantsTLS = errors.New("the client asked for TLS, which is off here, and left")
 	// errStrange is what is no Postgres client; it is told nothing.
 	errStrange = errors.New("this is no start-up of a Postgres client")
 	// errPlain is of who may have been tampered with on the way: CVE-2021-23222.
@@ -75,6 +77,8 @@ func (c *client) opening() (packet, error) {
 	for {
 		p, err := c.packet()
 		switch {
+		case err == io.EOF && askedTLS && !c.secured(): //nolint:errorlint // a connection does not wrap it
+			return p, errWantsTLS
 		case err != nil:
 			return p, err
 		case p.code == sslRequest && !askedTLS:
@@ -139,10 +143,11 @@ func (c *client) readStartup(p packet) error {
 		return errNoTLS
 	}
 	said, err := parseStartup(p.body)
+	c.serverID = said.user
 	if err != nil {
 		return err
 	}
-	c.serverID, c.asked = said.user, said.settings
+	c.asked = said.settings
 	if p.code > version3 || len(said.unknown) > 0 {
 		c.negotiate(said.unknown)
 	}
