@@ -44,6 +44,21 @@ func TestPgx(t *testing.T) {
 	}
 }
 
+// TestPgxTargets connects only where there is what it wants: pgx asks the server for that.
+func TestPgxTargets(t *testing.T) {
+	each(t, func(t *testing.T, url string) {
+		for target, there := range map[string]bool{"any": true, "read-write": true, "primary": true, "prefer-standby": true, "standby": false, "read-only": false} {
+			conn, err := pgx.Connect(t.Context(), url+"&target_session_attrs="+target)
+			if err == nil {
+				_ = conn.Close(t.Context())
+			}
+			if (err == nil) != there || err != nil && !strings.HasSuffix(err.Error(), "not in hot standby mode") && !strings.HasSuffix(err.Error(), "connection is not read only") {
+				t.Errorf("%s: %v", target, err)
+			}
+		}
+	})
+}
+
 // dialIn connects so that a context that ends asks the server to cancel, and waits for its answer.
 func dialIn(t *testing.T, url string, mode pgx.QueryExecMode) *pgx.Conn {
 	t.Helper()

@@ -33,6 +33,7 @@ type typeOf struct {
 var (
 	textType = typeOf{25, -1}
 	nameType = typeOf{19, 64}
+	boolType = typeOf{16, 1}
 	int4Type = typeOf{23, 4}
 	oidType  = typeOf{26, 4}
 	voidType = typeOf{2278, 4}
@@ -54,6 +55,7 @@ var functions = map[string]struct {
 	"session_user":           {nameType, serverName, true, false},
 	"user":                   {nameType, serverName, true, false},
 	"pg_advisory_unlock_all": {voidType, func(*session) (string, bool) { return "", true }, false, true}, // nobody can have one
+	"pg_is_in_recovery":      {boolType, func(*session) (string, bool) { return "f", true }, false, true}, // as in_hot_standby
 	"pg_backend_pid":         {int4Type, func(s *session) (string, bool) { return strconv.Itoa(int(s.c.process)), true }, false, true},
 }
 
@@ -120,6 +122,10 @@ func (a *answer) rows(w *frame.Writer, s *session, formats []int16) {
 		case a.columns[i].of == int4Type:
 			n, _ := strconv.ParseUint(value, 10, 32)
 			number4(w, uint32(n), formatOf(formats, i))
+		case a.columns[i].of == boolType && formatOf(formats, i) == 1:
+			v := w.OpenValue()
+			w.Byte(0) // false: nothing that is answered is true
+			w.ShutValue(v)
 		default:
 			v := w.OpenValue()
 			w.Buf = append(w.Buf, value...)

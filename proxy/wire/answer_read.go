@@ -20,6 +20,9 @@ func answered(text string) *answer {
 		return nil
 	}
 	var a answer
+	if t.peek() == "*" {
+		return t.only(&a)
+	}
 	for {
 		if !t.fact(&a) {
 			return answeredTypes(text)
@@ -42,6 +45,21 @@ func answered(text string) *answer {
 			return nil
 		}
 	}
+}
+
+// only reads SELECT * of one function, as TypeORM asks: the column is called what its alias is.
+func (t *words) only(a *answer) *answer {
+	t.next()
+	if !strings.EqualFold(t.next(), "from") {
+		return nil
+	}
+	if !t.fact(a) {
+		return nil
+	}
+	if end := t.next(); end == ";" && t.next() != "" || end != ";" && end != "" || t.broken {
+		return nil
+	}
+	return a
 }
 
 // fact reads one item of the list, with its alias.
@@ -154,7 +172,7 @@ func (t *words) next() string {
 		if n < len(t.rest) && (t.rest[n] >= 0x80 || t.rest[n] == '$') {
 			n = 0
 		}
-	case strings.IndexByte(",;().", b) >= 0:
+	case strings.IndexByte(",;().*", b) >= 0:
 		n = 1
 	case b == '"' || b == '\'':
 		if end := strings.IndexByte(t.rest[1:], b); end > 0 {

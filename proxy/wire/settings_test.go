@@ -210,6 +210,9 @@ func TestAnswers(t *testing.T) {
 			"columns(current_database:19,current_user:19,session_user:19,user:19,current_catalog:19) row(" +
 				ownID + "," + ownID + "," + ownID + "," + ownID + "," + ownID + ") <SELECT 1> I"},
 		{"SELECT pg_backend_pid() AS pid", "columns(pid:23) row(7) <SELECT 1> I"},
+		{"SELECT pg_is_in_recovery()", "columns(pg_is_in_recovery:16) row(f) <SELECT 1> I"},
+		{"SELECT * FROM current_schema()", "columns(current_schema:19) row(public) <SELECT 1> I"},
+		{"select * from pg_catalog.version() AS v;", "columns(v:25) row(PostgreSQL 15.4 (tenantgate)) <SELECT 1> I"},
 		{"SELECT current_setting('server_version_num'), current_setting('no.such', true)", "columns(current_setting:25,current_setting:25) row(150004,) <SELECT 1> I"},
 		{"SELECT current_setting('transaction_isolation')", "columns(current_setting:25) row(read committed) <SELECT 1> I"},
 		{"SHOW TRANSACTION ISOLATION LEVEL", "columns(transaction_isolation:25) row(read committed) <SHOW> I"},
@@ -220,11 +223,15 @@ func TestAnswers(t *testing.T) {
 	}
 	w.is(w.link.did(), "")
 	for _, text := range []string{"SELECT version", "SELECT current_user()", "SELECT current_setting('no.such')", "SELECT version() FROM messages", "SELECT version() || 'x'",
-		"SELECT pg_catalog.current_user", "SELECT version(), id FROM messages", `SELECT "version"()`, "SELECT version() version", "SELECT version() 'x'", "SELECT", "SELECT version() AS", "SELECT version(),"} {
+		"SELECT pg_catalog.current_user", "SELECT version(), id FROM messages", `SELECT "version"()`, "SELECT version() version", "SELECT version() 'x'", "SELECT", "SELECT version() AS", "SELECT version(),",
+		"SELECT *", "SELECT * FROM", "SELECT * FROM messages", "SELECT * FROM version", "SELECT * FROM version(), version()", "SELECT * FROM version(); SELECT 1", "SELECT *, version()",
+		"SELECT version(), * FROM version()", "SELECT * FROM version() v(x)", "SELECT * FROM version() WHERE true", "SELECT version() *", "SELECT * version()"} {
 		if answered(text) != nil {
 			t.Errorf("%s is answered", text)
 		}
 	}
+	w.send(&pgproto3.Parse{Query: "SELECT pg_is_in_recovery()"}, &pgproto3.Bind{ResultFormatCodes: []int16{1}}, &pgproto3.Execute{}, &pgproto3.Sync{})
+	w.is(w.answers(), "parsed bound row(\x00) <SELECT 1> I")
 	w.send(&pgproto3.Parse{Query: "SELECT pg_backend_pid(), version()"}, &pgproto3.Describe{ObjectType: 'S'},
 		&pgproto3.Bind{ResultFormatCodes: []int16{1}}, &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}, &pgproto3.Sync{})
 	w.is(w.answers(), "parsed params[] columns(pg_backend_pid:23,version:25) bound columns(pg_backend_pid:23,version:25) row(\x00\x00\x00\x07,PostgreSQL 15.4 (tenantgate)) <SELECT 1> I")
