@@ -179,6 +179,9 @@ func (sv *service) openPool(ctx context.Context, db databases) (err error) {
 	if err == nil {
 		err = sv.pool.Ready(ctx)
 	}
+	if told := (*proxy.Error)(nil); errors.As(err, &told) && told.Cause != nil {
+		err = told.Cause // what else it says is for callers
+	}
 	if err != nil {
 		return fmt.Errorf("opening the database (--database-url): %w", err)
 	}
