@@ -59,7 +59,14 @@ func parseFault(text string, err error) *Fault {
 	if !errors.As(err, &e) {
 		return &Fault{Code: Internal, Message: "the statement could not be parsed", Offset: -1}
 	}
-	return syntaxError(charOffset(text, e.Cursorpos), shorten(e.Message))
+	fault := syntaxError(charOffset(text, e.Cursorpos), shorten(e.Message))
+	switch { // which are no errors of syntax to Postgres, and the parser does not tell its SQLSTATE
+	case e.Message == "invalid Unicode escape" && e.Funcname != "str_udeescape": // of E'…', not of U&'…'
+		fault.SQLState = "22025"
+	case strings.HasPrefix(e.Message, "invalid byte sequence for encoding"):
+		fault.SQLState = "22021"
+	}
+	return fault
 }
 
 // treeFault tells why a tree could not be read.

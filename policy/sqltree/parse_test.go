@@ -40,6 +40,7 @@ func TestParseFaults(t *testing.T) {
 		{"place in bytes", "select é é é from", SyntaxError, 13, `syntax error at or near "é"`},
 		{"place behind long characters", "select '😀' '€' 1", SyntaxError, 14, `syntax error at or near "'€'"`},
 		{"escape", `select E'\u12'`, SyntaxError, 9, "invalid Unicode escape"},
+		{"escape of U&", `select U&'\zz'`, SyntaxError, 10, "invalid Unicode escape"},
 		{"bytes from escapes", `select E'\xff'`, SyntaxError, -1, `invalid byte sequence for encoding "UTF8": 0xff`},
 		{"NUL from an escape", `select E'a\000b'`, SyntaxError, -1, `invalid byte sequence for encoding "UTF8": 0x00`},
 		{"no statement", " -- nothing", EmptyQuery, -1, ""},
@@ -58,10 +59,17 @@ func TestParseFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s, f := Parse(c.text)
 			if s != nil || f == nil || f.Code != c.code || f.Offset != c.offset || c.message != "" && f.Message != c.message {
-				t.Errorf("got %+v, want %s at %d: %s", f, c.code, c.offset, c.message)
+				t.Fatalf("got %+v, want %s at %d: %s", f, c.code, c.offset, c.message)
 			}
-			if f != nil && f.Code == SyntaxError && f.SQLState != "42601" {
-				t.Errorf("SQLState %q", f.SQLState)
+			state := "42601"
+			switch {
+			case c.name == "escape":
+				state = "22025"
+			case strings.HasPrefix(f.Message, "invalid byte sequence"):
+				state = "22021"
+			}
+			if f.Code == SyntaxError && f.SQLState != state {
+				t.Errorf("SQLState %q, want %s", f.SQLState, state)
 			}
 		})
 	}
