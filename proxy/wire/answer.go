@@ -54,7 +54,7 @@ var functions = map[string]struct {
 	"current_role":           {nameType, serverName, true, false},
 	"session_user":           {nameType, serverName, true, false},
 	"user":                   {nameType, serverName, true, false},
-	"pg_advisory_unlock_all": {voidType, func(*session) (string, bool) { return "", true }, false, true}, // nobody can have one
+	"pg_advisory_unlock_all": {voidType, func(*session) (string, bool) { return "", true }, false, true},  // nobody can have one
 	"pg_is_in_recovery":      {boolType, func(*session) (string, bool) { return "f", true }, false, true}, // as in_hot_standby
 	"pg_backend_pid":         {int4Type, func(s *session) (string, bool) { return strconv.Itoa(int(s.c.process)), true }, false, true},
 }
