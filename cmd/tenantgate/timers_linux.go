@@ -33,7 +33,12 @@ func lazyTimers() {
 	if is, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0); err != nil || is >= int(slack) {
 		return
 	}
-	if unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(slack), 0, 0, 0) == nil {
-		_ = syscall.Exec("/proc/self/exe", os.Args, append(os.Environ(), restarted+"=1")) //nolint:gosec // it is this program, with what it was given
+	if unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(slack), 0, 0, 0) != nil {
+		return
 	}
+	again := append(os.Environ(), restarted+"=1")
+	if path, err := os.Executable(); err == nil {
+		_ = syscall.Exec(path, os.Args, again) //nolint:gosec // it is this program, with what it was given
+	}
+	_ = syscall.Exec("/proc/self/exe", os.Args, again) // the file is gone; the process is called exe then
 }

@@ -30,7 +30,7 @@ type Link struct {
 }
 
 // Link gives a client's way to the database for a server. It costs nothing until it is used;
-// Close must be called then.
+// Rollback must be called then.
 func (p *Pool) Link(server string) *Link { return &Link{pool: p, server: server} }
 
 // Run does what the exchange says and writes the client's messages to out; see wire.Link.
@@ -141,16 +141,13 @@ func (l *Link) giveUp() {
 	}
 }
 
-// Rollback ends what is open, as if nothing of it had been.
+// Rollback ends what is open, as if nothing of it had been. The link can be used again.
 func (l *Link) Rollback() {
 	if l.held && !l.lease.session.left && l.lease.session.rollback() != nil {
 		l.giveUp()
 	}
 	l.end()
 }
-
-// Close rolls back what is open. The link can be used again all the same.
-func (l *Link) Close() { l.Rollback() }
 
 // rollback ends the transaction of a connection that is between two exchanges.
 func (s *session) rollback() error {

@@ -54,7 +54,7 @@ func TestLinkDeafCancellation(t *testing.T) {
 					t.Errorf("%v, state %c", err, state)
 				}
 			}
-			l.link.Close()
+			l.link.Rollback()
 			var n int
 			if err := admin.QueryRow(t.Context(), "SELECT count(*) FROM notes WHERE id IN (60, 61)").Scan(&n); err != nil || n != 0 {
 				t.Errorf("%d rows are there, %v", n, err)

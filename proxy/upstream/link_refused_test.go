@@ -26,7 +26,7 @@ func TestLinkCommitBeforeRefused(t *testing.T) {
 		if refusal := proxy.AsError(err); refusal.Code != proxy.ResultTooLarge {
 			t.Errorf("%s: %v", name, err)
 		}
-		l.link.Close()
+		l.link.Rollback()
 		if n := l.one("SELECT count(*) FROM notes WHERE id = 50"); n != "0" {
 			t.Errorf("%s: %s rows are there, state %c", name, n, state)
 		}

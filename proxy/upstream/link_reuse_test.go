@@ -20,7 +20,7 @@ type another struct {
 
 func (l *linked) another() *another {
 	a := &another{l, l.pool.Link("other")}
-	l.t.Cleanup(a.link.Close)
+	l.t.Cleanup(a.link.Rollback)
 	return a
 }
 
@@ -71,7 +71,7 @@ func TestLinkLeftWithinLongRow(t *testing.T) {
 		steps[2].Formats, steps[3].Formats = []int16{1}, []int16{1}
 		made := l.pool.pool.Stat().NewConnsCount()
 		_, err := mine.Run(context.Background(), &proxy.Exchange{Steps: steps, Commit: true}, &frame.Writer{To: &leaver{writes: 1 + try/5}})
-		mine.Close()
+		mine.Rollback()
 		if err == nil {
 			t.Fatal("nobody has left")
 		}
@@ -151,7 +151,7 @@ func TestLinkCommitOfRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		_, _, _ = l.run(proxy.Exchange{Steps: []proxy.Step{l.simple("COMMIT")}, Commit: true})
-		l.link.Close()
+		l.link.Rollback()
 		if n := l.one(count); n != "0" {
 			t.Errorf("%s: %s rows are there", name, n)
 		}

@@ -46,7 +46,7 @@ func link(t *testing.T, cfg Config) *linked {
 	l.decidesBy(linkPolicy)
 	l.link = l.pool.Link("mine")
 	l.out.To = &l.sent
-	t.Cleanup(l.link.Close)
+	t.Cleanup(l.link.Rollback)
 	return l
 }
 
@@ -71,7 +71,7 @@ func (l *linked) approve(text string, types ...uint32) *policy.Approved {
 	l.t.Helper()
 	d := l.policy.Decide(text, policy.Postgres, types...)
 	if d.Verdict != policy.Allow {
-		l.t.Fatalf("%s: %+v", text, d.Reason)
+		l.t.Fatalf("%.200s: %+v", text, d.Reason)
 	}
 	return d.Approved
 }

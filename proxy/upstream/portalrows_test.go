@@ -53,7 +53,7 @@ func TestLimitsOfPortions(t *testing.T) {
 			}
 			wants(cursor(1), false)
 			wants(cursor(1), true)
-			l.link.Close()
+			l.link.Rollback()
 		}
 	}
 }

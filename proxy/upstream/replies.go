@@ -79,8 +79,12 @@ func (e *exchange) answer(a *answer) error {
 	return e.readied()
 }
 
-// tell says what is known without asking.
+// tell says what is known without asking. It can be much longer than what was asked, so what
+// was said before is sent where it is long.
 func (e *exchange) tell(a *answer) error {
+	if err := e.pass(nil); err != nil {
+		return err
+	}
 	out := e.out
 	switch a.kind {
 	case toldParsed:

@@ -64,6 +64,9 @@ func (e *exchange) description() (d described, err error) {
 
 // fetched tells the client what Postgres says of a FETCH.
 func (e *exchange) fetched() error {
+	if err := e.pass(nil); err != nil {
+		return err
+	}
 	e.at = analysing
 	if err := e.only(frame.ParseComplete); err != nil {
 		return err
@@ -78,6 +81,9 @@ func (e *exchange) fetched() error {
 
 // portalTold passes on what Postgres says of a portal.
 func (e *exchange) portalTold() error {
+	if err := e.pass(nil); err != nil {
+		return err
+	}
 	kind, body, err := e.next()
 	switch {
 	case err != nil:

@@ -124,6 +124,9 @@ func (c *client) hold(ctx context.Context, key proxy.KeyID) error {
 		return fatalOf(proxy.Deactivated())
 	}
 	c.key = key
+	if full := c.server.clients.enter(c); full != nil {
+		return full
+	}
 	return nil
 }
 

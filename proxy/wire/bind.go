@@ -32,13 +32,13 @@ func (s *session) bind(body []byte) error {
 	if err := s.renew(of); err != nil {
 		return err
 	}
-	made := portal{of: of}
+	made := portal{of: of, values: len(body)}
 	if of.local() {
 		made.formats = of.formats(m.results)
 	}
 	if m.portal == "" {
 		s.portals.remove("")
-	} else if err := s.portals.room(m.portal, made.size(m.portal)); err != nil {
+	} else if err := s.portals.room(m.portal, &made); err != nil {
 		return err
 	}
 	if err := of.fits(m); err != nil {
@@ -49,11 +49,11 @@ func (s *session) bind(body []byte) error {
 		s.sayEmpty(frame.BindComplete)
 		return nil
 	}
-	return s.bindRows(of, m)
+	return s.bindRows(of, m, len(body))
 }
 
 // bindRows makes a portal of a statement that the link runs.
-func (s *session) bindRows(of *statement, m bindMessage) error {
+func (s *session) bindRows(of *statement, m bindMessage, values int) error {
 	if err := s.payOnce(); err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (s *session) bindRows(of *statement, m bindMessage) error {
 	if err != nil {
 		return err
 	}
-	s.portals.add(m.portal, portal{of: of, approved: of.approved, kind: bound.Kind(), results: m.results, round: s.round})
+	s.portals.add(m.portal, portal{of: of, approved: of.approved, kind: bound.Kind(), results: m.results, round: s.round, values: values})
 	s.batch.add(proxy.Step{Verb: proxy.Bind, Prepared: of.approved, Bound: bound, Portal: m.portal, Formats: m.results}, note{})
 	return nil
 }

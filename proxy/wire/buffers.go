@@ -2,7 +2,6 @@ package wire
 
 import (
 	"sync"
-	"sync/atomic"
 
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
@@ -21,7 +20,10 @@ type buffers struct {
 	reading sync.Pool // of *[longBuffer]byte
 	writing sync.Pool // of *[]byte
 	budget  int64     // bytes
-	long    atomic.Int64
+
+	mu   sync.Mutex
+	long int64            // bytes that are taken off the budget
+	held map[string]int64 // by which servers
 }
 
 func (b *buffers) forReading() []byte {
@@ -39,13 +41,37 @@ func (b *buffers) forWriting() *[]byte {
 	return &fresh
 }
 
-// reserve takes n bytes off the budget, or all but that.
-func (b *buffers) reserve(n int) bool {
-	if b.long.Add(int64(n)) > b.budget {
-		b.long.Add(int64(-n))
+// reserve takes n bytes off the budget for a server's client, or all but that: no server holds
+// more than three quarters of it, so that the others have some.
+func (b *buffers) reserve(server string, n int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.long+int64(n) > b.budget || b.held[server]+int64(n) > b.budget-b.budget/4 {
 		return false
 	}
+	b.count(server, int64(n))
 	return true
+}
+
+// giveBack gives n bytes back.
+func (b *buffers) giveBack(server string, n int) {
+	if n == 0 {
+		return // as mostly
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.count(server, int64(-n))
+}
+
+// count notes that a server holds n bytes more.
+func (b *buffers) count(server string, n int64) {
+	if b.held == nil {
+		b.held = map[string]int64{}
+	}
+	b.long += n
+	if b.held[server] += n; b.held[server] == 0 {
+		delete(b.held, server)
+	}
 }
 
 // grow gives the client a longer buffer to read into: twice as long as what has come of a
@@ -56,9 +82,10 @@ func (c *client) grow(n int) error {
 	size := longBuffer
 	if len(c.in.Buf) >= longBuffer {
 		size = min(2*len(c.in.Buf), n)
-		if !b.reserve(size) {
+		if !b.reserve(c.serverID, size) {
 			return errNoMemory
 		}
+		c.hurry(n)
 	}
 	var longer []byte
 	if size == longBuffer {
@@ -81,7 +108,7 @@ func (c *client) giveBackReading() {
 	if len(c.in.Buf) == longBuffer {
 		b.reading.Put((*[longBuffer]byte)(c.in.Buf))
 	}
-	b.long.Add(int64(-c.grown))
+	b.giveBack(c.serverID, c.grown)
 	c.grown = 0
 	c.in.Buf, c.in.At, c.in.End = c.small[:], 0, 0
 }

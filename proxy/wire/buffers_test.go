@@ -36,7 +36,7 @@ func TestMessagesOfAllLengths(t *testing.T) {
 	}
 	time.Sleep(5 * time.Millisecond)
 	_ = r.Close()
-	if held := c.server.buffers.long.Load(); held != 0 {
+	if held := heldOf(&c.server.buffers); held != 0 {
 		t.Errorf("%d bytes are held", held)
 	}
 }
@@ -50,10 +50,10 @@ func TestLongMessagesShareABudget(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { _, _, err := c.next(proxy.Idle); done <- err }()
 	time.Sleep(100 * time.Millisecond)
-	if held := b.long.Load(); held != 32<<10 {
+	if held := heldOf(b); held != 32<<10 {
 		t.Errorf("%d bytes are held for 20 KiB of 960", held)
 	}
-	if !b.reserve(3 << 19) {
+	if !b.reserve("another", 3<<19) {
 		t.Fatal("there is no budget")
 	}
 	r.say(make([]byte, 0xf0000-4-20<<10))
@@ -66,7 +66,7 @@ func TestLongMessagesShareABudget(t *testing.T) {
 		t.Error("it waits")
 	}
 	c.giveBackReading()
-	if held := b.long.Load(); held != 3<<19 {
+	if held := heldOf(b); held != 3<<19 {
 		t.Errorf("%d bytes are held", held)
 	}
 }
@@ -113,7 +113,58 @@ func TestLongBufferIsLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if held := c.server.buffers.long.Load(); held != 0 || len(c.in.Buf) > longBuffer {
+	if held := heldOf(&c.server.buffers); held != 0 || len(c.in.Buf) > longBuffer {
 		t.Errorf("%d bytes are held", held)
+	}
+}
+
+func heldOf(b *buffers) int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.long
+}
+
+// No server holds all of the budget, and what it gives back it has again.
+func TestLongMessagesOfOneServer(t *testing.T) {
+	b := &buffers{budget: 1000}
+	for _, step := range []struct {
+		server string
+		n      int
+		ok     bool
+	}{{"a", 500, true}, {"a", 251, false}, {"a", 250, true}, {"a", 1, false}, {"b", 250, true}, {"b", 1, false}} {
+		if b.reserve(step.server, step.n) != step.ok {
+			t.Errorf("%+v", step)
+		}
+	}
+	b.giveBack("a", 750)
+	b.giveBack("b", 250)
+	if !b.reserve("a", 750) || b.long != 750 || len(b.held) != 1 {
+		t.Errorf("%d bytes, of %v", b.long, b.held)
+	}
+}
+
+// A long message must come in time as a whole, however steadily it drips.
+func TestLongMessageDrips(t *testing.T) {
+	c, r := bare(t, func(c *Config) { c.ReadTimeout = 200 * time.Millisecond })
+	r.say([]byte{'Q', 0, 0, 0xff, 0xff})
+	r.say(make([]byte, 20<<10))
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(20 * time.Millisecond):
+				_, _ = r.Write([]byte{0})
+			}
+		}
+	}()
+	begin := time.Now()
+	if _, _, err := c.next(proxy.Idle); !errors.Is(err, errReadTooLong) {
+		t.Error(err)
+	}
+	if took := time.Since(begin); took > 5*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }

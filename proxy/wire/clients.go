@@ -15,10 +15,11 @@ type clients struct {
 	mu       sync.Mutex
 	open     map[int32]*client // by process id
 	networks map[netip.Prefix]int
+	servers  map[string]int // those that have authenticated, by whose they are
 }
 
 func newClients(limit, perNetwork int) *clients {
-	return &clients{limit: limit, perNetwork: perNetwork, open: map[int32]*client{}, networks: map[netip.Prefix]int{}}
+	return &clients{limit: limit, perNetwork: perNetwork, open: map[int32]*client{}, networks: map[netip.Prefix]int{}, servers: map[string]int{}}
 }
 
 // add takes a place for a client, and gives it the numbers that it is cancelled by. Without
@@ -41,6 +42,19 @@ func (o *clients) add(c *client) *fatal {
 	return nil
 }
 
+// enter counts a client that has authenticated as its server's, or says why it can't stay: no
+// server has more than three quarters of the places, so that the others find one.
+func (o *clients) enter(c *client) *fatal {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.servers[c.serverID] >= o.limit-o.limit/4 {
+		return errTooManyOfServer
+	}
+	o.servers[c.serverID]++
+	c.entered = true
+	return nil
+}
+
 // remove gives the place back, of a client that has one.
 func (o *clients) remove(c *client) {
 	o.mu.Lock()
@@ -48,6 +62,12 @@ func (o *clients) remove(c *client) {
 	delete(o.open, c.process)
 	if o.networks[c.network]--; o.networks[c.network] <= 0 {
 		delete(o.networks, c.network)
+	}
+	if !c.entered {
+		return
+	}
+	if o.servers[c.serverID]--; o.servers[c.serverID] <= 0 {
+		delete(o.servers, c.serverID)
 	}
 }
 

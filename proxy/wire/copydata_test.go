@@ -14,21 +14,21 @@ func TestCopyDataIsBounded(t *testing.T) {
 	b := &w.client.server.buffers
 	w.is(w.copied(copyFiles, "a\tb\t", strings.Repeat("c", 100_000), strings.Repeat("c", 100_000)+"\n"), "copyin0 [0 0 0] <COPY 1> I")
 	w.query(all)
-	if n := b.long.Load(); n != 0 {
+	if n := heldOf(b); n != 0 {
 		t.Errorf("%d bytes are not given back", n)
 	}
 	w.send(&pgproto3.Query{String: copyFiles}, &pgproto3.CopyData{Data: []byte("a\tb\t" + strings.Repeat("c", 10_000))})
 	for range 9 {
 		w.send(&pgproto3.CopyData{Data: []byte(strings.Repeat("c", 10_000))})
 	}
-	until(t, func() bool { return b.long.Load() >= 200_000 })
+	until(t, func() bool { return heldOf(b) >= 200_000 })
 	w.send(&pgproto3.CopyFail{})
 	w.answers()
 	b.budget = 150_000
 	pieces := strings.SplitAfter(strings.Repeat(strings.Repeat("c", 10_000)+"|", 10), "|")
 	w.is(w.copied(copyFiles, pieces...), "copyin0 [0 0 0] ERROR 53200 I")
 	w.is(w.query(all), "columns() row() <SELECT 1> I")
-	if n := b.long.Load(); n != 0 {
+	if n := heldOf(b); n != 0 {
 		t.Errorf("%d bytes are not given back", n)
 	}
 }

@@ -355,3 +355,23 @@ func TestLongMessageOfAStranger(t *testing.T) {
 		t.Error(most, span)
 	}
 }
+
+// No server has all places of clients.
+func TestPlacesOfOneServer(t *testing.T) {
+	d := openDoor(t, func(c *Config) { c.MaxClients = 4 })
+	for range 2 {
+		_ = d.dial(t).ready(shop, shopKey)
+	}
+	third := d.dial(t).ready(shop, shopKey)
+	fourth := d.dial(t)
+	if heard := fourth.login(shop, shopKey); len(heard) == 0 || !strings.Contains(heard[len(heard)-1], fmt.Sprintf("%x", "too many clients are connected as this server")) {
+		t.Errorf("the fourth: %q", heard)
+	}
+	_ = fourth.Close()
+	d.counted(t, "map[active:0 idle:3 starting:0 transaction:0]")
+	_ = d.dial(t).ready(cafe, cafeKey)
+	third.say(messageOf('X', ""))
+	third.gone()
+	d.counted(t, "map[active:0 idle:3 starting:0 transaction:0]")
+	_ = d.dial(t).ready(shop, shopKey)
+}

@@ -82,7 +82,7 @@ func (s *session) counted(refusal *proxy.Error) {
 		if refusal != nil && i >= s.batch.x.Done {
 			code = string(refusal.Code)
 		}
-		if n.kind != "" {
+		if n.kind != "" && !s.again(refusal, n.taken) {
 			s.recorder().Statement(string(n.kind), code)
 		}
 		if code != "ok" {
@@ -120,6 +120,8 @@ func interrupted(cause error, refusal *proxy.Error) error {
 		return refusal
 	case errors.Is(cause, errCancelled):
 		return &proxy.Error{Code: policy.QueryFailed, SQLState: canceled, Message: errCancelled.Error(), Cause: refusal}
+	case refusal.Unsettled: // whoever is told to connect again repeats it
+		return &fatal{state: refusal.SQLState, code: refusal.Code, message: refusal.Message, cause: refusal}
 	}
 	return errShutdown.because(refusal)
 }

@@ -46,7 +46,7 @@ var settable = [numSettable]parameter{
 	{name: "row_security", preset: "on", check: onlyOn("row_security")},
 }
 
-// invalid is Postgres' refusal of a value.
+// invalidValue is Postgres' refusal of a value.
 func invalidValue(name, value string) *proxy.Error {
 	return &proxy.Error{Code: policy.InvalidArgument, SQLState: "22023", Message: "invalid value for parameter \"" + name + "\": \"" + printable(value) + "\""}
 }

@@ -124,8 +124,8 @@ func parseOptions(text string) ([]asked, error) {
 }
 
 func badOption(word string) error {
-	return &fatal{state: "42601", code: "invalid_request", message: "invalid command-line argument for server process: " + printable(word),
-		hint: "There are -c name=value and --name=value."}
+	return &fatal{state: "42601", code: "invalid_request", message: "invalid command-line argument for server process",
+		hint: "There are -c name=value and --name=value, but not " + printable(word) + "."} // a hint is not logged: it could be a password
 }
 
 // splitOptions splits at white space. A backslash takes the next character as it is.

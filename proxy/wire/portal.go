@@ -8,10 +8,12 @@ import (
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
-// What a client may have in named portals at a time.
+// What a client may have in named portals at a time. The values are the database's to keep, until
+// the transaction ends: one alone may be as long as a message.
 const (
 	mostPortals  = 256
-	mostPortalsB = 2 << 20 // bytes
+	mostPortalsB = 2 << 20  // bytes
+	mostValues   = 32 << 20 // bytes, of their arguments
 )
 
 // mostIdentifier is the length of the longest name that is taken, in bytes: as in Postgres, which
@@ -36,6 +38,7 @@ type portal struct {
 	round    uint64          // which is this
 	done     bool            // it was run, where it is answered here
 	made     uint64          // how many were made before it
+	values   int             // bytes of its arguments, which the database keeps
 }
 
 // size is about what it keeps in memory under a name, in bytes: also its statement, which may
@@ -49,19 +52,20 @@ type portals struct {
 	unnamed portal
 	named   map[string]portal
 	bytes   int
+	values  int
 	made    uint64 // portals, with those that are gone
 	views   bool   // some have the formats of this exchange
 }
 
 // room tells whether there is room for one more portal of a name.
-func (p *portals) room(name string, size int) error {
+func (p *portals) room(name string, made *portal) error {
 	if err := nameFits(name); err != nil {
 		return err
 	}
 	if _, there := p.named[name]; there {
 		return told("42P03", fmt.Sprintf("cursor %q already exists", printable(name)))
 	}
-	if len(p.named) >= mostPortals || p.bytes+size > mostPortalsB {
+	if len(p.named) >= mostPortals || p.bytes+made.size(name) > mostPortalsB || p.values+made.values > mostValues {
 		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many portals", Hint: "Close some of them, or end the transaction."}
 	}
 	return nil
@@ -87,7 +91,7 @@ func (p *portals) add(name string, made portal) {
 		p.named = map[string]portal{}
 	}
 	p.named[strings.Clone(name)] = made
-	p.bytes += made.size(name)
+	p.bytes, p.values = p.bytes+made.size(name), p.values+made.values
 }
 
 // ran notes that a portal was run.
@@ -108,7 +112,7 @@ func (p *portals) remove(name string) {
 		return
 	}
 	if gone, there := p.named[name]; there {
-		p.bytes -= gone.size(name)
+		p.bytes, p.values = p.bytes-gone.size(name), p.values-gone.values
 		delete(p.named, name)
 	}
 }

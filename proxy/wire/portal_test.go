@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,6 +57,33 @@ func TestPortalsAreBounded(t *testing.T) {
 	many := slices.Repeat([]int16{0}, 60_000)
 	w.is(w.pipe(&pgproto3.Bind{PreparedStatement: "set", ResultFormatCodes: many}, &pgproto3.Execute{}), "bound <SET> T")
 	w.is(w.pipe(&pgproto3.Bind{PreparedStatement: "show", ResultFormatCodes: many}), "ERROR 08P01 E")
+}
+
+// What their values take in the database counts, until they are closed.
+func TestPortalsValuesAreBounded(t *testing.T) {
+	var p portals
+	made := portal{of: &statement{}, values: mostValues / 2}
+	for _, name := range []string{"a", "b"} {
+		if err := p.room(name, &made); err != nil {
+			t.Fatal(err)
+		}
+		p.add(name, made)
+	}
+	if p.room("c", &portal{of: &statement{}, values: 1}) == nil {
+		t.Error("there is room for more")
+	}
+	p.remove("a")
+	if err := p.room("c", &made); err != nil {
+		t.Error(err)
+	}
+	w := greeted(t)
+	w.query("BEGIN")
+	w.pipe(&pgproto3.Parse{Name: "s", Query: point})
+	long := &pgproto3.Bind{PreparedStatement: "s", DestinationPortal: "a", Parameters: [][]byte{bytes.Repeat([]byte("x"), mostValues/3)}}
+	for _, want := range []string{"bound T", "bound T", "ERROR 54000 E"} {
+		w.is(w.pipe(long), want)
+		long.DestinationPortal += "a"
+	}
 }
 
 // Portals hold no more of a Bind than is looked at later.

@@ -83,8 +83,9 @@ func (s *session) script(text string) error {
 	}
 	s.batch.x.Query = true
 	err = s.exchange(true)
-	if s.again(err, parts) {
+	if len(parts) == 1 && s.again(refusalIn(err), parts[0].taken) {
 		s.whole, s.c.out.Buf = true, s.c.out.Buf[:s.mark]
+		s.offset, s.taken = 0, nil
 		return s.script(parts[0].text)
 	}
 	return err
@@ -149,6 +150,9 @@ func (s *session) refusedPart(p *part) error {
 		return err
 	}
 	s.offset = p.offset
+	if free(p.text) { // a ROLLBACK is not refused for the transaction's having failed
+		return p.refusal
+	}
 	return s.unlessFailed(p.refusal)
 }
 

@@ -29,7 +29,8 @@ func (s *session) refuse(err error) error {
 }
 
 // fail has the transaction fail. What was set since its last savepoint, or its beginning, is
-// undone at once.
+// undone at once. Whom the gate does not know, or not now, holds no connection: he could not
+// even roll back.
 func (s *session) fail() {
 	s.tx.ending = policy.NoCommand
 	if !s.tx.block {
@@ -37,6 +38,10 @@ func (s *session) fail() {
 		return
 	}
 	s.tx.failed, s.tx.unended = true, false
+	if s.holding.Server.ID == "" { // nor can it go back to a savepoint, for that is refused too
+		s.link.Rollback()
+		s.tx.sent = false
+	}
 	s.set.now, s.set.kept = s.set.base, s.set.base
 	if n := len(s.tx.points); n > 0 {
 		s.set.now, s.set.kept = s.tx.points[n-1].now, s.tx.points[n-1].kept

@@ -149,9 +149,9 @@ func (s *session) ready() error {
 }
 
 // waiting is the state for the wait for the next message: whoever has a connection of the
-// database's is in a transaction.
+// database's, or a place among the statements that run, is in a transaction.
 func (s *session) waiting() proxy.State {
-	if s.tx.implicit {
+	if s.tx.implicit || s.placed && !s.tx.block {
 		return proxy.Open
 	}
 	return s.tx.state()

@@ -35,7 +35,8 @@ type deciding struct {
 	admitted int
 	paced    int
 	checked  int
-	asked    func() // is called by Holder, if not nil
+	asked    func()                  // is called by Holder, if not nil
+	says     func(text string) error // what Check says first, if not nil
 }
 
 func newDeciding(t testing.TB) *deciding {
@@ -97,6 +98,11 @@ func (g *deciding) Check(_ context.Context, s proxy.Subject, text string) (*poli
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.checked++
+	if g.says != nil {
+		if err := g.says(text); err != nil {
+			return nil, err
+		}
+	}
 	if known := g.kept[text]; known != nil && len(s.Types) == 0 {
 		return known, nil
 	}

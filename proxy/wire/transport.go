@@ -90,8 +90,7 @@ func (c *client) Read(p []byte) (int, error) {
 		if time.Now().After(c.reading.until) {
 			return 0, c.overdue()
 		}
-		c.reading = patience{span: c.reading.span, until: c.reading.until} // it was woken
-		if err := c.conn.SetReadDeadline(c.reading.until); err != nil {
+		if err := c.conn.SetReadDeadline(c.reading.until); err != nil { // it was woken
 			return 0, err
 		}
 	}
@@ -128,10 +127,20 @@ func (c *client) span(in phase) time.Duration {
 	case transaction:
 		return c.openSpan()
 	}
-	if c.within {
+	if !c.whole.IsZero() {
 		return min(time.Until(c.whole), c.server.cfg.ReadTimeout)
 	}
 	return c.server.cfg.ReadTimeout
+}
+
+// slowest is how many bytes a second must come of a message that takes memory from the others'.
+const slowest = 64 << 10
+
+// hurry bounds how long a message of n bytes may take in all, where it is not bounded already.
+func (c *client) hurry(n int) {
+	if c.whole.IsZero() {
+		c.whole = time.Now().Add(c.server.cfg.ReadTimeout + time.Duration(n/slowest)*time.Second)
+	}
 }
 
 // openSpan is how long a client may take to send a message within a transaction.
