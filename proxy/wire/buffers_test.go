@@ -151,7 +151,7 @@ func TestLongMessageDrips(t *testing.T) {
 	stop := make(chan struct{})
 	defer close(stop)
 	go func() {
-		for {
+		for range 250 {
 			select {
 			case <-stop:
 				return
@@ -159,6 +159,7 @@ func TestLongMessageDrips(t *testing.T) {
 				_, _ = r.Write([]byte{0})
 			}
 		}
+		_ = r.Close()
 	}()
 	begin := time.Now()
 	if _, _, err := c.next(proxy.Idle); !errors.Is(err, errReadTooLong) {
