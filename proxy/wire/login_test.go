@@ -5,9 +5,11 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -210,4 +212,32 @@ func TestCertificateThatChanges(t *testing.T) {
 		}
 		now.Store(someCertificate(t))
 	}
+}
+
+// Who misses TLS, or names a database that is not his, is in the log; who is no client of
+// Postgres' is there for those who look for it.
+func TestEndsOfStartupsInTheLog(t *testing.T) {
+	d := openDoor(t, nil)
+	line := func(want ...string) {
+		t.Helper()
+		until(t, func() bool {
+			for line := range strings.Lines(d.log.String()) {
+				if !slices.ContainsFunc(want, func(part string) bool { return !strings.Contains(line, part) }) {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	r := d.dial(t)
+	r.say(packetOf(sslRequest, ""))
+	_, _ = io.ReadFull(r, []byte{0})
+	_ = r.Close()
+	line("level=INFO", "outcome=protocol", "the client asked for TLS, which is off here, and left")
+	r = d.dial(t)
+	r.say(startupOf(version3, "user", shop, "database", cafe))
+	_ = r.told()
+	line("level=INFO", "server="+shop, "outcome=not_found")
+	_ = d.dial(t).Close()
+	line("level=DEBUG", `server=""`, "outcome=protocol", "error=EOF")
 }

@@ -205,12 +205,16 @@ func TestRealCopy(t *testing.T) {
 }
 
 func TestRealCancel(t *testing.T) {
-	w, _ := onPostgres(t)
-	go func() {
-		time.Sleep(300 * time.Millisecond)
-		w.client.cancelRunning()
-	}()
-	w.is(w.query("SELECT count(*) FROM generate_series(1, 100000000) AS g(x)"), "columns(count:20) ERROR 57014 I")
+	w, admin := onPostgres(t)
+	w.send(&pgproto3.Query{String: "SELECT count(*) FROM generate_series(1, 100000000) AS g(x)"})
+	until(t, func() bool {
+		var running bool
+		err := admin.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%generate_series%' AND pid <> pg_backend_pid())").Scan(&running)
+		return running && err == nil
+	})
+	time.Sleep(300 * time.Millisecond) // from Parse to Execute
+	w.client.cancelRunning()
+	w.is(w.answers(), "columns(count:20) ERROR 57014 I")
 	w.is(w.query("SELECT 1"), "columns(?column?:23) row(1) <SELECT 1> I")
 }
 
