@@ -22,7 +22,7 @@ type settings struct {
 	PGTLSCert         string        `name:"pg-tls-cert" placeholder:"FILE" help:"Certificate chain (PEM) for Postgres clients, where it is not that of --tls-cert." yaml:"pgTlsCert"`
 	PGTLSKey          string        `name:"pg-tls-key" placeholder:"FILE" help:"Its private key (PEM)." yaml:"pgTlsKey"`
 	PGPolicy          string        `name:"pg-policy" default:"auto" placeholder:"NAME" help:"Name of the policy for Postgres clients whose server and project have none of their own. auto: inject where it is loaded, else the default policy." yaml:"pgPolicy"`
-	PGMaxClients      int           `name:"pg-max-clients" default:"10000" help:"Postgres clients connected at most. An idle one costs some kilobytes and no database connection." yaml:"pgMaxClients"`
+	PGMaxClients      int           `name:"pg-max-clients" default:"10000" help:"Postgres clients connected at most, of one server three quarters of them. An idle one costs some kilobytes and no database connection." yaml:"pgMaxClients"`
 	PGIdleTransaction time.Duration `name:"pg-idle-transaction" default:"60s" help:"How long a Postgres client may leave a transaction open without sending a statement. Then it is rolled back and the client disconnected, because it holds a database connection." yaml:"pgIdleTransaction"`
 	OpsAddr           string        `name:"ops-addr" default:"127.0.0.1:9090" help:"Address of /metrics, /healthz and /readyz; keep it internal." yaml:"opsAddr"`
 	BasePath          string        `name:"base-path" help:"Path in front of every endpoint, such as /x." yaml:"basePath"`

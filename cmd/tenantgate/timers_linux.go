@@ -40,5 +40,5 @@ func lazyTimers() {
 	if path, err := os.Executable(); err == nil {
 		_ = syscall.Exec(path, os.Args, again) //nolint:gosec // it is this program, with what it was given
 	}
-	_ = syscall.Exec("/proc/self/exe", os.Args, again) // the file is gone; the process is called exe then
+	_ = syscall.Exec("/proc/self/exe", os.Args, again) //nolint:gosec // the same, where its file is gone; the process is called exe then
 }
