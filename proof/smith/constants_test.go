@@ -25,7 +25,8 @@ func TestConstants(t *testing.T) {
 	taken, refused := 0, 0
 	for _, text := range append(world.statements, everyday...) {
 		p, ok := policy.Parametrize(text)
-		if !ok || strings.Contains(text, "current_query") || strings.Contains(text, "pg_stat_activity") { // which tell the text itself
+		if !ok || strings.Contains(text, "current_query") || strings.Contains(text, "pg_stat_activity") || strings.Contains(text, "random(") {
+			// the first two tell the text itself, the third something else each time
 			continue
 		}
 		taken++
