@@ -112,19 +112,20 @@ func (s *session) wantBlock(what string) {
 // commands makes it cost: ROLLBACK TO does, and the modes of BEGIN. So does an odd way to write
 // it: each text is decided on, and there must be few that cost nothing.
 func free(text string) bool {
-	const longest = 32 // COMMIT TRANSACTION AND NO CHAIN
-	text = strings.TrimRight(text, "; \t\r\n")
-	if len(text) > longest || strings.Contains(text, "  ") || strings.ContainsAny(text, ",\t\r\n") ||
-		text != strings.ToLower(text) && text != strings.ToUpper(text) {
+	const longest, tail = 32, 2 // bytes: COMMIT TRANSACTION AND NO CHAIN, and what ends it
+	short := strings.TrimRight(text, "; \t\r\n")
+	if len(short) > longest || len(text)-len(short) > tail {
 		return false
 	}
-	switch first, rest := nextWord(text); {
+	is := false
+	switch first, rest := nextWord(short); {
 	case isOneOf(first, "begin", "start"):
-		return onlyOf(rest, "work", "transaction")
+		is = onlyOf(rest, "work", "transaction")
 	case isOneOf(first, "commit", "end", "rollback", "abort"):
-		return onlyOf(rest, "work", "transaction", "and", "no", "chain")
+		is = onlyOf(rest, "work", "transaction", "and", "no", "chain")
 	}
-	return false
+	return is && !strings.Contains(short, "  ") && !strings.ContainsAny(short, ",\t\r\n") &&
+		(short == strings.ToLower(short) || short == strings.ToUpper(short))
 }
 
 // freeVerb tells the commands that are free.

@@ -12,7 +12,7 @@ import (
 func TestFree(t *testing.T) {
 	for text, want := range map[string]bool{
 		"BEGIN": true, "begin;": true, "start transaction": true, "COMMIT TRANSACTION AND NO CHAIN;": true,
-		"BEGIN READ ONLY": false, "BeGIN": false, "BEGIN  WORK": false, "BEGIN\tWORK": false, "COMMIT,WORK": false,
+		"BEGIN READ ONLY": false, "BeGIN": false, "BEGIN  WORK": false, "BEGIN\tWORK": false, "COMMIT,WORK": false, "COMMIT \n ;": false,
 		"COMMIT": true, "end work": true, "ROLLBACK AND NO CHAIN ;": true, "abort": true, "COMMIT\n": true,
 		"begin1 x": false, "beginning": false, "BEGIN; SELECT 1": false, "ROLLBACK TO a": false, "rollback to savepoint a": false,
 		"end x": false, "commit prepared 'a'": false, "begin read a": false, "": false, " ": false, "SAVEPOINT a": false,
