@@ -5,6 +5,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // turns are the rights to use a connection: one for each. While all are taken, whoever comes
@@ -34,7 +36,7 @@ type share struct {
 }
 
 func newTurns(n int) *turns {
-	most := n - n/4
+	most := proxy.Share(n)
 	return &turns{most: most, free: n, servers: map[string]*share{}, lines: make([]list.List, most+1)}
 }
 

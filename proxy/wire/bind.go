@@ -49,20 +49,22 @@ func (s *session) bind(body []byte) error {
 		s.sayEmpty(frame.BindComplete)
 		return nil
 	}
-	return s.bindRows(of, m, len(body))
+	return s.bindRows(made, m)
 }
 
-// bindRows makes a portal of a statement that the link runs.
-func (s *session) bindRows(of *statement, m bindMessage, values int) error {
+// bindRows completes a portal of a statement that the link runs.
+func (s *session) bindRows(made portal, m bindMessage) error {
+	prepared := made.of.approved
 	if err := s.payOnce(); err != nil {
 		return err
 	}
-	bound, err := s.bound(of.approved.Approved, m.args)
+	bound, err := s.bound(prepared.Approved, m.args)
 	if err != nil {
 		return err
 	}
-	s.portals.add(m.portal, portal{of: of, approved: of.approved, kind: bound.Kind(), results: m.results, round: s.round, values: values})
-	s.batch.add(proxy.Step{Verb: proxy.Bind, Prepared: of.approved, Bound: bound, Portal: m.portal, Formats: m.results}, note{})
+	made.approved, made.kind, made.results, made.round = prepared, bound.Kind(), m.results, s.round
+	s.portals.add(m.portal, made)
+	s.batch.add(proxy.Step{Verb: proxy.Bind, Prepared: prepared, Bound: bound, Portal: m.portal, Formats: m.results}, note{})
 	return nil
 }
 

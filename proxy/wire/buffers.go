@@ -3,6 +3,7 @@ package wire
 import (
 	"sync"
 
+	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
@@ -41,12 +42,12 @@ func (b *buffers) forWriting() *[]byte {
 	return &fresh
 }
 
-// reserve takes n bytes off the budget for a server's client, or all but that: no server holds
-// more than three quarters of it, so that the others have some.
+// reserve takes n bytes off the budget for a server's client, or none where that is more
+// than there is, or than the server's share.
 func (b *buffers) reserve(server string, n int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.long+int64(n) > b.budget || b.held[server]+int64(n) > b.budget-b.budget/4 {
+	if b.long+int64(n) > b.budget || b.held[server]+int64(n) > proxy.Share(b.budget) {
 		return false
 	}
 	b.count(server, int64(n))

@@ -49,7 +49,7 @@ type client struct {
 
 	openTimeout time.Duration // the client's own for a transaction that is idle; 0: none
 	within      bool          // the next message is waited for with a transaction open
-	whole       time.Time     // and must be there by then; zero: nothing was waited for yet
+	whole       time.Time     // and must be there by then; as a long message outside of it; zero: it is not bound yet
 
 	stopped *atomic.Bool // when true, reading ends with errCancelled; nil: nothing stops it
 

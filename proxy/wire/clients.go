@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"net/netip"
 	"sync"
+
+	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // clients are those that are connected, within their limits.
@@ -43,11 +45,11 @@ func (o *clients) add(c *client) *fatal {
 }
 
 // enter counts a client that has authenticated as its server's, or says why it can't stay: no
-// server has more than three quarters of the places, so that the others find one.
+// server has more than its share of the places.
 func (o *clients) enter(c *client) *fatal {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.servers[c.serverID] >= o.limit-o.limit/4 {
+	if o.servers[c.serverID] >= proxy.Share(o.limit) {
 		return errTooManyOfServer
 	}
 	o.servers[c.serverID]++
