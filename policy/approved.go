@@ -22,8 +22,12 @@ type Approved struct {
 	zones     bool
 	durations bool // it writes intervals
 	key       string
-	params    []sqltree.FinalParam
-	inline    bool // what the parameters carry is put into the text: it can take none
+	literals  []sqltree.LiteralParam // that parameters carry
+	hides     bool                   // values are hidden from the planner
+	inline    bool                   // what the parameters carry is put into the text: it can take none
+
+	query *Approved                   // that a command holds, where its types must be known
+	given map[uint32]sqltree.TypeName // types outside pg_catalog that they may be
 }
 
 // Shape is what a plan relies on about a table: that its columns, dropped ones left out,
@@ -69,8 +73,9 @@ func (a *Approved) NumParams() int {
 func (a *Approved) NumArgs() int { return a.plan.count }
 
 // ArgOf gives the position in the caller's args of what a parameter of the final text
-// carries, both counted from 0; -1 for the server's own id. No two parameters carry the same
-// arg; one whose every place takes the server's id is carried by none. See ArgType.
+// carries, both counted from 0; it is negative for the server's own id and for a literal of
+// the text. No two parameters carry the same arg; one whose every place takes the server's id
+// is carried by none. See ArgType.
 func (a *Approved) ArgOf(i int) int { return a.plan.slots[i] }
 
 // Limits are those of the policy that approved it.
@@ -96,7 +101,9 @@ func (a Arg) SpellsZone() bool {
 
 // Size is about how many bytes it keeps in memory, and hardly ever too few: a placeholder
 // costs its places in both texts.
-func (a *Approved) Size() int { return 2048 + 2*len(a.sql) + 192*len(a.plan.slots) + 4*len(a.types) }
+func (a *Approved) Size() int {
+	return 2048 + 2*len(a.sql) + 192*len(a.plan.slots) + 4*len(a.types) + literalBytes(a.literals)
+}
 
 // Bound is an Approved for one server with its arguments: the only thing that
 // upstream runs. The zero value is refused there.
@@ -105,14 +112,18 @@ type Bound struct {
 	server     string
 	args       []Arg // the caller's own
 	overridden int
-	inlined    string // the text, where the id stands in it; else ""
+	filled     sqltree.Filled // the text, where values stand in it
 }
 
 // Param is the value of one parameter of the final text.
 type Param struct {
 	Value Arg
-	Index int // position in the caller's args, from 0; -1 for the server's own id
+	Index int // position in the caller's args, from 0; -1 for the server's own id, less for a literal
 }
+
+// IsLiteral tells that the value was a literal of the caller's text: its Text is as Postgres
+// reads it, whatever the parameter's type is.
+func (p Param) IsLiteral() bool { return p.Index < serverSlot }
 
 // Valid tells whether the value came from Approved.Bind.
 func (b Bound) Valid() bool { return b.approved != nil }
@@ -126,10 +137,11 @@ func (b Bound) Approved() *Approved { return b.approved }
 // Server is the id of the server that the statement was bound for.
 func (b Bound) Server() string { return b.server }
 
-// SQL is the text to send, with parameters $1 to $n; n is NumParams().
+// SQL is the text to send, with parameters $1 to $n; n is NumParams(). It is empty before
+// WithTypes where that is needed.
 func (b Bound) SQL() string {
-	if b.approved.inline {
-		return b.inlined
+	if b.approved.inline || b.approved.query != nil {
+		return b.filled.Text
 	}
 	return b.approved.sql
 }
@@ -142,11 +154,23 @@ func (b Bound) NumParams() int { return b.approved.NumParams() }
 
 // Param is the value of a parameter, counted from 0.
 func (b Bound) Param(i int) Param {
-	at := b.approved.plan.slots[i]
-	if at < 0 {
-		return Param{Value: Arg{Kind: String, Text: b.server}, Index: -1}
+	switch at := b.approved.plan.slots[i]; {
+	case at == serverSlot:
+		return Param{Value: Arg{Kind: String, Text: b.server}, Index: at}
+	case at < serverSlot:
+		return Param{Value: Arg{Kind: String, Text: b.approved.literals[serverSlot-1-at].Value}, Index: at}
+	default:
+		return Param{Value: b.args[at], Index: at}
 	}
-	return Param{Value: b.args[at], Index: at}
+}
+
+// LiteralPosition gives where in the caller's text, in characters from 1, the literal stands
+// that a parameter carries; 0 where it carries none.
+func (b Bound) LiteralPosition(p Param) int {
+	if b.approved == nil || !p.IsLiteral() || serverSlot-1-p.Index >= len(b.approved.literals) {
+		return 0
+	}
+	return b.approved.positions.ofTranslation(b.approved.literals[serverSlot-1-p.Index].Offset)
 }
 
 // Params are the values in the order of the parameters.
@@ -180,8 +204,8 @@ func (b Bound) Overridden() int { return b.overridden }
 // CallerPosition turns a 1-based character position in SQL() into one in the
 // caller's text; 0 where the character was not the caller's.
 func (b Bound) CallerPosition(pos int) int {
-	if b.approved.inline {
-		return b.approved.positions.backInlined(b.inlined, b.approved.sql, sqltree.Literal(b.server), pos)
+	if b.filled.Text != "" {
+		return b.approved.positions.backFilled(b.filled, pos)
 	}
 	return b.approved.positions.back(b.approved.sql, pos)
 }

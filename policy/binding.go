@@ -12,7 +12,7 @@ type argPlan struct {
 	dialect  Dialect
 	kind     Kind
 	column   string             // the scope column's name, for messages
-	slots    []int              // for each parameter the position in args; -1: the server's id
+	slots    []int              // for each parameter the position in args; serverSlot; less: a literal of the text
 	count    int                // of the args: one for each placeholder that takes one
 	scoped   bool               // some placeholder is the server's, so that callers may miscount
 	lastIsID bool               // the last placeholder is the server's
@@ -23,6 +23,10 @@ type argPlan struct {
 	types    []sqltree.TypeName // what the server's id is bound as
 	maxArgs  int
 }
+
+// serverSlot stands for the server's id among the slots; those beneath it are literals of the
+// text, the first one next to it.
+const serverSlot = -1
 
 // givenArg is a caller's value for a scope column.
 type givenArg struct {
@@ -53,12 +57,16 @@ func newArgPlan(tr *sqltree.Translation, f *sqltree.Facts, final *sqltree.Rewrit
 			p.given = append(p.given, givenArg{slot[n], t.ScopeType})
 		}
 	}
+	literals := 0
 	for _, param := range final.Params {
 		at, takesArg := slot[param.Number]
 		switch {
-		case param.Number == 0:
-			at = -1
+		case param.IsServer():
+			at = serverSlot
 			p.types = append(p.types, param.Type)
+		case param.Literal != nil:
+			literals++
+			at = serverSlot - literals
 		case !takesArg:
 			return argPlan{}, false
 		}
@@ -138,11 +146,12 @@ func (a *Approved) Bind(server string, args []Arg) (Bound, *Reason) {
 		return Bound{}, reason
 	}
 	b := Bound{approved: a, server: server, args: args, overridden: overridden}
-	if a.inline {
-		var fault *sqltree.Fault
-		if b.inlined, fault = sqltree.Inline(a.sql, a.params, server); fault != nil {
-			return Bound{}, &Reason{Code: fault.Code, SQLState: fault.SQLState, Message: fault.Message}
+	if a.inline && a.query == nil {
+		fillings := make([]sqltree.Filling, len(p.slots))
+		for i := range fillings {
+			fillings[i] = a.serverFilling(server)
 		}
+		return b.filledWith(fillings)
 	}
 	return b, nil
 }

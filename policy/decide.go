@@ -115,6 +115,9 @@ func (p *Policy) statement(text string, tr *sqltree.Translation, stmt sqltree.St
 	if d == Postgres && p.file.Scope.Mode == Inject {
 		facts.Ordinary() // whoever has a database of his own may ask for another's rows, and finds none
 	}
+	if p.file.Planner == Custom {
+		facts.ShowConstants()
+	}
 	final, fault := sqltree.Rewrite(tr, facts, p.catalog, p.file.Scope.Mode == Inject)
 	if fault != nil {
 		return nil, fault
@@ -132,7 +135,12 @@ func (p *Policy) statement(text string, tr *sqltree.Translation, stmt sqltree.St
 			Message: fmt.Sprintf("the statement takes %d parameters; at most %d are allowed", plan.count, plan.maxArgs)}
 	}
 	a := p.approved(facts, final, plan)
-	a.params, a.types = final.Params, slices.Clone(given)
+	a.types, a.hides = slices.Clone(given), facts.Hides()
+	for _, param := range final.Params {
+		if param.Literal != nil {
+			a.literals = append(a.literals, *param.Literal)
+		}
+	}
 	a.declare()
 	a.fleeting = tr.Fleeting()
 	a.positions = newPositionMap(text, tr, final)

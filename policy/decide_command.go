@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"slices"
+
 	"github.com/tenantgate/tenantgate/policy/sqltree"
 )
 
@@ -96,6 +98,10 @@ func (p *Policy) made(tr *sqltree.Translation, d *sqltree.Directive) (*Approved,
 func (p *Policy) framed(a *Approved, d *sqltree.Directive) (*Approved, *sqltree.Fault) {
 	head, tail := d.Around()
 	query := a.sql
+	if a.hides && slices.ContainsFunc(a.plan.slots, func(slot int) bool { return slot != serverSlot }) {
+		plain := *a
+		a.query, a.given = &plain, p.given
+	}
 	a.sql, a.command, a.positions.lead = head+query+tail, d.Command, len(head)
 	if d.Verb == CopyOut {
 		a.inline = true

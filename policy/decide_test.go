@@ -104,7 +104,10 @@ func describe(b policy.Bound) string {
 	fmt.Fprintf(&out, "%s\n", b.SQL())
 	for i, p := range b.Params() {
 		source := fmt.Sprintf("args[%d]", p.Index)
-		if p.Index < 0 {
+		switch {
+		case p.IsLiteral():
+			source = fmt.Sprintf("literal at %d", b.LiteralPosition(p))
+		case p.Index < 0:
 			source = "server"
 		}
 		fmt.Fprintf(&out, "$%d = %s %s\n", i+1, source, p.Value.Text)

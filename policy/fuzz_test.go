@@ -138,7 +138,7 @@ func approved(t *testing.T, text string, a *policy.Approved) {
 		return
 	}
 	server := binds(t, text, a)
-	if a.Command().Verb == policy.CopyOut { // whose parameters are all the server's
+	if a.Command().Verb == policy.CopyOut { // whose parameters are put into the text
 		for i := range int32(1000) {
 			server[i+1] = true
 		}

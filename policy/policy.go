@@ -12,6 +12,7 @@ type File struct {
 	SHA256      string // of the source's bytes, in lower-case hexadecimal
 	Statement   StatementSection
 	Scope       ScopeSection
+	Planner     Planner
 	Tables      []TableSection // in the file's order; no name twice; a table that is not here is closed
 	Functions   FunctionsSection
 	Limits      Limits // as written: a zero field was not set; see Limits.WithDefaults
@@ -42,6 +43,15 @@ const (
 	Require ScopeMode = "require" // at each query level that touches a scoped table
 	Once    ScopeMode = "once"    // once per statement
 	Inject  ScopeMode = "inject"  // nowhere: the caller knows nothing of the column
+)
+
+// Planner says whether Postgres' planner may see the values of statements.
+type Planner string
+
+// The ways to plan, spelled as in a policy file. The default is Generic.
+const (
+	Generic Planner = "generic" // it plans for any value: the plan tells nothing of other servers' rows
+	Custom  Planner = "custom"  // it may see them: the order of rows can tell which values other servers hold
 )
 
 // ForeignID says what becomes of a value for the scope column that is not the

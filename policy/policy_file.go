@@ -34,6 +34,7 @@ func Parse(src []byte) (*File, error) {
 		SHA256:    hex.EncodeToString(sum[:]),
 		Statement: StatementSection{MaxBytes: defaultMaxBytes, MaxNodes: defaultMaxNodes, MaxDepth: defaultMaxDepth},
 		Scope:     ScopeSection{Column: defaultScopeColumn, Mode: Require, ForeignID: Replace},
+		Planner:   Generic,
 		source:    r.source,
 	}
 	if err := r.file(root, f); err != nil {
@@ -61,6 +62,7 @@ func (r *reader) file(n ast.Node, f *File) error {
 		"mode":       r.mode,
 		"statement":  func(n ast.Node) error { return r.statement(n, &f.Statement) },
 		"scope":      func(n ast.Node) error { return r.scope(n, &f.Scope) },
+		"planner":    func(n ast.Node) error { return choice(r, n, "planner", &f.Planner, Generic, Custom) },
 		"tables":     func(n ast.Node) error { return r.tables(n, &f.Tables) },
 		"functions":  func(n ast.Node) error { return r.functions(n, &f.Functions) },
 		"limits":     func(n ast.Node) error { return r.limits(n, &f.Limits) },

@@ -32,22 +32,14 @@ func (m positionMap) back(text string, pos int) int {
 	return m.at(byteOffset(text, pos) - m.lead)
 }
 
-// backInlined is back for a text in which each parameter of another one became id.
-func (m positionMap) backInlined(inlined, text, id string, pos int) int {
-	marks, fault := sqltree.Marks(text)
-	if m.final == nil || pos < 1 || fault != nil {
+// backFilled is back for a text that values were put into.
+func (m positionMap) backFilled(f sqltree.Filled, pos int) int {
+	if m.final == nil || pos < 1 {
 		return 0
 	}
-	at := byteOffset(inlined, pos)
-	for _, k := range marks {
-		end := k.Start + len(id)
-		switch {
-		case at < k.Start:
-			return m.at(at - m.lead)
-		case at < end:
-			return 0
-		}
-		at += k.End - end
+	at, ok := f.Offset(byteOffset(f.Text, pos))
+	if !ok {
+		return 0
 	}
 	return m.at(at - m.lead)
 }
@@ -61,7 +53,15 @@ func (m positionMap) at(offset int) int {
 	if !ok {
 		return 0
 	}
-	at, ok = m.translation.CallerOffset(at)
+	return m.ofTranslation(at)
+}
+
+// ofTranslation is back for a byte of the translated text.
+func (m positionMap) ofTranslation(offset int) int {
+	if m.translation == nil {
+		return 0
+	}
+	at, ok := m.translation.CallerOffset(offset)
 	if !ok || m.base+at > len(m.caller) {
 		return 0
 	}

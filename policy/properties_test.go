@@ -116,10 +116,10 @@ func serverParams(t *testing.T, text string, bound policy.Bound, id string, args
 	t.Helper()
 	server := map[int32]bool{}
 	for i, p := range bound.Params() {
-		if p.Index >= args || p.Index < 0 && p.Value.Text != id {
+		if p.Index >= args || p.Index < 0 && !p.IsLiteral() && p.Value.Text != id {
 			t.Fatalf("%q: %+v", text, p)
 		}
-		server[int32(i)+1] = p.Index < 0
+		server[int32(i)+1] = p.Index < 0 && !p.IsLiteral()
 	}
 	return server
 }

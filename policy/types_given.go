@@ -85,18 +85,38 @@ func unnamed(i int, oid uint32, name string) *sqltree.Fault {
 // declare makes what Declared and Key give.
 func (a *Approved) declare() {
 	for i := range a.NumParams() {
-		at := a.ArgOf(i)
-		if at < 0 || at >= len(a.types) || a.types[at] == 0 {
+		oid := a.declaredType(a.ArgOf(i))
+		if oid == 0 {
 			continue
 		}
 		if a.declared == nil {
 			a.declared = make([]uint32, a.NumParams())
 		}
-		a.declared[i] = a.types[at]
+		a.declared[i] = oid
 	}
 	if a.declared != nil {
 		a.key = a.sql + "\x00" + a.declared.Key() // no text holds a NUL
 	}
+}
+
+// declaredType gives the type that is declared for what has a slot; 0 for none.
+func (a *Approved) declaredType(slot int) uint32 {
+	switch {
+	case slot < serverSlot:
+		return a.literals[serverSlot-1-slot].Type
+	case slot >= 0 && slot < len(a.types):
+		return a.types[slot]
+	}
+	return 0
+}
+
+// literalBytes is about what literals keep in memory.
+func literalBytes(list []sqltree.LiteralParam) int {
+	n := 64 * len(list)
+	for _, l := range list {
+		n += len(l.Value)
+	}
+	return n
 }
 
 // Declared are the types by which the statement was decided, in the order of the final text's

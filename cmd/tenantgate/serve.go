@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/tenantgate/tenantgate/control"
@@ -175,6 +176,7 @@ func (sv *service) openPool(ctx context.Context, db databases) (err error) {
 	sv.pool, err = upstream.Open(ctx, upstream.Config{
 		URL: db.DatabaseURL, MinConns: s.PoolMin, MaxConns: s.PoolMax, AcquireTimeout: s.PoolWait,
 		PreparedStatements: s.Prepared, NoPrepared: s.PreparedOff, SearchPath: s.SearchPath, Wall: sv.wall(), Recorder: sv.metrics, Log: sv.log,
+		CustomPlans: !slices.ContainsFunc(sv.files, func(f *policy.File) bool { return f.Planner != policy.Custom }),
 	})
 	if err == nil {
 		err = sv.pool.Ready(ctx)

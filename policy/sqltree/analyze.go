@@ -27,6 +27,7 @@ func Analyze(stmt *pg.RawStmt, c *Catalog, given ...TypeName) (*Facts, *Fault) {
 		a = newAnalyzer(c, g.operators, torn, given)
 		a.run(stmt)
 	}
+	a.hide(stmt)
 	a.facts.Zones = a.fault == nil && a.zones(stmt)
 	return a.facts, a.fault
 }

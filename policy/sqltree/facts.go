@@ -39,6 +39,8 @@ type Facts struct {
 	filters  []*filter
 	clauses  []*clause
 	barriers map[*pg.SelectStmt]bool // queries that need OFFSET 0
+	hides    bool                    // what must be hidden from the planner is known
+	hidden   []*hidden               // and this is it
 }
 
 // TableUse is one reference to a table that is no WITH name.
@@ -140,16 +142,22 @@ type filter struct {
 }
 
 // Demands is what Verify takes from the facts: which placeholders mean the server's id,
-// which parts of conditions must be guarded, and which queries be barriers.
+// which parts of conditions must be guarded, which queries be barriers, and what is hidden
+// from the planner.
 type Demands struct {
 	server   map[int32]*Table
 	guards   map[*pg.Node]*guard
 	barriers map[*pg.SelectStmt]bool
+	hides    bool
+	hidden   map[*pg.Node]*hidden
 }
 
 // Demands gives what the rewrite of the statement must satisfy.
 func (f *Facts) Demands() Demands {
-	d := Demands{server: f.ScopeNumbers(), guards: map[*pg.Node]*guard{}, barriers: f.barriers}
+	d := Demands{server: f.ScopeNumbers(), guards: map[*pg.Node]*guard{}, barriers: f.barriers, hides: f.hides, hidden: map[*pg.Node]*hidden{}}
+	for _, h := range f.hidden {
+		d.hidden[h.node] = h
+	}
 	for _, c := range f.clauses {
 		for part, g := range c.guards {
 			d.guards[part] = g
@@ -182,6 +190,12 @@ func (f *Facts) Ordinary() {
 		l.Conditions = nil
 	}
 }
+
+// Hides tells whether the caller's values are hidden from the planner.
+func (f *Facts) Hides() bool { return f.hides }
+
+// ShowConstants leaves the caller's constants where the planner sees them.
+func (f *Facts) ShowConstants() { f.hides, f.hidden = false, nil }
 
 // Shaped gives the tables on whose shape the statement relies: a * of theirs is spelled
 // out, or an alias renames their columns by position.

@@ -2,41 +2,107 @@ package sqltree
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 )
 
-// Inline puts the server's id into a final text that can take no parameters. It is proved: the
-// text, parsed again, is that with the parameters, but for these, each of which is the id.
-// params are the parameters in order, all of which must carry the id. The id must be one that
-// a plain constant can hold.
-func Inline(text string, params []FinalParam, id string) (string, *Fault) {
-	if id == "" || strings.ContainsAny(id, "\\\x00") {
-		return "", &Fault{Code: QueryFailed, SQLState: "22P02", Offset: -1, Message: "this server's id can't stand in a COPY"}
-	}
-	places, fault := Marks(text)
-	if fault != nil {
-		return "", fault
-	}
-	var b strings.Builder
-	done := 0
-	for _, p := range places {
-		b.WriteString(text[done:p.Start])
-		b.WriteString(Literal(id))
-		done = p.End
-	}
-	b.WriteString(text[done:])
-	final := b.String()
-	if err := inlined(text, final, params, id); err != nil {
-		return "", &Fault{Code: Internal, Offset: -1, Message: "the server's id could not be put into the text: " + err.Error()}
-	}
-	return final, nil
+// Filling says what Fill puts in the place of a parameter. The zero Filling leaves it.
+type Filling struct {
+	// Constant has it replaced by a constant of Value.
+	Constant bool
+	Value    string
+	// Type, unless zero, hides what is put there from the planner: it becomes
+	// COALESCE((SELECT … ::type)). Without Constant that is the parameter itself.
+	Type TypeName
 }
 
-// Marks gives the parameters' places in a final text, in its order.
-func Marks(text string) ([]Token, *Fault) {
+// text spells a filling for a parameter.
+func (f Filling) text(parameter string) string {
+	if f.Constant {
+		parameter = constantText(f.Value)
+	}
+	if f.Type == (TypeName{}) {
+		return parameter
+	}
+	return "COALESCE((SELECT " + parameter + "::" + quote(f.Type.Schema) + "." + quote(f.Type.Name) + "))"
+}
+
+// constantText spells a constant so that it means the same whatever
+// standard_conforming_strings is.
+func constantText(value string) string {
+	if !strings.Contains(value, `\`) {
+		return Literal(value)
+	}
+	return " E" + Literal(strings.ReplaceAll(value, `\`, `\\`))
+}
+
+// Filled is a text made by Fill.
+type Filled struct {
+	Text   string
+	places []filledPlace
+}
+
+// filledPlace is where a parameter stood in the text that was filled, and how long what stands
+// there now is.
+type filledPlace struct {
+	at             Token
+	length, offset int // offset in Text
+}
+
+// Fill puts fillings in the places of a text's parameters, $n taking the n-th: a command that
+// holds a query takes no parameters, as COPY, or has Postgres plan the query with their values,
+// as DECLARE. It is proved: the text, parsed again, is the one before but for these.
+func Fill(text string, fillings []Filling) (Filled, *Fault) {
+	marks, fault := parameters(text)
+	if fault != nil {
+		return Filled{}, fault
+	}
+	var b strings.Builder
+	out := Filled{places: make([]filledPlace, 0, len(marks))}
+	done := 0
+	for _, m := range marks {
+		n := paramNumber(text[m.Start+1 : m.End])
+		if n < 1 || n > len(fillings) || strings.ContainsRune(fillings[n-1].Value, 0) {
+			return Filled{}, unfilled(errors.New("a parameter has no value"))
+		}
+		b.WriteString(text[done:m.Start])
+		out.places = append(out.places, filledPlace{m, len(fillings[n-1].text(text[m.Start:m.End])), b.Len()})
+		b.WriteString(fillings[n-1].text(text[m.Start:m.End]))
+		done = m.End
+	}
+	b.WriteString(text[done:])
+	out.Text = b.String()
+	if err := filled(text, out.Text, fillings); err != nil {
+		return Filled{}, unfilled(err)
+	}
+	return out, nil
+}
+
+func unfilled(err error) *Fault {
+	return &Fault{Code: Internal, Offset: -1, Message: "values could not be put into the text: " + err.Error()}
+}
+
+// Offset maps a byte offset of Text to one of the text that was filled; false within what was
+// put there.
+func (f Filled) Offset(at int) (int, bool) {
+	shift := 0
+	for _, p := range f.places {
+		switch {
+		case at < p.offset:
+			return at + shift, true
+		case at < p.offset+p.length:
+			return 0, false
+		}
+		shift = p.at.End - p.offset - p.length
+	}
+	return at + shift, true
+}
+
+// parameters gives the parameters' places in a text, in its order.
+func parameters(text string) ([]Token, *Fault) {
 	list, fault := scan(text, parseGuard(), false)
 	if fault != nil {
 		return nil, fault
@@ -50,8 +116,8 @@ func Marks(text string) ([]Token, *Fault) {
 	return places, nil
 }
 
-// inlined proves what Inline says.
-func inlined(text, final string, params []FinalParam, id string) error {
+// filled proves what Fill says.
+func filled(text, final string, fillings []Filling) error {
 	a, fault := Parse(text)
 	if fault != nil {
 		return errors.New(fault.Message)
@@ -60,22 +126,43 @@ func inlined(text, final string, params []FinalParam, id string) error {
 	if fault != nil {
 		return errors.New(fault.Message)
 	}
-	want := &pg.A_Const{Val: &pg.A_Const_Sval{Sval: &pg.String{Sval: id}}}
 	var message func(a, b proto.Message) error
 	message = func(a, b proto.Message) error {
 		n, ok := a.(*pg.Node)
 		if !ok || n.GetParamRef() == nil {
 			return compare(a, b, message)
 		}
-		number := int(n.GetParamRef().Number)
-		if number < 1 || number > len(params) || params[number-1].Number != 0 {
-			return errors.New("a parameter is not the server's")
-		}
 		after, ok := b.(*pg.Node)
-		if c := after.GetAConst(); !ok || c == nil || !equal(c, want) {
+		number := int(n.GetParamRef().Number)
+		if !ok || number < 1 || number > len(fillings) {
 			return errors.New("a parameter became something else")
 		}
-		return nil
+		return fillings[number-1].isIn(after, n)
 	}
 	return message(a, b)
+}
+
+// isIn checks what stands in the place of a parameter.
+func (f Filling) isIn(n, parameter *pg.Node) error {
+	if f.Type != (TypeName{}) {
+		c := n.GetCoalesceExpr()
+		if len(c.GetArgs()) != 1 {
+			return errors.New("a value is not hidden")
+		}
+		cast, ok := plainSubquery(c.Args[0])
+		names, named := stringsOf(cast.GetTypeCast().GetTypeName().GetNames())
+		plain := &pg.TypeName{Names: cast.GetTypeCast().GetTypeName().GetNames(), Typemod: -1}
+		if !ok || !named || len(names) != 2 || (TypeName{names[0], names[1]}) != f.Type || !equal(cast.GetTypeCast().TypeName, plain) {
+			return errors.New("a value is not hidden")
+		}
+		n = cast.GetTypeCast().Arg
+	}
+	want := parameter
+	if f.Constant {
+		want = &pg.Node{Node: &pg.Node_AConst{AConst: &pg.A_Const{Val: &pg.A_Const_Sval{Sval: &pg.String{Sval: f.Value}}}}}
+	}
+	if !equal(n, want) {
+		return fmt.Errorf("%T stands where a value must", n.GetNode())
+	}
+	return nil
 }

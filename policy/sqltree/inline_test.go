@@ -2,107 +2,48 @@ package sqltree
 
 import "testing"
 
-// TestInlined shows that only the text which Inline makes passes its proof.
-func TestInlined(t *testing.T) {
-	const text = `COPY (SELECT $1::text, 'a' FROM t WHERE s = $1::text) TO STDOUT`
-	server := []FinalParam{{Type: TypeName{"pg_catalog", "text"}}}
-	final, fault := Inline(text, server, "o'x")
-	if want := `COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text) TO STDOUT`; fault != nil || final != want {
-		t.Fatalf("%q, %+v", final, fault)
+// TestFill shows that only the text which Fill makes passes its proof.
+func TestFill(t *testing.T) {
+	const text = `COPY (SELECT $1::text, 'a' FROM t WHERE s = $1::text AND u IN ($2)) TO STDOUT`
+	fillings := []Filling{{Constant: true, Value: "o'x"}, {Constant: true, Value: `b\`, Type: TypeName{"pg_catalog", "int4"}}}
+	final, fault := Fill(text, fillings)
+	if want := `COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text AND u IN (COALESCE((SELECT  E'b\\'::"pg_catalog"."int4")))) TO STDOUT`; fault != nil || final.Text != want {
+		t.Fatalf("%q, %+v", final.Text, fault)
 	}
-	if err := inlined(text, final, server, "o'x"); err != nil {
-		t.Fatal(err)
-	}
+	const tail = ` AND u IN (COALESCE((SELECT  E'b\\'::"pg_catalog"."int4")))) TO STDOUT`
 	for _, other := range []string{
-		`COPY (SELECT 'o''x'::text, 'b' FROM t WHERE s = 'o''x'::text) TO STDOUT`,
-		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''y'::text) TO STDOUT`,
-		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = $1::text) TO STDOUT`,
-		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = ('o''x' || '')::text) TO STDOUT`,
-		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text OR true) TO STDOUT`,
-		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text) TO '/tmp/x'`,
+		`COPY (SELECT 'o''x'::text, 'b' FROM t WHERE s = 'o''x'::text` + tail,
+		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''y'::text` + tail,
+		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = $1::text` + tail,
+		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = ('o''x' || '')::text` + tail,
+		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text OR true` + tail,
+		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text AND u IN (COALESCE((SELECT  E'b\\'::"pg_catalog"."int4")))) TO '/tmp/x'`,
 		`COPY (SELECT 'o''x'::text, 'a' FROM t) TO STDOUT`,
+		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text AND u IN ('b\'::"pg_catalog"."int4")) TO STDOUT`,
+		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text AND u IN ((SELECT  E'b\\'::"pg_catalog"."int4"))) TO STDOUT`,
+		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text AND u IN (COALESCE((SELECT  E'b\\'::"pg_catalog"."int8")))) TO STDOUT`,
+		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text AND u IN (COALESCE((SELECT  E'b\\'::"pg_catalog"."int4" FROM u)))) TO STDOUT`,
 		`SELECT 1`,
 	} {
-		if inlined(text, other, server, "o'x") == nil {
+		if filled(text, other, fillings) == nil {
 			t.Errorf("%s passes", other)
 		}
 	}
-	if _, fault := Inline(text, []FinalParam{{Number: 1}}, "a"); fault == nil || fault.Code != Internal {
-		t.Errorf("a caller's parameter is put into the text: %+v", fault)
-	}
-	for _, id := range []string{"", `a\`, "a\x00b"} {
-		if _, fault := Inline(text, server, id); fault == nil || fault.SQLState != "22P02" {
-			t.Errorf("%q: %+v", id, fault)
-		}
+	if _, fault := Fill(text, fillings[:1]); fault == nil || fault.Code != Internal {
+		t.Errorf("a parameter without a value is left: %+v", fault)
 	}
 }
 
-// TestProved shows that a text which reads as another command, or holds another query, is a
-// defect.
-func TestProved(t *testing.T) {
-	c := testCatalog()
-	read := func(text string) *Directive {
-		tr, fault := Native(text, Guard{})
-		if fault != nil {
-			t.Fatal(text, fault)
-		}
-		stmt, fault := Parse(text)
-		if fault != nil {
-			t.Fatal(text, fault)
-		}
-		d, fault := ReadCommand(stmt, tr, c, true)
-		if fault != nil || d == nil {
-			t.Fatal(text, fault)
-		}
-		return d
+// TestFillKeeps shows that a parameter that stays is hidden all the same.
+func TestFillKeeps(t *testing.T) {
+	final, fault := Fill(`DECLARE c CURSOR FOR SELECT 1 FROM t WHERE s = $1 AND u = $2`, []Filling{{}, {Type: TypeName{"a", "b"}}})
+	if want := `DECLARE c CURSOR FOR SELECT 1 FROM t WHERE s = $1 AND u = COALESCE((SELECT $2::"a"."b"))`; fault != nil || final.Text != want {
+		t.Fatalf("%q, %+v", final.Text, fault)
 	}
-	for _, s := range []struct{ made, text, query, wrong string }{
-		{"BEGIN READ ONLY", "BEGIN READ ONLY", "", "BEGIN"},
-		{"BEGIN READ ONLY", "BEGIN READ ONLY", "", "BEGIN READ WRITE"},
-		{"SAVEPOINT a", `SAVEPOINT "a"`, "", `SAVEPOINT "A"`},
-		{"RELEASE a", `RELEASE "a"`, "", `SAVEPOINT "a"`},
-		{"FETCH 2 a", "FETCH 2 a", "", "FETCH 3 a"},
-		{"FETCH 2 a", "FETCH 2 a", "", "MOVE 2 a"},
-		{"CLOSE a", "CLOSE a", "", "CLOSE ALL"},
-		{"COMMIT", "COMMIT", "", "COMMIT; ROLLBACK"},
-		{"DECLARE a CURSOR FOR SELECT 1", "DECLARE a CURSOR FOR SELECT 1 + 2", "SELECT 1 + 2", "DECLARE a CURSOR FOR SELECT 1"},
-		{"DECLARE a CURSOR FOR SELECT 1", "DECLARE a CURSOR FOR SELECT 1", "SELECT 1", "DECLARE a SCROLL CURSOR FOR SELECT 1"},
-		{"DECLARE a CURSOR FOR SELECT 1", "DECLARE a CURSOR FOR SELECT 1", "SELECT 1", "SELECT 1"},
-		{"COPY (SELECT 1) TO STDOUT", "COPY (SELECT 1) TO STDOUT", "SELECT 1", "COPY (SELECT 1) TO STDOUT CSV"},
-		{"COPY (SELECT 1) TO STDOUT", "COPY (SELECT 1) TO STDOUT", "SELECT 1", "COPY (SELECT 1) TO '/tmp/x'"},
-		{"COPY (SELECT 1) TO STDOUT", "COPY (SELECT 1) TO STDOUT", "SELECT 1", "COPY (SELECT 2) TO STDOUT"},
-		{"COPY messages TO STDOUT CSV", "COPY (SELECT 1) TO STDOUT CSV", "SELECT 1", "COPY messages TO STDOUT CSV"},
-		{"COPY (SELECT 1) TO STDOUT CSV FORCE QUOTE a", "COPY (SELECT 1) TO STDOUT CSV FORCE QUOTE a", "SELECT 1", "COPY (SELECT 1) TO STDOUT CSV FORCE QUOTE b"},
-	} {
-		d := read(s.made)
-		if fault := d.Proved(s.text, s.query, c); fault != nil {
-			t.Errorf("%s: %+v", s.text, fault)
-		}
-		if fault := d.Proved(s.wrong, s.query, c); fault == nil || fault.Code != Internal {
-			t.Errorf("%s passes for %s: %+v", s.wrong, s.made, fault)
-		}
+	if _, ok := final.Offset(len(final.Text) - 3); ok {
+		t.Error("what was put in has an offset")
 	}
-}
-
-// TestHolds shows that a command's query is told from another one.
-func TestHolds(t *testing.T) {
-	for text, query := range map[string]string{
-		"DECLARE a CURSOR FOR /* for */ SELECT 1": "/* for */ SELECT 1",
-		"COPY (SELECT (1), ')') TO STDOUT":        "SELECT (1), ')'",
-	} {
-		tr, _ := Native(text, Guard{})
-		stmt, _ := Parse(text)
-		d, fault := ReadCommand(stmt, tr, testCatalog(), true)
-		if fault != nil {
-			t.Fatal(text, fault)
-		}
-		inner, fault := Parse(tr.Text[d.Start:d.End])
-		if fault != nil || !d.Holds(inner) {
-			t.Errorf("%s: %q, %+v", text, tr.Text[d.Start:d.End], fault)
-		}
-		other, _ := Parse(query + " LIMIT 1")
-		if d.Holds(other) || (&Directive{}).Holds(inner) {
-			t.Errorf("%s holds another query", text)
-		}
+	if got, ok := final.Offset(len(final.Text)); !ok || got != len(`DECLARE c CURSOR FOR SELECT 1 FROM t WHERE s = $1 AND u = $2`) {
+		t.Errorf("the end is at %d, %v", got, ok)
 	}
 }

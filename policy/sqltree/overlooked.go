@@ -1,7 +1,9 @@
 package sqltree
 
 import (
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -102,8 +104,8 @@ func compared(c *pg.CaseExpr) []*pg.Node {
 }
 
 // converts tells whether an operand that is none of a column of the level may be converted
-// for an operator, while the statement runs: a literal is at once. So is each element of an
-// array, out of sight of its column.
+// for an operator, while the statement runs: one in quotation marks is at once. So is each
+// element of an array, out of sight of its column.
 func (a *analyzer) converts(e *pg.A_Expr, start int) bool {
 	if e.Kind == pg.A_Expr_Kind_AEXPR_OP_ANY || e.Kind == pg.A_Expr_Kind_AEXPR_OP_ALL {
 		return a.convertsElements(e)
@@ -120,8 +122,23 @@ func (a *analyzer) converts(e *pg.A_Expr, start int) bool {
 	}
 	return slices.ContainsFunc(operands, func(n *pg.Node) bool {
 		array := n.GetAArrayExpr()
-		constant := n == nil || a.isUntyped(n) || n.GetAConst() != nil || array != nil && a.oneType(array.Elements)
+		constant := n == nil || a.isUntyped(n) || a.widens(n, operands) || array != nil && a.oneType(array.Elements)
 		return !constant && !a.keeps(n, start)
+	})
+}
+
+// widens tells a literal that can be converted to the type of whatever number it is compared
+// with: 1e400 is no float8. Being a parameter it is converted while the statement runs.
+func (a *analyzer) widens(n *pg.Node, operands []*pg.Node) bool {
+	c := n.GetAConst()
+	if c == nil || c.GetFval() == nil {
+		return c != nil
+	}
+	float, err := strconv.ParseFloat(c.GetFval().Fval, 64)
+	fits := err == nil && (float == 0 || math.Abs(float) >= 1e-300)
+	return fits && !slices.ContainsFunc(operands, func(other *pg.Node) bool {
+		t, known := a.typeOf(other)
+		return !known || !slices.Contains([]string{"", "int2", "int4", "int8", "numeric", "float4", "float8"}, t)
 	})
 }
 

@@ -15,11 +15,16 @@ type Rewritten struct {
 }
 
 // FinalParam is what a parameter of the final text carries: the caller's placeholder of
-// that number, or, where Number is 0, the server's id as the scope column's type.
+// that number; a literal of the text; or, where Number is 0 and Literal nil, the server's id
+// as the scope column's type.
 type FinalParam struct {
-	Number int32
-	Type   TypeName
+	Number  int32
+	Type    TypeName
+	Literal *LiteralParam
 }
+
+// IsServer tells whether the parameter carries the server's id.
+func (p FinalParam) IsServer() bool { return p.Number == 0 && p.Literal == nil }
 
 // Rewrite edits the text so that every reference to a scoped table is restricted to
 // the server. It never prints a tree: what the caller wrote stays as it is, and only
@@ -28,6 +33,7 @@ type FinalParam struct {
 func Rewrite(tr *Translation, f *Facts, c *Catalog, inject bool) (*Rewritten, *Fault) {
 	r := &rewriter{tr: tr, facts: f, inject: inject, alias: freshName(tr.Text), stars: map[int]int{}}
 	r.plan()
+	r.hideEnds()
 	for _, use := range f.Tables {
 		r.reference(use)
 	}
@@ -42,6 +48,7 @@ func Rewrite(tr *Translation, f *Facts, c *Catalog, inject bool) (*Rewritten, *F
 		r.open(s.start, r.guardText(s.guard))
 	}
 	r.barriers()
+	r.hide()
 	for _, ins := range f.Inserts {
 		r.insert(ins)
 	}

@@ -20,7 +20,9 @@ import (
 //   - a * is spelled out as columns;
 //   - placeholders are numbered anew, and those of scope conditions are the server;
 //   - where the barrier needs it, parts of conditions are guarded by a CASE that is true
-//     for the server's rows, and queries have OFFSET 0.
+//     for the server's rows, and queries have OFFSET 0;
+//   - what must be hidden from the planner is: a literal is a parameter that carries its
+//     value, now() is (SELECT now()), and a bool column is compared with true.
 //
 // It trusts the grammar, the catalog, and from the facts which placeholders are those of
 // scope conditions and where the barrier needs what; it resolves WITH names by itself, on the final tree. Where a * was
@@ -37,6 +39,9 @@ func Verify(stmt *pg.RawStmt, r *Rewritten, c *Catalog, d Demands) *Fault {
 	v := &verifier{catalog: c, params: r.Params, stars: r.stars, Demands: d}
 	if err := v.node(stmt.Stmt, final.Stmt); err != nil {
 		return unproved(err)
+	}
+	if d.hides && bare(final.Stmt, true) {
+		return unproved(errors.New("the planner sees a literal that is compared with a column"))
 	}
 	return nil
 }
@@ -105,6 +110,18 @@ func (v *verifier) node(a, b *pg.Node) error {
 		}
 		return errors.New("an expression appeared or vanished")
 	}
+	if f := v.hidden[a]; f != nil {
+		return v.hides(f, a, b)
+	}
+	return v.shown(a, b)
+}
+
+// shown compares two Nodes that hold something and are not hidden.
+func (v *verifier) shown(a, b *pg.Node) error {
+	am, bm := inner(a), inner(b)
+	if bm == nil {
+		return errors.New("an expression vanished")
+	}
 	switch x := a.Node.(type) {
 	case *pg.Node_SelectStmt:
 		return v.selectStmt(x.SelectStmt, bm)
@@ -146,7 +163,7 @@ func (v *verifier) isServer(n *pg.Node, t *Table) error {
 	have := v.params[p.Number-1]
 	names, ok := stringsOf(cast.TypeName.Names)
 	plain := &pg.TypeName{Names: cast.TypeName.Names, Typemod: -1, Location: cast.TypeName.Location}
-	if have.Number != 0 || !ok || len(names) != 2 || (TypeName{names[0], names[1]}) != have.Type || !equal(cast.TypeName, plain) {
+	if !have.IsServer() || !ok || len(names) != 2 || (TypeName{names[0], names[1]}) != have.Type || !equal(cast.TypeName, plain) {
 		return errors.New("the server's id is not carried by its parameter")
 	}
 	if t != nil && have.Type != t.ScopeType {

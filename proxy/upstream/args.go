@@ -33,7 +33,9 @@ func (st *statement) bind(w *wire, p *plan) *proxy.Error {
 		}
 		from := w.out.OpenValue()
 		var err error
-		if w.out.Buf, err = appendValue(w.out.Buf, param.Value, p.params[i]); err != nil {
+		if param.IsLiteral() { // as Postgres reads it
+			w.out.Buf = append(w.out.Buf, param.Value.Text...)
+		} else if w.out.Buf, err = appendValue(w.out.Buf, param.Value, p.params[i]); err != nil {
 			return st.invalidArgument(param, err.Error())
 		}
 		w.out.ShutValue(from)
@@ -50,9 +52,12 @@ func (st *statement) argBytes() (n int) {
 	return n
 }
 
-// invalidArgument names the caller's argument. The server's own id is none: that it does
-// not fit its column is the operator's matter, not the caller's.
+// invalidArgument names the caller's argument. A literal of the text is none, and has a place
+// there. Nor is the server's own id: that it does not fit its column is the operator's matter.
 func (st *statement) invalidArgument(p policy.Param, what string) *proxy.Error {
+	if p.IsLiteral() {
+		return &proxy.Error{Code: policy.QueryFailed, Message: what, Position: st.bound.LiteralPosition(p)}
+	}
 	if p.Index < 0 {
 		return defect("the server's id does not fit the type of its column: " + what)
 	}
@@ -62,6 +67,8 @@ func (st *statement) invalidArgument(p policy.Param, what string) *proxy.Error {
 // named is what the caller knows a parameter as.
 func (st *statement) named(p policy.Param) string {
 	switch {
+	case p.IsLiteral():
+		return "a constant"
 	case p.Index < 0:
 		return "a parameter"
 	case st.native:

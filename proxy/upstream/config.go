@@ -32,6 +32,9 @@ type Config struct {
 	// statement, no session setting, and nothing that spans two transactions. Postgres
 	// parses every statement anew, and a cancellation costs the connection.
 	NoPrepared bool
+	// CustomPlans lets Postgres plan statements for their values. The order of rows then tells
+	// which values other servers hold, so it is for a database of which every policy accepts that.
+	CustomPlans bool
 	// PreparedStatements is how many statements each connection keeps prepared at most, the
 	// last used ones; default 256. Postgres has its own copy of each, in each backend.
 	PreparedStatements int
@@ -73,6 +76,15 @@ type Recorder interface {
 	StatementParsed()
 	// UpstreamError counts a failure by its class; see the constants of class.go.
 	UpstreamError(class string)
+}
+
+// planMode is the value of plan_cache_mode, which decides whether the planner sees the values of
+// parameters (PostgreSQL manual, "Other Planner Options").
+func (c Config) planMode() string {
+	if c.CustomPlans {
+		return "auto"
+	}
+	return "force_generic_plan"
 }
 
 func (c Config) withDefaults() Config {

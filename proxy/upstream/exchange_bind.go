@@ -22,6 +22,9 @@ func (e *exchange) begun(s *proxy.Step) error {
 	if !s.Bound.Valid() || s.Bound.Server() != e.link.server {
 		return defect("a step without approval reached upstream")
 	}
+	if err := e.typed(s); err != nil {
+		return err
+	}
 	verb := verbOf(s)
 	if verb == policy.NoCommand && !isQuery(s.Bound.SQL()) || verb != policy.NoCommand && !isCommand(s.Bound.SQL()) {
 		return defect("what is no query reached upstream")
@@ -41,6 +44,42 @@ func (e *exchange) begun(s *proxy.Step) error {
 		return nil
 	}
 	return e.zone()
+}
+
+// typed gives a command that holds a query the types that it needs to run: those that
+// Postgres describes for the query.
+func (e *exchange) typed(s *proxy.Step) error {
+	if !s.Bound.NeedsTypes() {
+		return nil
+	}
+	w := &wanted{approved: s.Bound.Approved().Query()}
+	said, known := e.link.pool.descriptions.get(w.key())
+	if !known {
+		if err := e.need(policy.Declare); err != nil {
+			return err
+		}
+		if said, known = e.saidOf(w); !known {
+			e.ensure(w, &proxy.Step{Approved: w.approved})
+			if err := e.catchUp(); err != nil {
+				return err
+			}
+			said = *w.told
+		}
+	}
+	bound, reason := s.Bound.WithTypes(said.params)
+	if reason != nil {
+		return proxy.FromReason(*reason)
+	}
+	s.Bound = bound
+	return nil
+}
+
+// saidOf gives what Postgres said of a statement that the connection has prepared.
+func (e *exchange) saidOf(w *wanted) (described, bool) {
+	if p := e.kept(w).get(e.planKey(w)); p != nil {
+		return p.said, true
+	}
+	return described{}, false
 }
 
 // isOther tells whether the connection knows a prepared statement by another result than the

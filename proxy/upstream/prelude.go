@@ -29,6 +29,7 @@ func sessionSettings(cfg Config) []setting {
 		{"transform_null_equals", "off"},
 		{"row_security", "on"},
 		{"client_min_messages", "error"},
+		{"plan_cache_mode", cfg.planMode()},
 	}
 }
 

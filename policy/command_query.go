@@ -1,0 +1,66 @@
+package policy
+
+import "github.com/tenantgate/tenantgate/policy/sqltree"
+
+// Postgres plans the query of a DECLARE with the values of its parameters, whatever
+// plan_cache_mode is, and COPY takes no parameters at all. So that the planner does not see what a
+// caller chose, each value stands in such a text as COALESCE((SELECT value::type)). The types are
+// those that Postgres finds for the query by itself: the query is described first.
+
+// Query is the query that a command holds, where it has to be described before the command can
+// be bound to its values; nil where the command needs no description.
+func (a *Approved) Query() *Approved { return a.query }
+
+// NeedsTypes tells whether the statement can't run before WithTypes.
+func (b Bound) NeedsTypes() bool { return b.approved.query != nil && b.filled.Text == "" }
+
+// WithTypes gives a command that can run. types are the OIDs of its query's parameters, as
+// Postgres describes them. The reason is TypeNotAllowed for a type that has no name here.
+func (b Bound) WithTypes(types []uint32) (Bound, *Reason) {
+	a := b.approved
+	if len(types) != len(a.plan.slots) {
+		return Bound{}, &Reason{Code: Internal, Message: "the parameters of the command's query are not those that Postgres describes"}
+	}
+	fillings := make([]sqltree.Filling, len(types))
+	for i, slot := range a.plan.slots {
+		fillings[i] = a.serverFilling(b.server)
+		if slot == serverSlot {
+			continue
+		}
+		name, ok := a.typeName(types[i])
+		if !ok {
+			return Bound{}, &Reason{Code: TypeNotAllowed, Message: "a value of this command has a type that is not available", Hint: "cast it to a built-in type"}
+		}
+		fillings[i] = sqltree.Filling{Type: name}
+		if a.inline {
+			fillings[i].Constant, fillings[i].Value = true, b.Param(i).Value.Text
+		}
+	}
+	return b.filledWith(fillings)
+}
+
+// serverFilling is what stands in the place of the server's id: the planner may see it.
+func (a *Approved) serverFilling(server string) sqltree.Filling {
+	if !a.inline {
+		return sqltree.Filling{}
+	}
+	return sqltree.Filling{Constant: true, Value: server}
+}
+
+// filledWith puts fillings into the text.
+func (b Bound) filledWith(fillings []sqltree.Filling) (Bound, *Reason) {
+	var fault *sqltree.Fault
+	if b.filled, fault = sqltree.Fill(b.approved.sql, fillings); fault != nil {
+		return Bound{}, &Reason{Code: fault.Code, SQLState: fault.SQLState, Message: fault.Message}
+	}
+	return b, nil
+}
+
+// typeName gives the name of a type that a parameter has.
+func (a *Approved) typeName(oid uint32) (sqltree.TypeName, bool) {
+	if name := builtinTypes[oid]; name != "" {
+		return sqltree.TypeName{Schema: builtinSchema, Name: name}, true
+	}
+	name, ok := a.given[oid]
+	return name, ok
+}

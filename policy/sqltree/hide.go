@@ -1,0 +1,380 @@
+package sqltree
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+)
+
+// The planner estimates how many rows a condition admits from statistics of the whole table,
+// which hold every server's values. The estimate decides on the plan, and the plan on the
+// order of rows. So a constant that a caller compares with a scoped table's column must not
+// take part in an estimate: it would tell whether other servers' rows hold that value. It is
+// hidden from the planner, which then estimates as for any value:
+//
+//   - a literal becomes a parameter that carries its value;
+//   - a call without columns, such as now() or to_tsquery('cat'), becomes (SELECT now()): the
+//     planner evaluates it for an estimate, but not a sub-query;
+//   - a column of type bool that is a condition by itself becomes (column = parameter), the
+//     parameter being true: by itself the planner looks up how often it is true.
+//
+// Parameters hide their values only under plans that are made for any value
+// (plan_cache_mode = force_generic_plan), which package upstream asks for.
+//
+// What only computes on columns, as the 'day' of date_trunc('day', created_at), stays: the
+// planner has statistics of columns and of indexed expressions, not of what is computed
+// from them here. So do LIMIT and OFFSET, and the select list of the outermost query, which no
+// condition can look at.
+
+// hideForm says how an expression is hidden from the planner.
+type hideForm uint8
+
+const (
+	asParameter  hideForm = iota + 1 // a literal
+	asSubquery                       // a call without columns, or a literal that is cut as it is read: '1.23'::numeric(3,1)
+	asComparison                     // a bool column
+)
+
+// hidden is one expression that is hidden.
+type hidden struct {
+	node *pg.Node
+	form hideForm
+	cast *pg.TypeCast // of a literal with its type written first: date '2027-01-01'
+	root *hidden      // the one whose parameter it shares; nil: it has its own
+}
+
+// LiteralParam is what a parameter of a final text carries that was a literal of the caller's.
+type LiteralParam struct {
+	Value  string
+	Type   uint32 // OID of its type; 0: Postgres finds it, as for a literal in quotation marks
+	Offset int    // of the literal in the translated text; -1: it stands for no literal
+}
+
+// hider finds what is to be hidden in a statement all of whose names are resolved.
+type hider struct {
+	*analyzer
+	found  map[*pg.Node]*hidden
+	order  []*hidden
+	closes map[*pg.Node]bool         // by expression: it is closed
+	casts  map[*pg.Node]*pg.TypeCast // by literal: the type that is written before it
+	effort int                       // comparisons of expressions that were made
+}
+
+// hide notes what the rewrite has to hide of a statement that reads a scoped table.
+func (a *analyzer) hide(stmt *pg.RawStmt) {
+	scoped := func(u *TableUse) bool { return u.Table != nil && u.Table.Scope != "" }
+	if a.fault != nil || !slices.ContainsFunc(a.facts.Tables, scoped) {
+		return
+	}
+	h := &hider{analyzer: a, found: map[*pg.Node]*hidden{}, closes: map[*pg.Node]bool{}, casts: map[*pg.Node]*pg.TypeCast{}}
+	h.typesFirst(stmt)
+	h.statement(stmt.Stmt, true)
+	a.facts.hides, a.facts.hidden = true, h.order
+}
+
+func (h *hider) add(n *pg.Node, form hideForm) *hidden {
+	if f := h.found[n]; f != nil {
+		return f
+	}
+	f := &hidden{node: n, form: form, cast: h.casts[n]}
+	h.found[n] = f
+	h.order = append(h.order, f)
+	return f
+}
+
+// statement looks through a statement; no condition can look at the results of an outermost one.
+func (h *hider) statement(n *pg.Node, outermost bool) {
+	switch s := n.GetNode().(type) {
+	case *pg.Node_SelectStmt:
+		h.query(s.SelectStmt, outermost)
+	case *pg.Node_InsertStmt:
+		h.with(s.InsertStmt.WithClause)
+		if source := s.InsertStmt.SelectStmt.GetSelectStmt(); source != nil {
+			h.query(source, true)
+		}
+		h.computed(s.InsertStmt.ReturningList...)
+		if c := s.InsertStmt.OnConflictClause; c != nil { // its WHERE is asked of one row
+			h.computed(append(slices.Clone(c.TargetList), c.WhereClause)...)
+		}
+	case *pg.Node_UpdateStmt:
+		h.with(s.UpdateStmt.WithClause)
+		h.computed(slices.Concat(s.UpdateStmt.TargetList, s.UpdateStmt.ReturningList)...)
+		h.from(s.UpdateStmt.FromClause...)
+		h.condition(s.UpdateStmt.WhereClause)
+	case *pg.Node_DeleteStmt:
+		h.with(s.DeleteStmt.WithClause)
+		h.computed(s.DeleteStmt.ReturningList...)
+		h.from(s.DeleteStmt.UsingClause...)
+		h.condition(s.DeleteStmt.WhereClause)
+	}
+}
+
+func (h *hider) with(w *pg.WithClause) {
+	for _, n := range w.GetCtes() {
+		h.statement(n.GetCommonTableExpr().GetCtequery(), false)
+	}
+}
+
+// query looks through one query level.
+func (h *hider) query(s *pg.SelectStmt, outermost bool) {
+	h.with(s.WithClause)
+	results := h.values
+	if outermost {
+		results = h.computed
+	}
+	if s.Larg != nil && s.Rarg != nil {
+		h.query(s.Larg, outermost)
+		h.query(s.Rarg, outermost)
+	}
+	for _, row := range s.ValuesLists {
+		results(row.GetList().GetItems()...)
+	}
+	h.from(s.FromClause...)
+	for _, n := range s.TargetList {
+		results(n.GetResTarget().GetVal())
+	}
+	h.condition(s.WhereClause)
+	h.condition(s.HavingClause)
+	h.computed(slices.Concat(s.DistinctClause, s.GroupClause, s.WindowClause, s.SortClause)...)
+	h.computed(s.LimitCount, s.LimitOffset)
+	h.link(s)
+}
+
+func (h *hider) from(items ...*pg.Node) {
+	for _, n := range items {
+		switch x := n.GetNode().(type) {
+		case *pg.Node_JoinExpr:
+			h.from(x.JoinExpr.Larg, x.JoinExpr.Rarg)
+			h.condition(x.JoinExpr.Quals)
+		case *pg.Node_RangeSubselect:
+			h.statement(x.RangeSubselect.Subquery, false)
+		case *pg.Node_RangeFunction:
+			h.functions(x.RangeFunction)
+		}
+	}
+}
+
+// functions looks through functions in FROM. One that gives a single value becomes that
+// value, where its arguments are known.
+func (h *hider) functions(f *pg.RangeFunction) {
+	for _, n := range f.Functions {
+		for _, part := range n.GetList().GetItems() {
+			if call := part.GetFuncCall(); call != nil && h.closed(part) && !h.givesRows(call) {
+				h.values(call.Args...)
+			} else {
+				h.computed(part)
+			}
+		}
+	}
+}
+
+// givesRows tells a call of a function of pg_catalog that is known to give rows.
+func (h *hider) givesRows(f *pg.FuncCall) bool {
+	name := h.catalogCall(f)
+	return setColumns[name] != nil || name == "unnest"
+}
+
+// condition looks through a condition: a WHERE, ON or HAVING, or a part of one.
+func (h *hider) condition(n *pg.Node) {
+	switch x := n.GetNode().(type) {
+	case *pg.Node_ColumnRef:
+		if t := h.names[x.ColumnRef].typ; t == (TypeName{}) || t == (TypeName{"pg_catalog", "bool"}) {
+			h.add(n, asComparison)
+		}
+	case *pg.Node_BoolExpr:
+		h.conditions(x.BoolExpr.Args)
+	case *pg.Node_BooleanTest:
+		h.condition(x.BooleanTest.Arg)
+	case *pg.Node_CoalesceExpr:
+		h.conditions(x.CoalesceExpr.Args)
+	case *pg.Node_CaseExpr:
+		h.caseExpr(x.CaseExpr, h.condition)
+	case *pg.Node_AConst, *pg.Node_NullTest, *pg.Node_FuncCall:
+		h.computed(n)
+	default:
+		if n != nil && !h.closed(n) {
+			h.value(n)
+		}
+	}
+}
+
+func (h *hider) conditions(list []*pg.Node) {
+	for _, n := range list {
+		h.condition(n)
+	}
+}
+
+func (h *hider) caseExpr(c *pg.CaseExpr, result func(*pg.Node)) {
+	h.value(c.Arg)
+	for _, n := range c.Args {
+		if c.Arg == nil {
+			h.condition(n.GetCaseWhen().Expr)
+		} else {
+			h.value(n.GetCaseWhen().Expr)
+		}
+		result(n.GetCaseWhen().Result)
+	}
+	result(c.Defresult)
+}
+
+func (h *hider) values(list ...*pg.Node) {
+	for _, n := range list {
+		h.value(n)
+	}
+}
+
+// value looks through an expression whose value may be compared with a column.
+func (h *hider) value(n *pg.Node) {
+	switch x := n.GetNode().(type) {
+	case *pg.Node_AConst:
+		if !x.AConst.Isnull {
+			h.add(n, asParameter)
+		}
+	case *pg.Node_SqlvalueFunction:
+		h.add(n, asSubquery)
+	case *pg.Node_TypeCast:
+		h.cast(n, x.TypeCast)
+	case *pg.Node_FuncCall:
+		h.call(n, x.FuncCall)
+	case *pg.Node_AExpr:
+		if isComputation(x.AExpr) && !h.closed(n) {
+			h.computed(n)
+			return
+		}
+		h.values(x.AExpr.Lexpr, x.AExpr.Rexpr)
+	case *pg.Node_BoolExpr:
+		h.conditions(x.BoolExpr.Args)
+	case *pg.Node_BooleanTest:
+		h.condition(x.BooleanTest.Arg)
+	case *pg.Node_CaseExpr:
+		h.caseExpr(x.CaseExpr, h.value)
+	case *pg.Node_CoalesceExpr:
+		h.values(x.CoalesceExpr.Args...)
+	case *pg.Node_MinMaxExpr:
+		h.values(x.MinMaxExpr.Args...)
+	case *pg.Node_AArrayExpr:
+		h.values(x.AArrayExpr.Elements...)
+	case *pg.Node_RowExpr:
+		h.values(x.RowExpr.Args...)
+	case *pg.Node_List:
+		h.values(x.List.Items...)
+	case *pg.Node_CollateClause:
+		h.value(x.CollateClause.Arg)
+	case *pg.Node_AIndirection:
+		h.value(x.AIndirection.Arg)
+	case *pg.Node_SubLink:
+		h.subLink(x.SubLink)
+	default:
+		h.computed(n)
+	}
+}
+
+// isComputation tells an operator whose result is computed from both operands and is no
+// comparison. What is not known to be one counts as a comparison.
+func isComputation(e *pg.A_Expr) bool {
+	return e.Kind == pg.A_Expr_Kind_AEXPR_OP &&
+		slices.Contains([]string{"+", "-", "*", "/", "%", "^", "||", "->", "->>", "#>", "#>>", "#-"}, lastName(e.Name))
+}
+
+// cast looks through a cast. Postgres cuts a literal to numeric(3,1) as it reads it, and a
+// parameter while the statement runs, where that may fail on some rows and not on others. So
+// such a literal stays a literal, and so does interval '1' day.
+func (h *hider) cast(n *pg.Node, c *pg.TypeCast) {
+	if literal := c.Arg.GetAConst(); literal != nil && !literal.Isnull && len(c.TypeName.Typmods) > 0 {
+		h.add(n, asSubquery)
+		return
+	}
+	h.value(c.Arg)
+}
+
+// typesFirst finds the literals with a type before them.
+func (h *hider) typesFirst(m proto.Message) {
+	if c, ok := m.(*pg.TypeCast); ok && c.Arg.GetAConst() != nil && c.TypeName.GetLocation() < c.Arg.GetAConst().Location {
+		h.casts[c.Arg] = c
+	}
+	children(m, func(c proto.Message) bool {
+		h.typesFirst(c)
+		return true
+	})
+}
+
+// call looks through a call whose value may be compared with a column. Without columns it is
+// as good as a literal.
+func (h *hider) call(n *pg.Node, f *pg.FuncCall) {
+	switch {
+	case !h.closed(n) || h.isAggregate(f):
+		h.computed(n)
+	case h.isSteady(f):
+		h.add(n, asSubquery)
+	default:
+		for i, arg := range f.Args {
+			if !isKeyword(f, i) {
+				h.value(arg)
+			}
+		}
+	}
+}
+
+// isSteady tells a plain call of functions that give one value, and the same throughout a
+// statement.
+func (h *hider) isSteady(f *pg.FuncCall) bool {
+	steady := f.Funcformat == pg.CoercionForm_COERCE_EXPLICIT_CALL
+	within(f, func(f *pg.FuncCall) {
+		steady = steady && !f.FuncVariadic && !h.isAggregate(f) && slices.Contains(steadyCalls, h.catalogCall(f))
+	})
+	return steady
+}
+
+// steadyCalls are functions of pg_catalog that give one value, and the same throughout a
+// statement. Of others the literals are hidden one by one, and they are called for each row.
+var steadyCalls = []string{
+	"now", "transaction_timestamp", "statement_timestamp", "date_trunc", "date_part", "make_date", "make_interval", "make_timestamp", "make_timestamptz",
+	"to_date", "to_timestamp", "to_char", "to_number", "age", "justify_days", "justify_hours",
+	"to_tsquery", "plainto_tsquery", "phraseto_tsquery", "websearch_to_tsquery", "to_tsvector",
+	"lower", "upper", "initcap", "btrim", "ltrim", "rtrim", "concat", "concat_ws", "format", "replace", "left", "right", "substr", "substring", "md5", "repeat", "lpad", "rpad",
+	"string_to_array", "array_append", "array_cat", "to_json", "to_jsonb", "jsonb_build_object", "jsonb_build_array", "json_build_object", "json_build_array",
+	"abs", "round", "ceil", "floor", "trunc", "sqrt", "power", "mod", "length",
+}
+
+// isKeyword tells an argument that the grammar made of a keyword: the field of EXTRACT, and
+// the form of NORMALIZE.
+func isKeyword(f *pg.FuncCall, i int) bool {
+	if f.Funcformat != pg.CoercionForm_COERCE_SQL_SYNTAX {
+		return false
+	}
+	switch lastName(f.Funcname) {
+	case "extract":
+		return i == 0
+	case "normalize", "is_normalized":
+		return i == 1
+	}
+	return false
+}
+
+// subLink looks through a sub-query of an expression. Nothing looks at the select list of
+// EXISTS.
+func (h *hider) subLink(s *pg.SubLink) {
+	h.value(s.Testexpr)
+	if q := s.Subselect.GetSelectStmt(); q != nil {
+		h.query(q, s.SubLinkType == pg.SubLinkType_EXISTS_SUBLINK)
+	}
+}
+
+// computed looks only for the sub-queries in what no estimate looks at.
+func (h *hider) computed(list ...*pg.Node) {
+	for _, n := range list {
+		subLinks(inner(n), h.subLink)
+	}
+}
+
+// closed tells whether an expression is made of nothing but literals and calls: the planner
+// may know its value.
+func (h *hider) closed(n *pg.Node) bool {
+	known, done := h.closes[n]
+	if !done {
+		known = !opens(n)
+		h.closes[n] = known
+	}
+	return known
+}

@@ -1,0 +1,150 @@
+package sqltree
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestHide shows what is hidden from the planner, in which form.
+func TestHide(t *testing.T) {
+	for text, want := range map[string]string{
+		`SELECT id FROM notes WHERE id = 'a'`:                                                                               `id = $2`,
+		`SELECT id FROM notes WHERE id >= 'a' AND id < 'b'`:                                                                 `id >= $2 AND id < $3`,
+		`SELECT id FROM notes WHERE 'a' IN (id, body)`:                                                                      `$2 IN (id, body)`,
+		`SELECT id FROM notes WHERE id IN ('a', NULL, 'b')`:                                                                 `id IN ($2, NULL, $3)`,
+		`SELECT id FROM notes WHERE id = ANY ('{a,b}')`:                                                                     `id = ANY ($2)`,
+		`SELECT id FROM notes WHERE id = ANY (ARRAY['a', 'b'])`:                                                             `id = ANY (ARRAY[$2, $3])`,
+		`SELECT id FROM notes WHERE id BETWEEN 'a' AND 'b'`:                                                                 `id BETWEEN $2 AND $3`,
+		`SELECT id FROM notes WHERE (id, body) = ('a', 'b')`:                                                                `(id, body) = ($2, $3)`,
+		`SELECT id FROM notes WHERE id = 'a' || 'b'`:                                                                        `id = $2 || $3`,
+		`SELECT id FROM notes WHERE id = U&'d!0061t' UESCAPE '!'`:                                                           `id = $2`,
+		`SELECT id FROM notes WHERE id = E'a\'b'`:                                                                           `id = $2`,
+		`SELECT id FROM notes WHERE id = $$a$$`:                                                                             `id = $2`,
+		"SELECT id FROM notes WHERE id = 'a'\n'b'":                                                                          `id = $2`,
+		`SELECT id FROM notes WHERE id = -5`:                                                                                `id = $2`,
+		`SELECT id FROM notes WHERE id = - 5.5`:                                                                             `(id = $2)`,
+		`SELECT id FROM notes WHERE id = 'a'::text COLLATE "C"`:                                                             `id = $2::text COLLATE "C"`,
+		`SELECT id FROM notes WHERE id = CAST('a' AS text)`:                                                                 `id = CAST($2 AS text)`,
+		`SELECT id FROM notes WHERE id = date '2027-01-01'`:                                                                 `id = $2::date`,
+		`SELECT id FROM notes WHERE id = '1.23'::numeric(3,1)`:                                                              `id = (SELECT '1.23'::numeric(3,1))`,
+		`SELECT id FROM notes WHERE id IN (CAST('1' AS numeric(3,1)))`:                                                      `id IN (COALESCE((SELECT CAST('1' AS numeric(3,1)))))`,
+		`SELECT id FROM notes WHERE id = '1' :: timestamp (3) with time zone`:                                               `id = (SELECT '1' :: timestamp (3) with time zone)`,
+		`SELECT id FROM notes WHERE id = interval '1' day`:                                                                  `id = (SELECT interval '1' day)`,
+		`SELECT id FROM notes WHERE id = interval '1' day to second(3)`:                                                     `id = (SELECT interval '1' day to second(3))`,
+		`SELECT id FROM notes WHERE id > now() - interval '7 days'`:                                                         `id > (SELECT now()) - $2::interval`,
+		`SELECT id FROM notes WHERE id IN (now())`:                                                                          `id IN (COALESCE((SELECT now())))`,
+		`SELECT id FROM notes WHERE id = current_date`:                                                                      `id = (SELECT current_date)`,
+		`SELECT id FROM notes WHERE id = current_timestamp(3)`:                                                              `id = (SELECT current_timestamp(3))`,
+		`SELECT id FROM notes WHERE id = lower('A')`:                                                                        `id = (SELECT lower('A'))`,
+		`SELECT id FROM notes WHERE id = lower(random()::text || 'A')`:                                                      `id = lower(random()::text || $2)`,
+		`SELECT id FROM notes WHERE id = reverse('A')`:                                                                      `id = reverse($2)`,
+		`SELECT id FROM notes WHERE date_part('day', id) = 5`:                                                               `date_part('day', id) = $2`,
+		`SELECT id FROM notes WHERE extract(day FROM date '2027-01-01') = id`:                                               `extract(day FROM $2::date ) = id`,
+		`SELECT id FROM notes WHERE id || 'a' = 'b'`:                                                                        `id || 'a' = $2`,
+		`SELECT id FROM notes WHERE coalesce('a', id) = 'b'`:                                                                `coalesce($2, id) = $3`,
+		`SELECT id FROM notes WHERE CASE WHEN true THEN id = 'a' END`:                                                       `WHERE CASE WHEN true THEN id = $2 END`,
+		`SELECT id FROM notes WHERE id = CASE WHEN true THEN 'a' ELSE body END`:                                             `id = CASE WHEN true THEN $2 ELSE body END`,
+		`SELECT id FROM notes WHERE nullif('a', id) = body`:                                                                 `nullif($2, id) = body`,
+		`SELECT id FROM notes WHERE (id = 'a') = true`:                                                                      `(id = $2) = $3`,
+		`SELECT id FROM notes WHERE id IS DISTINCT FROM 'a'`:                                                                `id IS DISTINCT FROM $2`,
+		`SELECT id FROM notes, (VALUES ('a')) v (x) WHERE id = x`:                                                           `(VALUES ($2)) v (x)`,
+		`SELECT id FROM notes, (SELECT 'a' AS x) v WHERE id = x`:                                                            `(SELECT $2 AS x) v`,
+		`SELECT id FROM notes, lower('A') v WHERE id = v`:                                                                   `lower($2) v`,
+		`SELECT id FROM notes, generate_series(1, 12) v`:                                                                    `generate_series(1, 12) v`,
+		`SELECT id FROM notes WHERE id IN (SELECT 'a')`:                                                                     `IN (SELECT $2)`,
+		`SELECT id FROM notes WHERE EXISTS (SELECT 'a' FROM shared WHERE shared.id = 'b')`:                                  `EXISTS (SELECT 'a' FROM "public".shared WHERE shared.id = $2)`,
+		`WITH w AS (SELECT 'a' AS x) SELECT id FROM notes, w WHERE id = x`:                                                  `(SELECT $2 AS x)`,
+		`SELECT id = 'a', (SELECT 1 FROM shared WHERE id = 'b') FROM notes ORDER BY id = 'c' LIMIT 5 OFFSET 6`:              `SELECT id = 'a', (SELECT $2 FROM "public".shared WHERE id = $3) FROM`,
+		`UPDATE notes SET body = 'x' WHERE id = 'a' RETURNING 'b'`:                                                          `SET body = 'x' WHERE (id = $2) AND`,
+		`DELETE FROM notes USING shared WHERE shared.id = 'a' RETURNING 'b'`:                                                `(shared.id = $2) AND`,
+		`INSERT INTO notes (id) SELECT 'a' FROM shared WHERE id = 'b'`:                                                      `'a' FROM "public".shared WHERE id = $1`,
+		`INSERT INTO notes (id) VALUES ('a') ON CONFLICT (id) WHERE id > 'b' DO UPDATE SET body = 'c' WHERE notes.id = 'd'`: `id > 'b' DO UPDATE SET body = 'c' WHERE (notes.id = 'd')`,
+		`SELECT id FROM logs WHERE body LIKE 'x' AND id = 'a'`:                                                              `THEN (body LIKE $2) END AND id = $3`,
+		`SELECT id FROM flags WHERE done AND NOT (done) OR done IS TRUE`:                                                    `(done = $1) AND NOT ((done = $2)) OR (done = $3) IS TRUE`,
+		`SELECT id FROM flags f JOIN flags g ON f.done WHERE g.done = true`:                                                 `ON (f.done = $1) WHERE g.done = $3`,
+		`SELECT 1 FROM shared WHERE id = 'a'`:                                                                               `id = 'a'`,
+	} {
+		verify, final := rewrittenWith(t, text, func(*Facts) {})
+		if !strings.Contains(final, want) {
+			t.Errorf("%s\nbecame %s\nwithout %s", text, final, want)
+		}
+		if fault := verify(final); fault != nil {
+			t.Errorf("%s\nis not proved: %+v", final, fault)
+		}
+	}
+}
+
+// TestHideLinks shows that expressions by which a query groups and sorts stay equal to those
+// of its select list.
+func TestHideLinks(t *testing.T) {
+	for text, want := range map[string]string{
+		`SELECT x FROM (SELECT CASE WHEN id > 'a' THEN 'b' ELSE 'c' END AS x FROM notes GROUP BY CASE WHEN id > 'a' THEN 'b' ELSE 'c' END) s`:  `CASE WHEN id > $2 THEN $3 ELSE $4 END AS x|GROUP BY CASE WHEN id > $2 THEN $3 ELSE $4 END`,
+		`SELECT coalesce(id, 'a') FROM notes GROUP BY coalesce(id, 'a') HAVING coalesce(id, 'a') > 'b'`:                                        `SELECT coalesce(id, $2)|GROUP BY coalesce(id, $2)|THEN (coalesce(id, $2) > $3)`,
+		`SELECT coalesce(id, 'a') FROM notes GROUP BY coalesce(id, 'a')`:                                                                       `SELECT coalesce(id, 'a')|GROUP BY coalesce(id, 'a')`,
+		`SELECT date_part('day', id) FROM notes GROUP BY date_part('day', id) HAVING date_part('day', id) > 5`:                                 `GROUP BY date_part('day', id) HAVING date_part('day', id) > $2`,
+		`SELECT x FROM (SELECT DISTINCT ON (id = date '2027-01-01') id = date '2027-01-01' AS x FROM notes ORDER BY id = date '2027-01-01') s`: `DISTINCT ON (id = $2::date |id = $2::date  AS x|ORDER BY id = $2::date`,
+	} {
+		verify, final := rewrittenWith(t, text, func(*Facts) {})
+		for part := range strings.SplitSeq(want, "|") {
+			if !strings.Contains(final, part) {
+				t.Errorf("%s\nbecame %s\nwithout %s", text, final, part)
+			}
+		}
+		if fault := verify(final); fault != nil {
+			t.Errorf("%s\nis not proved: %+v", final, fault)
+		}
+	}
+}
+
+// TestVerifyHidden leaves in the final text what must be hidden, or hides something else.
+func TestVerifyHidden(t *testing.T) {
+	const flags = `SELECT id FROM flags WHERE done`
+	for _, c := range []tampering{
+		{"a literal is left", `SELECT id FROM notes WHERE id = 'a'`, "id = $2", "id = 'a'"},
+		{"the server's id in its place", `SELECT id FROM notes WHERE id = 'a'`, "id = $2", "id = $1"},
+		{"another literal's parameter", `SELECT id FROM notes WHERE id = 'a' AND body = 'b'`, "id = $2", "id = $3"},
+		{"a parameter that is not there", `SELECT id FROM notes WHERE id = 'a'`, "id = $2", "id = $3"},
+		{"a call is left", `SELECT id FROM notes WHERE id = now()`, "(SELECT now())", "now()"},
+		{"another call", `SELECT id FROM notes WHERE id = now()`, "(SELECT now())", "(SELECT random())"},
+		{"a sub-query that reads", `SELECT id FROM notes WHERE id = now()`, "(SELECT now())", `(SELECT now() FROM "public".notes)`},
+		{"a sub-query of its rows", `SELECT id FROM notes WHERE id IN (now())`, "IN (COALESCE((SELECT now())))", `IN ((SELECT now()))`},
+		{"a column is left", flags, "(done = $1)", "done"},
+		{"a column is compared with something else", flags, "(done = $1)", "(done = $2)"},
+		{"a column is compared otherwise", flags, "(done = $1)", "(done <> $1)"},
+		{"another column is compared", flags, "(done = $1)", "(id = $1)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			verify, final := rewrittenWith(t, c.text, func(*Facts) {})
+			c.noticedBy(t, verify, final)
+		})
+	}
+}
+
+// TestVerifyBare takes from the facts what is to be hidden: the proof finds it by itself.
+func TestVerifyBare(t *testing.T) {
+	for _, text := range []string{
+		`SELECT id FROM notes WHERE id = 'a'`,
+		`SELECT id FROM notes WHERE 5 < id::int`,
+		`SELECT id FROM notes WHERE id BETWEEN 'a' AND 'b'`,
+		`SELECT id FROM notes WHERE (id, body) > ('a', 'b')`,
+		`SELECT id FROM notes WHERE id IN ('a', 'b')`,
+		`SELECT id FROM notes WHERE id = ANY (ARRAY['a', body])`,
+		`SELECT id FROM notes WHERE id = current_date`,
+		`SELECT 1 FROM (SELECT id = 'a' FROM notes) s`,
+		`SELECT (SELECT id FROM notes WHERE id = 'a' LIMIT 1)`,
+		`WITH w AS (SELECT id FROM notes WHERE id = 'a') SELECT 1 FROM w`,
+		`SELECT id FROM shared JOIN notes USING (id) WHERE EXISTS (SELECT FROM notes n WHERE n.id = 'a')`,
+		`SELECT id FROM notes GROUP BY id HAVING id = 'a'`,
+		`SELECT 1 FROM notes a JOIN notes b ON a.id = 'a'`,
+		`UPDATE notes SET body = id WHERE id = 'a'`,
+		`DELETE FROM notes WHERE id = 'a'`,
+		`INSERT INTO notes (id) SELECT id FROM shared WHERE id = 'a'`,
+		`SELECT 1 FROM shared UNION ALL SELECT 2 FROM notes WHERE id = 'a'`,
+		`SELECT length((SELECT id FROM notes WHERE id = 'a' LIMIT 1)) FROM shared`,
+	} {
+		verify, final := rewrittenWith(t, text, func(f *Facts) { f.hidden = nil })
+		if fault := verify(final); fault == nil || !strings.Contains(fault.Message, "the planner sees") {
+			t.Errorf("%s is proved: %+v", final, fault)
+		}
+	}
+}
