@@ -15,8 +15,17 @@ type Filling struct {
 	Constant bool
 	Value    string
 	// Type, unless zero, hides what is put there from the planner: it becomes
-	// COALESCE((SELECT … ::type)). Without Constant that is the parameter itself.
+	// COALESCE((SELECT … ::type)). Without Constant that is the parameter itself, and in the
+	// select list of the outermost query, where no condition looks at it, it stays.
 	Type TypeName
+}
+
+// in gives the filling for one place of a parameter.
+func (f Filling) in(results map[int]bool, at int) Filling {
+	if !f.Constant && results[at] {
+		return Filling{}
+	}
+	return f
 }
 
 // text spells a filling for a parameter.
@@ -60,6 +69,12 @@ func Fill(text string, fillings []Filling) (Filled, *Fault) {
 	if fault != nil {
 		return Filled{}, fault
 	}
+	tree, fault := Parse(text)
+	if fault != nil {
+		return Filled{}, fault
+	}
+	results := map[int]bool{}
+	noteResults(queryOf(tree), results)
 	var b strings.Builder
 	out := Filled{places: make([]filledPlace, 0, len(marks))}
 	done := 0
@@ -69,13 +84,14 @@ func Fill(text string, fillings []Filling) (Filled, *Fault) {
 			return Filled{}, unfilled(errors.New("a parameter has no value"))
 		}
 		b.WriteString(text[done:m.Start])
-		out.places = append(out.places, filledPlace{m, len(fillings[n-1].text(text[m.Start:m.End])), b.Len()})
-		b.WriteString(fillings[n-1].text(text[m.Start:m.End]))
+		filling := fillings[n-1].in(results, m.Start).text(text[m.Start:m.End])
+		out.places = append(out.places, filledPlace{m, len(filling), b.Len()})
+		b.WriteString(filling)
 		done = m.End
 	}
 	b.WriteString(text[done:])
 	out.Text = b.String()
-	if err := filled(text, out.Text, fillings); err != nil {
+	if err := filled(tree, out.Text, fillings, results); err != nil {
 		return Filled{}, unfilled(err)
 	}
 	return out, nil
@@ -116,12 +132,45 @@ func parameters(text string) ([]Token, *Fault) {
 	return places, nil
 }
 
-// filled proves what Fill says.
-func filled(text, final string, fillings []Filling) error {
-	a, fault := Parse(text)
-	if fault != nil {
-		return errors.New(fault.Message)
+// queryOf gives the query that a statement or command is.
+func queryOf(stmt *pg.RawStmt) *pg.SelectStmt {
+	switch s := stmt.GetStmt().GetNode().(type) {
+	case *pg.Node_DeclareCursorStmt:
+		return s.DeclareCursorStmt.Query.GetSelectStmt()
+	case *pg.Node_CopyStmt:
+		return s.CopyStmt.Query.GetSelectStmt()
 	}
+	return stmt.GetStmt().GetSelectStmt()
+}
+
+// noteResults notes the parameters in the results of an outermost query, and in what these
+// are grouped and sorted by.
+func noteResults(s *pg.SelectStmt, places map[int]bool) {
+	if s == nil {
+		return
+	}
+	noteResults(s.Larg, places)
+	noteResults(s.Rarg, places)
+	var note func(m proto.Message) bool
+	note = func(m proto.Message) bool {
+		switch n := m.(type) {
+		case *pg.SubLink:
+			return true
+		case *pg.ParamRef:
+			places[int(n.Location)] = true
+		}
+		children(m, note)
+		return true
+	}
+	for _, list := range [][]*pg.Node{s.TargetList, s.DistinctClause, s.GroupClause, s.SortClause, s.WindowClause} {
+		for _, n := range list {
+			note(n)
+		}
+	}
+}
+
+// filled proves what Fill says.
+func filled(a *pg.RawStmt, final string, fillings []Filling, results map[int]bool) error {
 	b, fault := Parse(final)
 	if fault != nil {
 		return errors.New(fault.Message)
@@ -137,7 +186,7 @@ func filled(text, final string, fillings []Filling) error {
 		if !ok || number < 1 || number > len(fillings) {
 			return errors.New("a parameter became something else")
 		}
-		return fillings[number-1].isIn(after, n)
+		return fillings[number-1].in(results, int(n.GetParamRef().Location)).isIn(after, n)
 	}
 	return message(a, b)
 }

@@ -10,6 +10,7 @@ func TestFill(t *testing.T) {
 	if want := `COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text AND u IN (COALESCE((SELECT  E'b\\'::"pg_catalog"."int4")))) TO STDOUT`; fault != nil || final.Text != want {
 		t.Fatalf("%q, %+v", final.Text, fault)
 	}
+	tree, _ := Parse(text)
 	const tail = ` AND u IN (COALESCE((SELECT  E'b\\'::"pg_catalog"."int4")))) TO STDOUT`
 	for _, other := range []string{
 		`COPY (SELECT 'o''x'::text, 'b' FROM t WHERE s = 'o''x'::text` + tail,
@@ -25,7 +26,7 @@ func TestFill(t *testing.T) {
 		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text AND u IN (COALESCE((SELECT  E'b\\'::"pg_catalog"."int4" FROM u)))) TO STDOUT`,
 		`SELECT 1`,
 	} {
-		if filled(text, other, fillings) == nil {
+		if filled(tree, other, fillings, nil) == nil {
 			t.Errorf("%s passes", other)
 		}
 	}
@@ -39,6 +40,11 @@ func TestFillKeeps(t *testing.T) {
 	final, fault := Fill(`DECLARE c CURSOR FOR SELECT 1 FROM t WHERE s = $1 AND u = $2`, []Filling{{}, {Type: TypeName{"a", "b"}}})
 	if want := `DECLARE c CURSOR FOR SELECT 1 FROM t WHERE s = $1 AND u = COALESCE((SELECT $2::"a"."b"))`; fault != nil || final.Text != want {
 		t.Fatalf("%q, %+v", final.Text, fault)
+	}
+	results, _ := Fill(`DECLARE c CURSOR FOR SELECT $1, x + $1, (SELECT $1) FROM t GROUP BY x + $1 HAVING x > $1 UNION SELECT $1 ORDER BY $1`, []Filling{{Type: TypeName{"a", "b"}}})
+	const hidden = `COALESCE((SELECT $1::"a"."b"))`
+	if want := `DECLARE c CURSOR FOR SELECT $1, x + $1, (SELECT ` + hidden + `) FROM t GROUP BY x + $1 HAVING x > ` + hidden + ` UNION SELECT $1 ORDER BY $1`; results.Text != want {
+		t.Errorf("%q", results.Text)
 	}
 	if _, ok := final.Offset(len(final.Text) - 3); ok {
 		t.Error("what was put in has an offset")

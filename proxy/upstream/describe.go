@@ -14,7 +14,7 @@ func (r *run) describe() (*plan, error) {
 	var p *plan
 	for err == nil && p == nil {
 		if d, err = r.known(name, d); err == nil {
-			p = newPlan(r.st.sql, name, d, r.types)
+			p = newPlan(r.st.key, name, d, r.types)
 		}
 	}
 	if err != nil {
@@ -22,7 +22,7 @@ func (r *run) describe() (*plan, error) {
 		return nil, err
 	}
 	r.kept().put(p)
-	r.descriptions.put(r.st.sql, d, epoch)
+	r.descriptions.put(r.st.key, d, epoch)
 	return p, nil
 }
 
@@ -43,7 +43,7 @@ func (r *run) known(name string, d described) (described, error) {
 
 func (r *run) described(name string) (d described, err error) {
 	w := &r.s.wire
-	w.parse(name, r.st.sql)
+	w.parse(name, r.st.sql, r.st.declared...)
 	w.describe(name)
 	w.askNow()
 	if err := r.flush(); err != nil {

@@ -96,16 +96,16 @@ func (d described) equal(other described) bool {
 // that is committed without a look at them, and it must not wait for us while we wait for it
 // to take long arguments.
 func (r *run) announce() *plan {
-	d, known := r.descriptions.get(r.st.sql)
+	d, known := r.descriptions.get(r.st.key)
 	blind := r.st.writes && !r.st.reviewed() && len(d.columns) > 0
 	if !known || blind || r.st.argBytes() > maxBehind {
 		return nil
 	}
-	p := newPlan(r.st.sql, r.kept().name(), d, r.types)
+	p := newPlan(r.st.key, r.kept().name(), d, r.types)
 	if p == nil {
 		return nil
 	}
-	r.s.wire.parse(p.name, p.sql, d.params...)
+	r.s.wire.parse(p.name, r.st.sql, d.params...)
 	r.s.wire.describe(p.name)
 	r.announced = &d
 	return p

@@ -192,7 +192,7 @@ func limits() policy.Limits {
 
 // sel is a SELECT whose whole text is the caller's.
 func sel(sql string, args ...policy.Arg) *statement {
-	st := &statement{sql: sql, kind: policy.Select, returns: true, limits: limits(), position: func(p int) int { return p }}
+	st := &statement{sql: sql, key: sql, kind: policy.Select, returns: true, limits: limits(), position: func(p int) int { return p }}
 	for i, a := range args {
 		st.params = append(st.params, policy.Param{Value: a, Index: i})
 	}

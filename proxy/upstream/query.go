@@ -90,8 +90,8 @@ func (r *run) failure(err error) *failure {
 	}
 	errors.As(err, &f.refused)
 	if f.stale() {
-		r.s.statements.drop(r.st.sql)
-		r.descriptions.drop(r.st.sql)
+		r.s.statements.drop(r.st.key)
+		r.descriptions.drop(r.st.key)
 		if sqlState(err) == undefinedStatement && !r.s.left {
 			r.s.giveUp() // somebody dropped the connection's statements: the others are gone too
 		}

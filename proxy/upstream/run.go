@@ -99,7 +99,7 @@ func (r *run) exchange(dst []byte) (Result, error) {
 func (r *run) prepare() (*plan, error) {
 	r.zones = r.st.bound.Valid() && r.st.bound.Approved().Zones()
 	r.s.statements.renew(r.descriptions.epoch.Load())
-	p := r.encoded(r.kept().get(r.st.sql))
+	p := r.encoded(r.kept().get(r.st.key))
 	r.s.statements.deallocate(&r.s.wire)
 	r.s.writePrelude(r.st)
 	if r.unknown = p == nil; r.unknown {

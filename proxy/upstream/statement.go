@@ -12,6 +12,8 @@ type statement struct {
 	bound    policy.Bound // the zero value in tests
 	server   string       // whose statement it is
 	sql      string
+	key      string            // what tells it from others: sql with the types that are declared
+	declared policy.GivenTypes // of its parameters
 	params   []policy.Param
 	kind     policy.Kind
 	writes   bool
@@ -33,7 +35,7 @@ func newStatement() *statement {
 // take takes b apart, and forgets what was before.
 func (st *statement) take(b policy.Bound) {
 	*st = statement{
-		bound: b, server: b.Server(), sql: b.SQL(), params: st.params[:0], kind: b.Kind(), writes: b.Writes(), returns: b.Returns(),
+		bound: b, server: b.Server(), sql: b.SQL(), key: b.Approved().Key(), declared: b.Approved().Declared(), params: st.params[:0], kind: b.Kind(), writes: b.Writes(), returns: b.Returns(),
 		limits: b.Limits().Buffered(), shapes: b.Shapes(), fleeting: b.Fleeting(), position: st.position,
 	}
 	for i := range b.NumParams() {
