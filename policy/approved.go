@@ -24,6 +24,7 @@ type Approved struct {
 	key       string
 	literals  []sqltree.LiteralParam // that parameters carry
 	hides     bool                   // values are hidden from the planner
+	tableless bool                   // it names no table
 	inline    bool                   // what the parameters carry is put into the text: it can take none
 
 	query *Approved                   // that a command holds, where its types must be known

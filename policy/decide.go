@@ -135,7 +135,7 @@ func (p *Policy) statement(text string, tr *sqltree.Translation, stmt sqltree.St
 			Message: fmt.Sprintf("the statement takes %d parameters; at most %d are allowed", plan.count, plan.maxArgs)}
 	}
 	a := p.approved(facts, final, plan)
-	a.types, a.hides = slices.Clone(given), facts.Hides()
+	a.types = slices.Clone(given)
 	for _, param := range final.Params {
 		if param.Literal != nil {
 			a.literals = append(a.literals, *param.Literal)
@@ -163,6 +163,7 @@ func (p *Policy) approved(f *sqltree.Facts, final *sqltree.Rewritten, plan argPl
 	a := &Approved{
 		sql: final.Text, kind: kindOfAccess(f.Kind), returning: f.Returns, limits: p.limits,
 		writes: f.Kinds&^sqltree.AccessSelect != 0 || f.Locks, plan: plan, zones: f.Zones, durations: f.WritesIntervals(),
+		hides: f.Hides(), tableless: len(f.Tables) == 0,
 	}
 	for _, t := range f.Shaped() {
 		a.shapes = append(a.shapes, shapeOf(t))

@@ -97,7 +97,8 @@ func (p *Parametrized) Position(arg int) int {
 
 // KeepsConstants tells whether a constant in the place of a parameter may be another thing than
 // its value: it is replaced by the server's own id, or refused for not being it, or it goes to
-// an interval whose column may say of what unit the numbers are.
+// an interval whose column may say of what unit the numbers are. A statement without tables
+// keeps them too: Postgres says before it gives columns that 1/0 fails.
 func (a *Approved) KeepsConstants() bool {
-	return a.plan.scoped || len(a.plan.given) > 0 || a.durations
+	return a.plan.scoped || len(a.plan.given) > 0 || a.durations || a.tableless
 }
