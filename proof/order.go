@@ -18,7 +18,7 @@ import (
 // OrderConfig says what mode order tries: whether the answer to a statement, as a sequence, is the same
 // in D and in D', which differ in the others' values alone.
 type OrderConfig struct {
-	Walls      Walls // All or Engine
+	Walls      Walls // All or Engine; Database, which does not promise it, to see the proof fail
 	Statements int
 	Seed       uint64
 	Workers    int           // rounded up to a multiple of Servers
@@ -35,6 +35,7 @@ type OrderConfig struct {
 // twin is D or D' of a worker: a superuser's session, and tenantgate before it.
 type twin struct {
 	admin  *session
+	direct request                 // what statements that pass by the engine have in common
 	ways   map[bool]*listener      // by whether statements are prepared
 	client map[bool]*pgconn.PgConn // to the listener
 	rest   map[policy.ScopeMode]*policy.Policy
@@ -99,6 +100,9 @@ const steady = `ALTER DATABASE %[1]s SET max_parallel_workers_per_gather = 0; AL
 
 func (w *World) openTwin(ctx context.Context, t *twin, url, name string, p *prober) (err error) {
 	sql := fmt.Sprintf(steady, name)
+	if p.server != Servers[0] { // so that a hash join of few rows has several batches
+		sql += "ALTER DATABASE " + name + " SET work_mem = '64kB';"
+	}
 	if p.cfg.Generic {
 		sql += "ALTER DATABASE " + name + " SET plan_cache_mode = force_generic_plan;"
 	}
@@ -110,6 +114,10 @@ func (w *World) openTwin(ctx context.Context, t *twin, url, name string, p *prob
 	}
 	if t.admin, err = openSession(ctx, url, p.server); err != nil {
 		return err
+	}
+	if p.cfg.Walls == Database {
+		t.direct = request{role: w.role(), signed: signed{p.server, w.key.Sign(p.server)}}
+		return nil
 	}
 	if t.rest, err = compile(ctx, url, p.cfg.Walls); err != nil {
 		return err
@@ -187,21 +195,22 @@ func (p *prober) probe(number int) probing {
 		values = statement.Parameters
 	}
 	q := probing{number: number, path: paths[r.IntN(len(paths))], prepared: r.IntN(3) > 0}
+	if p.cfg.Walls == Database {
+		q.path = Direct
+		q.Probe = p.generator.Probe(p.cfg.Seed, number, statement.None, values)
+		return q
+	}
 	mode := policy.Inject
 	if q.path == REST {
 		mode = Engine.modes()[r.IntN(3)]
 	}
 	q.Probe = p.generator.Probe(p.cfg.Seed, number, mode, values)
-	_, args := q.NativeText(p.server)
-	if len(args) > 0 && !q.path.takesArguments() {
-		q.path = Extended
-	}
-	if first := q.First(); q.path.reads() && first != "select" && first != "with" && first != "values" || q.path.reads() && writes(q.text(p.server)) {
-		q.path = Extended
-	}
 	if q.path == REST && writes(q.text(p.server)) { // there, a statement is committed
-		q.path, q.Mode = Extended, policy.Inject
-		q.Probe = p.generator.Probe(p.cfg.Seed, number, policy.Inject, values)
+		q.path, q.Probe = Extended, p.generator.Probe(p.cfg.Seed, number, policy.Inject, values)
+	}
+	_, args := q.NativeText(p.server)
+	if len(args) > 0 && !q.path.takesArguments() || q.path.reads() && (writes(q.text(p.server)) || q.First() == "table") {
+		q.path = Extended
 	}
 	return q
 }
@@ -253,25 +262,19 @@ func (a answer) sequence() string {
 
 // clean removes what rolled-back transactions left, so that the sides stay alike.
 func (p *prober) clean(ctx context.Context, q probing) error {
-	plant, _ := q.Plant.NativeText(p.server)
-	if q.path == REST {
-		plant = ""
+	var left []string
+	if len(q.Plant.Tokens) > 0 && q.path != REST && q.path != Direct {
+		left = append(left, qualified(q.Into))
 	}
-	text := q.text(p.server)
-	if plant == "" && !writes(text) {
-		return nil
-	}
-	if !writes(text) {
-		text = ""
-	}
-	for _, i := range touched(plant + text) {
-		for _, t := range p.sides {
-			if err := t.admin.exec(ctx, "VACUUM "+qualified(statement.Tables()[i])); err != nil {
-				return err
-			}
+	if text := q.text(p.server); writes(text) {
+		for _, i := range touched(text) {
+			left = append(left, qualified(statement.Tables()[i]))
 		}
 	}
-	return nil
+	if len(left) == 0 {
+		return nil
+	}
+	return p.both(ctx, "VACUUM "+strings.Join(left, ", "))
 }
 
 // reduce makes a differing statement as small as it can be while it differs.
@@ -288,6 +291,9 @@ func (p *prober) reduce(ctx context.Context, q probing, o probed) Difference {
 	}
 	q.Statement = statement.Shrink(q.Statement, 400, func(try statement.Statement) bool {
 		smaller := q
+		if p.cfg.Parameters && quoted(try) > quoted(q.Statement) {
+			return false
+		}
 		smaller.Statement = try
 		return fails(smaller)
 	})
@@ -295,5 +301,62 @@ func (p *prober) reduce(ctx context.Context, q probing, o probed) Difference {
 		o = again
 	}
 	d.probing, d.outcome, d.server = q, o, p.server
+	d.Shows = p.shows(ctx, q)
 	return d
+}
+
+// quoted counts the constants in quotes.
+func quoted(st statement.Statement) (n int) {
+	for _, t := range st.Tokens {
+		if strings.HasPrefix(t.Text, "'") {
+			n++
+		}
+	}
+	return n
+}
+
+// shows gives the columns without whose statistics, of each alone, there is no difference.
+func (p *prober) shows(ctx context.Context, q probing) (columns []string) {
+	text := strings.ToLower(q.text(p.server))
+	for _, t := range statement.Tables() {
+		if !strings.Contains(text, strings.ToLower(t.Name)) || t.ScopeType == "" {
+			continue
+		}
+		for i := range t.Columns {
+			c := &t.Columns[i]
+			if c.Kind == statement.Scope {
+				continue
+			}
+			if p.forget(ctx, t, c.Name) != nil {
+				return append(columns, "?")
+			}
+			if o, err := p.try(ctx, q); err == nil && !o.differs {
+				columns = append(columns, t.Name+"."+c.Name)
+			}
+			if p.remember(ctx, t) != nil {
+				return append(columns, "?")
+			}
+		}
+	}
+	return columns
+}
+
+// forget takes a column's statistics from both sides; remember gathers the table's anew.
+func (p *prober) forget(ctx context.Context, t *statement.Table, column string) error {
+	return p.both(ctx, fmt.Sprintf(`DELETE FROM pg_statistic AS s USING pg_attribute AS a WHERE a.attrelid = s.starelid AND a.attnum = s.staattnum
+		AND a.attname = %[2]s AND s.starelid IN (SELECT relid FROM pg_partition_tree('%[1]s') UNION SELECT '%[1]s'::regclass);
+		UPDATE pg_class SET relname = relname WHERE oid = '%[1]s'::regclass`, qualified(t), literal(column)))
+}
+
+func (p *prober) remember(ctx context.Context, t *statement.Table) error {
+	return p.both(ctx, fmt.Sprintf("ANALYZE %[1]s; UPDATE pg_class SET relname = relname WHERE oid = '%[1]s'::regclass", qualified(t)))
+}
+
+func (p *prober) both(ctx context.Context, sql string) error {
+	for _, t := range p.sides {
+		if err := t.admin.exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -28,6 +28,7 @@ const (
 	Named    Path = "named"    // the same, of a named statement
 	Cursor   Path = "cursor"   // DECLARE and FETCH
 	Copy     Path = "copy"     // COPY (…) TO STDOUT
+	Direct   Path = "direct"   // by the engine, unread
 )
 
 var paths = []Path{REST, REST, REST, Simple, Several, Extended, Extended, Named, Cursor, Copy}
@@ -41,8 +42,17 @@ func (p Path) reads() bool { return p == Cursor || p == Copy }
 func (t *twin) run(ctx context.Context, q probing, server string) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if q.path == REST {
+	switch q.path {
+	case REST:
 		return t.query(ctx, q, server)
+	case Direct:
+		r := t.direct
+		text, args := q.PlainText(server)
+		r.sql, r.params = text, wires(args)
+		if r.checks = touched(text); !writes(text) {
+			r.checks = nil
+		}
+		return t.admin.run(ctx, r)
 	}
 	text, args := q.NativeText(server)
 	plant, _ := q.Plant.NativeText(server)

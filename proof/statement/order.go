@@ -25,6 +25,7 @@ const (
 type Probe struct {
 	Statement
 	Plant Statement
+	Into  *Table // where Plant puts its rows
 }
 
 // Probe gives the probe of a seed and a number. The plant is written for policy.Inject.
@@ -43,19 +44,19 @@ func (g *Generator) Probe(seed uint64, number int, mode policy.ScopeMode, values
 	p := Probe{Statement: m.Statement}
 	p.Tokens, p.Uses = m.out, slices.Sorted(maps.Keys(m.uses))
 	if m.chance(60) {
-		p.Plant = m.plant()
+		p.Plant, p.Into = m.plant()
 	}
 	return p
 }
 
 // plant gives an INSERT of a few rows whose values are those that others may hold.
-func (m *maker) plant() Statement {
+func (m *maker) plant() (Statement, *Table) {
 	t := m.tables[m.r.IntN(len(m.tables))]
 	if len(m.mentioned) > 0 {
 		t = m.mentioned[m.r.IntN(len(m.mentioned))]
 	}
 	if t.ScopeType == "" {
-		return Statement{}
+		return Statement{}, nil
 	}
 	m.out = nil
 	var cols []*Column
@@ -89,7 +90,7 @@ func (m *maker) plant() Statement {
 			})
 		})
 	})
-	return Statement{Tokens: m.out, Mode: policy.Inject, Insert: true}
+	return Statement{Tokens: m.out, Mode: policy.Inject, Insert: true}, t
 }
 
 func plantedKey(c *Column, row int) string {
@@ -142,10 +143,7 @@ func (m *maker) arm() {
 		m.put("DISTINCT")
 	}
 	c := m.shown(l)
-	m.put(c.ref)
-	if c.typ != Text {
-		m.put("::", "text")
-	}
+	m.asText(c)
 	m.put("AS", "v")
 	m.out = append(m.out, tail...)
 }
@@ -162,7 +160,7 @@ func (m *maker) over(with string) {
 		func() { m.put("s.v", ",", "first_value", "(", "s.v", ")", "OVER", "(", ")") },
 		func() { m.put("DISTINCT", "s.v") },
 		func() { m.put("s.v") },
-		func() { m.failingEither() },
+		func() { m.failingEither(m.word("s.v")) },
 	)
 	m.put("FROM")
 	if with != "" {
@@ -177,16 +175,23 @@ func (m *maker) over(with string) {
 	m.cut()
 }
 
-// failingEither puts an expression over s.v that fails in one of two ways: the first row says in which.
-func (m *maker) failingEither() {
+// failingEither puts an expression over a text that fails in one of two ways: the first row says in which.
+func (m *maker) failingEither(v func()) {
 	m.use("order: two errors")
-	m.put("CASE", "WHEN", "s.v", m.one("<", ">="), m.one("'e'", "'l'", "'5'"), "THEN", "1", "/", "(", "length", "(", "s.v", ")", "-", "length", "(", "s.v", ")", ")",
-		"ELSE", "(", "'x'", "||", "s.v", ")", "::", "int4", "END")
+	m.put("CASE", "WHEN")
+	v()
+	m.put(m.one("<", ">="), m.one("'e'", "'l'", "'5'"), "THEN", "1", "/", "(", "length", "(")
+	v()
+	m.put(")", "-", "length", "(")
+	v()
+	m.put(")", ")", "ELSE", "(", "'x'", "||")
+	v()
+	m.put(")", "::", "int4", "END")
 }
 
 func (m *maker) amplifier() {
 	m.use("order: amplifier")
-	m.put(",", "generate_series", "(", "1", ",", m.one("3", "12", "40"), ")", "AS", "g")
+	m.put(",", "generate_series", "(", "1", ",", m.one("3", "12", "40", "40", "300"), ")", "AS", "g")
 }
 
 // sources gives a level of one table or several joined ones, and what puts FROM and WHERE.
@@ -257,6 +262,11 @@ func (m *maker) joined(l *level) {
 		if i > 0 {
 			op = m.one("=", "<", ">=")
 		}
+		if p[0].typ == Text && m.chance(8) {
+			m.use("order: expression")
+			m.put("lower", "(", p[0].ref, ")", "=", "lower", "(", p[1].ref, ")")
+			continue
+		}
 		m.put(p[0].ref, op, p[1].ref)
 	}
 }
@@ -279,62 +289,52 @@ func (m *maker) shown(l *level) column {
 // show puts a select list that shows the order of the level's rows, and what follows it.
 func (m *maker) show(l *level, tail []Token) {
 	m.put("SELECT")
-	c := m.shown(l)
-	after := func() {}
-	text := func(c column) {
-		m.put(c.ref)
-		if c.typ != Text {
-			m.put("::", "text")
-		}
+	c, d := m.shown(l), m.shown(l)
+	grouped := m.chance(18)
+	if grouped {
+		m.use("order: GROUP BY")
+		m.put(c.ref, ",")
+		m.any(func() { m.put("count ( * )") }, func() { m.put("array_agg", "(", d.ref, ")") })
+	} else {
+		m.listed(c, d)
 	}
-	m.any(
-		func() { m.use("order: DISTINCT"); m.put("DISTINCT", c.ref) },
-		func() { m.use("order: DISTINCT"); m.put("DISTINCT", c.ref, ",", m.shown(l).ref) },
-		func() { m.use("order: DISTINCT ON"); m.put("DISTINCT", "ON", "(", m.shown(l).ref, ")", c.ref) },
-		func() { m.put(c.ref, ",", m.shown(l).ref) },
-		func() { m.use("order: array_agg"); m.put("array_agg", "(", c.ref, ")") },
-		func() {
-			m.use("order: array_agg")
-			m.put("array_agg", "(", c.ref, ")", "=", "array_agg", "(", c.ref, "ORDER", "BY", c.ref, ")")
-		},
-		func() { m.use("order: string_agg"); m.put("string_agg", "("); text(c); m.put(",", "','", ")") },
-		func() { m.use("order: json_agg"); m.put("json_agg", "(", c.ref, ")") },
-		func() { m.use("order: row_number"); m.put(c.ref, ",", "row_number", "(", ")", "OVER", "(", ")") },
-		func() {
-			m.use("order: first_value")
-			m.put(c.ref, ",", "first_value", "(", c.ref, ")", "OVER", "(", "PARTITION", "BY", m.shown(l).ref, ")")
-		},
-		func() {
-			m.use("order: float sum")
-			m.put("sum", "(", "1e0", "/", "(", "3", "+", "length", "(", "(")
-			text(c)
-			m.put(")", "||", "''", ")", ")", ")")
-		},
-		func() {
-			m.use("order: GROUP BY")
-			m.put(c.ref, ",", m.one("count ( * )", "max ( 1 )"))
-			after = func() { m.put("GROUP", "BY", c.ref) }
-		},
-		func() {
-			m.use("order: GROUP BY")
-			d := m.shown(l)
-			m.put(c.ref, ",", "array_agg", "(", d.ref, ")")
-			after = func() { m.put("GROUP", "BY", c.ref) }
-		},
-		func() {
-			m.use("order: two errors")
-			v := m.shown(l)
-			m.put("CASE", "WHEN")
-			text(v)
-			m.put(m.one("<", ">="), m.one("'e'", "'l'", "'5'"), "THEN", "1", "/", "(", "length", "(")
-			text(v)
-			m.put(")", "-", "length", "(")
-			text(v)
-			m.put(")", ")", "ELSE", "(", "'x'", "||")
-			text(v)
-			m.put(")", "::", "int4", "END")
-		},
-	)
 	m.out = append(m.out, tail...)
-	after()
+	if grouped {
+		m.put("GROUP", "BY", c.ref)
+	}
+}
+
+// listed puts one of the select lists that show an order.
+func (m *maker) listed(c, d column) {
+	things := []struct {
+		name string
+		put  func()
+	}{
+		{"DISTINCT", func() { m.put("DISTINCT", c.ref) }},
+		{"DISTINCT", func() { m.put("DISTINCT", c.ref, ",", d.ref) }},
+		{"DISTINCT ON", func() { m.put("DISTINCT", "ON", "(", d.ref, ")", c.ref) }},
+		{"rows as they come", func() { m.put(c.ref, ",", d.ref) }},
+		{"array_agg", func() { m.put("array_agg", "(", c.ref, ")") }},
+		{"array_agg", func() { m.put("array_agg", "(", c.ref, ")", "=", "array_agg", "(", c.ref, "ORDER", "BY", c.ref, ")") }},
+		{"string_agg", func() { m.put("string_agg", "("); m.asText(c); m.put(",", "','", ")") }},
+		{"json_agg", func() { m.put("json_agg", "(", c.ref, ")") }},
+		{"row_number", func() { m.put(c.ref, ",", "row_number", "(", ")", "OVER", "(", ")") }},
+		{"first_value", func() { m.put(c.ref, ",", "first_value", "(", c.ref, ")", "OVER", "(", "PARTITION", "BY", d.ref, ")") }},
+		{"float sum", func() {
+			m.put("sum", "(", "1e0", "/", "(", "3", "+", "length", "(", "(")
+			m.asText(c)
+			m.put(")", "||", "''", ")", ")", ")")
+		}},
+		{"two errors", func() { m.failingEither(func() { m.asText(d) }) }},
+	}
+	thing := things[m.r.IntN(len(things))]
+	m.use("order: " + thing.name)
+	thing.put()
+}
+
+func (m *maker) asText(c column) {
+	m.put(c.ref)
+	if c.typ != Text {
+		m.put("::", "text")
+	}
 }

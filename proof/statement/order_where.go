@@ -72,8 +72,12 @@ func (m *maker) asks(l *level) {
 	case n < 83:
 		m.use("order: IS NULL")
 		m.put(c.ref, "IS", m.one("NULL", "NOT NULL"))
-	case n < 94:
+	case n < 92:
 		m.subquery(c)
+	case n < 95 && c.typ == Text:
+		m.use("order: expression")
+		m.put("lower", "(", c.ref, ")", "=")
+		m.written(Text, strings.ToLower(m.sampleOf(c)))
 	default:
 		m.use("order: rows")
 		d := m.shown(&level{rels: l.rels})

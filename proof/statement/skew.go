@@ -67,8 +67,8 @@ func OthersValue(t *Table, k, i int, side Side) (value string, null bool) {
 		}
 		return OthersValue(parent, parent.keyColumn(), j, side)
 	case c.ascends():
-		if side == Martlet {
-			u = t.Others()/3 - 1 - u
+		if side == Martlet { // 11 divides no number of rows: in D' they are as if shuffled
+			u = u * 11 % (t.Others() / 3)
 		}
 		return ascending(c, u), false
 	case c.Kind == Flag && slot < 8:
@@ -119,7 +119,7 @@ func OwnValue(t *Table, k, i int) (value string, null bool) {
 	return Sample(t, c, i), false
 }
 
-// ascends tells the columns whose values go up in the order of D's rows, and down in D'.
+// ascends tells the columns whose values go up in the order of D's rows, and up and down in D'.
 func (c *Column) ascends() bool {
 	return c.Name == "updated_at" || c.Name == "placed" || c.Name == "size_bytes"
 }
