@@ -139,7 +139,7 @@ func (m *maker) cut() {
 func (m *maker) arm() {
 	l, tail := m.sources()
 	m.put("SELECT")
-	if m.chance(50) {
+	if m.chance(70) {
 		m.put("DISTINCT")
 	}
 	c := m.shown(l)
@@ -202,14 +202,14 @@ func (m *maker) sources() (*level, []Token) {
 	tail := m.capture(func() {
 		m.put("FROM")
 		m.add(l, m.reference(m.skewedTable()))
-		for m.chance(38) && len(l.rels) < 3 {
+		for m.chance(32) && len(l.rels) < 3 {
 			m.joined(l)
 		}
-		if m.chance(15) {
+		if m.chance(25) {
 			m.amplifier()
 		}
 		conditions := m.needsConditions(m.pending)
-		n := []int{0, 1, 1, 1, 2, 2, 3}[m.r.IntN(7)]
+		n := []int{0, 1, 1, 1, 1, 1, 2, 2, 3}[m.r.IntN(9)]
 		for i, r := range conditions {
 			m.put(map[bool]string{true: "WHERE", false: "AND"}[i == 0])
 			m.condition(r)
@@ -290,7 +290,7 @@ func (m *maker) shown(l *level) column {
 func (m *maker) show(l *level, tail []Token) {
 	m.put("SELECT")
 	c, d := m.shown(l), m.shown(l)
-	grouped := m.chance(18)
+	grouped := m.chance(25)
 	if grouped {
 		m.use("order: GROUP BY")
 		m.put(c.ref, ",")
@@ -310,6 +310,9 @@ func (m *maker) listed(c, d column) {
 		name string
 		put  func()
 	}{
+		{"DISTINCT", func() { m.put("DISTINCT", c.ref) }},
+		{"DISTINCT", func() { m.put("DISTINCT", c.ref) }},
+		{"DISTINCT", func() { m.put("DISTINCT", c.ref) }},
 		{"DISTINCT", func() { m.put("DISTINCT", c.ref) }},
 		{"DISTINCT", func() { m.put("DISTINCT", c.ref, ",", d.ref) }},
 		{"DISTINCT ON", func() { m.put("DISTINCT", "ON", "(", d.ref, ")", c.ref) }},
