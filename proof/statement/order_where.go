@@ -24,7 +24,6 @@ func (m *maker) asks(l *level) {
 		m.put("true")
 		return
 	}
-	value := func() { m.fixed(c) }
 	switch {
 	case c.typ == Bool && m.chance(60):
 		m.use("order: bool column")
@@ -34,7 +33,17 @@ func (m *maker) asks(l *level) {
 		m.contains(c)
 		return
 	}
-	switch n := m.r.IntN(100); {
+	if m.chance(30) {
+		m.asksMore(l, c)
+		return
+	}
+	m.compares(c)
+}
+
+// compares puts a comparison of a column with values.
+func (m *maker) compares(c column) {
+	value := func() { m.fixed(c) }
+	switch n := m.r.IntN(70); {
 	case n < 30:
 		m.use("order: equality")
 		m.put(c.ref, m.one("=", "=", "=", "<>", "IS NOT DISTINCT FROM"))
@@ -49,32 +58,39 @@ func (m *maker) asks(l *level) {
 		value()
 		m.put("AND", c.ref, "<")
 		value()
-	case n < 61:
+	case n < 62:
 		m.use("order: BETWEEN")
 		m.put(c.ref, "BETWEEN")
 		value()
 		m.put("AND")
 		value()
-	case n < 69:
+	default:
 		m.use("order: IN list")
 		m.put(c.ref, m.one("IN", "IN", "NOT IN"))
 		m.in(func() { m.list(1+m.r.IntN(4), func(int) { value() }) })
-	case n < 74:
+	}
+}
+
+// asksMore puts a condition that is no plain comparison.
+func (m *maker) asksMore(l *level, c column) {
+	value := func() { m.fixed(c) }
+	switch n := m.r.IntN(30); {
+	case n < 5:
 		m.use("order: ANY of an array")
 		m.put(c.ref, "=", "ANY", "(", "ARRAY", "[")
 		m.list(1+m.r.IntN(3), func(int) { value() })
 		m.put("]", "::", string(c.typ)+"[]", ")")
-	case n < 78:
+	case n < 9:
 		m.use("order: IN VALUES")
 		m.put(c.ref, "IN", "(", "VALUES")
 		m.list(1+m.r.IntN(3), func(int) { m.put("("); value(); m.put("::", string(c.typ), ")") })
 		m.put(")")
-	case n < 83:
+	case n < 13:
 		m.use("order: IS NULL")
 		m.put(c.ref, "IS", m.one("NULL", "NOT NULL"))
-	case n < 92:
+	case n < 22:
 		m.subquery(c)
-	case n < 95 && c.typ == Text:
+	case n < 25 && c.typ == Text:
 		m.use("order: expression")
 		m.put("lower", "(", c.ref, ")", "=")
 		m.written(Text, strings.ToLower(m.sampleOf(c)))
