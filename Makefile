@@ -18,7 +18,7 @@ WALLS      ?= all,engine,database
 SOURCES := clients cmd control doctor metrics policies policy proof proxy wall
 
 .DEFAULT_GOAL := help
-.PHONY: build run test clients faults pg-matrix lint bench bench-crowd bench-grow bench-wire bench-stages bench-walls fuzz prove prove-wire smith clean help
+.PHONY: build run test clients faults pg-matrix lint bench bench-crowd bench-grow bench-wire bench-stages bench-walls fuzz prove prove-order prove-wire smith clean help
 
 build: ## build bin/tenantgate
 	@.ci/need gcc
@@ -90,6 +90,12 @@ prove: ## the long proof of isolation; STATEMENTS=300000 SEED=1 WALLS=all,engine
 	@.ci/need gcc postgres
 	@echo "seed $(SEED)"
 	$(GO) test ./proof -run '^TestProve$$' -timeout 0 -v -statements $(STATEMENTS) -seed $(SEED) -mode $(WALLS)
+
+prove-order: WALLS = all,engine
+prove-order: ## the proof that the order of an answer shows nothing of others' values; STATEMENTS=300000 SEED=1 WALLS=all,engine
+	@.ci/need gcc postgres
+	@echo "seed $(SEED)"
+	$(GO) test ./proof -run '^TestProveOrder$$' -timeout 0 -v -statements $(STATEMENTS) -seed $(SEED) -mode $(WALLS)
 
 smith: STATEMENTS = 50000
 smith: ## replay statements of sqlsmith as one server; STATEMENTS=50000 SEED=1

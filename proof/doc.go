@@ -19,4 +19,13 @@
 // in which rows are updated), only canaries and changes are judged. The generator
 // knows most of these. The rest is found by asking D|s itself, with its rows in another
 // order and with other plans: an answer that one of these gives too is no mismatch.
+//
+// Mode order (World.Order) compares the answers of two shared databases, D and D', as
+// sequences. They have the same rows of the server's own, and others' rows that differ in their values
+// alone: as many of them, as many different ones in each column, as many NULLs, of the same
+// lengths, both analysed. The planner's statistics hold the values of all servers; what it
+// takes from them for one server's statement shows in the order of the answer, in which of
+// several errors it is, and in sums of floats. Statements come from statement.Generator.Probe, on
+// every path through tenantgate, many of them after an INSERT of rows that is rolled back. One
+// whose answer differs from itself is set aside.
 package proof

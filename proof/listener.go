@@ -29,54 +29,34 @@ const password = "of-the-proof"
 // stands behind it: the gate, the policies, the pool and the walls.
 type listener struct {
 	directory *directory
-	client    *client
+	client    *client // nil where statements come another way
 	pool      *upstream.Pool
+	addr      string
 	stop      func() error
 }
 
-// listen starts a listener for one server and logs in to it. tamper gives what a session
-// runs its statements through; nil: the pool's own, unbroken.
-func (w *World) listen(ctx context.Context, p *place, tamper func(*upstream.Pool) front.Link) (_ *listener, err error) {
+// behind is what a listener stands before.
+type behind struct {
+	server     string
+	url        string // the superuser's, of the shared database
+	walls      Walls
+	noPrepared bool
+	tamper     func(*upstream.Pool) front.Link // gives what a session runs its statements through; nil: the pool's own, unbroken
+}
+
+// listen starts a listener for one server. Its stop must be called.
+func (w *World) listen(ctx context.Context, b behind) (*listener, error) {
 	files, err := listenerFiles()
 	if err != nil {
 		return nil, err
 	}
-	at, err := url.Parse(p.url)
-	if err != nil {
-		return nil, errors.New("the database's URL is not one")
+	l := &listener{directory: &directory{server: b.server}}
+	if l.pool, err = w.pool(ctx, b, files[0]); err != nil {
+		return nil, err
 	}
-	at.User = url.UserPassword(w.role(), password)
-	l := &listener{directory: &directory{server: p.server}}
-	scopes := map[policy.TableName]string{}
-	for _, t := range files[0].Tables {
-		if t.Scoped {
-			scopes[t.TableName] = t.Column
-		}
-	}
-	l.pool, err = upstream.Open(ctx, upstream.Config{
-		URL: at.String(), MaxConns: 2, AcquireTimeout: 10 * time.Second,
-		Wall: upstream.Wall{Key: func() (wall.Key, bool) { return w.key, true }, Scopes: scopes},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("opening a pool: %w", err)
-	}
-	sets := policy.Sets{Functions: policies.Sets(), Types: policies.Types(), Operators: policies.Operators(), Leakproof: policies.Leakproof()}
-	loaded, err := proxy.LoadPolicies(ctx, proxy.PoliciesConfig{
-		Files: files, Default: files[0].Name, Sets: sets, Catalog: walled{l.pool}, Recorder: unrecorded{}, Log: slog.New(slog.DiscardHandler), PlanBytes: 1 << 20, RLSRequired: true,
-	})
-	if err != nil {
-		l.pool.Close()
-		return nil, fmt.Errorf("loading the policies: %w", err)
-	}
-	gate := proxy.NewGate(proxy.GateConfig{Directory: l.directory, Policies: loaded, Recorder: unrecorded{}, Override: policy.Limits{RequestsPerSecond: -1, MaxConcurrent: -1}})
-	server, err := front.New(front.Config{Gate: gate, Logger: slog.New(slog.DiscardHandler), TLSMode: front.TLSDisable, Open: func(server string) front.Link {
-		if tamper != nil {
-			return tamper(l.pool)
-		}
-		return l.pool.Link(server)
-	}})
+	server, err := l.front(ctx, b, files)
 	if err == nil {
-		err = l.serve(ctx, server, p.server)
+		err = l.serve(ctx, server)
 	}
 	if err != nil {
 		l.pool.Close()
@@ -85,12 +65,56 @@ func (w *World) listen(ctx context.Context, p *place, tamper func(*upstream.Pool
 	return l, nil
 }
 
-// serve starts the server and connects to it.
-func (l *listener) serve(ctx context.Context, server *front.Server, id string) error {
+// pool opens the pool of a listener, as the role that the walls ask for.
+func (w *World) pool(ctx context.Context, b behind, file *policy.File) (*upstream.Pool, error) {
+	at, err := url.Parse(b.url)
+	if err != nil {
+		return nil, errors.New("the database's URL is not one")
+	}
+	cfg := upstream.Config{MaxConns: 2, AcquireTimeout: 10 * time.Second, NoPrepared: b.noPrepared}
+	at.User = url.UserPassword(w.freeRole(), password)
+	if b.walls.walled() {
+		at.User = url.UserPassword(w.role(), password)
+		cfg.Wall = upstream.Wall{Key: func() (wall.Key, bool) { return w.key, true }, Scopes: map[policy.TableName]string{}}
+		for _, t := range file.Tables {
+			if t.Scoped {
+				cfg.Wall.Scopes[t.TableName] = t.Column
+			}
+		}
+	}
+	cfg.URL = at.String()
+	pool, err := upstream.Open(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("opening a pool: %w", err)
+	}
+	return pool, nil
+}
+
+// front makes the server over the listener's pool.
+func (l *listener) front(ctx context.Context, b behind, files []*policy.File) (*front.Server, error) {
+	sets := policy.Sets{Functions: policies.Sets(), Types: policies.Types(), Operators: policies.Operators(), Leakproof: policies.Leakproof()}
+	loaded, err := proxy.LoadPolicies(ctx, proxy.PoliciesConfig{
+		Files: files, Default: files[0].Name, Sets: sets, Catalog: walled{l.pool, b.walls.walled()}, Recorder: unrecorded{}, Log: slog.New(slog.DiscardHandler), PlanBytes: 1 << 20, RLSRequired: b.walls.walled(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("loading the policies: %w", err)
+	}
+	gate := proxy.NewGate(proxy.GateConfig{Directory: l.directory, Policies: loaded, Recorder: unrecorded{}, Override: policy.Limits{RequestsPerSecond: -1, MaxConcurrent: -1}})
+	return front.New(front.Config{Gate: gate, Logger: slog.New(slog.DiscardHandler), TLSMode: front.TLSDisable, Open: func(server string) front.Link { //nolint:wrapcheck // it says what it is
+		if b.tamper != nil {
+			return b.tamper(l.pool)
+		}
+		return l.pool.Link(server)
+	}})
+}
+
+// serve starts the server.
+func (l *listener) serve(ctx context.Context, server *front.Server) error {
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}
+	l.addr = ln.Addr().String()
 	serving, end := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(serving, ln) }()
@@ -103,9 +127,6 @@ func (l *listener) serve(ctx context.Context, server *front.Server, id string) e
 		l.pool.Close()
 		return err
 	})
-	if l.client, err = logIn(ctx, ln.Addr().String(), id); err != nil {
-		return errors.Join(err, l.stop())
-	}
 	return nil
 }
 
@@ -153,13 +174,16 @@ func (d *directory) Holder(_ context.Context, id string, _ proxy.KeyID) (proxy.H
 }
 
 // walled is a catalog whose tables all have the wall of the proof, which is not made in the
-// one way that the pool takes for certain.
-type walled struct{ proxy.Catalog }
+// one way that the pool takes for certain, or have none.
+type walled struct {
+	proxy.Catalog
+	stands bool
+}
 
 func (w walled) Schema(ctx context.Context, tables []policy.TableName) (policy.Schema, error) {
 	schema, err := w.Catalog.Schema(ctx, tables)
 	for i := range schema.Tables {
-		schema.Tables[i].Walled = true
+		schema.Tables[i].Walled = w.stands
 	}
 	return schema, err //nolint:wrapcheck // it says what it is
 }

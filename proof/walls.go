@@ -29,6 +29,9 @@ const (
 	plainPath = "public, shop"
 )
 
+// walled tells whether row-level security stands behind the engine.
+func (w Walls) walled() bool { return w == All || w == Listener }
+
 // modes are the scope modes in which statements are made.
 func (w Walls) modes() []policy.ScopeMode {
 	if w == Database || w == Nothing {
@@ -91,7 +94,7 @@ func compile(ctx context.Context, url string, walls Walls) (map[policy.ScopeMode
 			return nil, fmt.Errorf("reading the schema: %w", err)
 		}
 		for i := range schema.Tables {
-			schema.Tables[i].Walled = walls == All || walls == Listener
+			schema.Tables[i].Walled = walls.walled()
 		}
 		if compiled[mode], err = policy.Compile(file, schema, policy.Sets{Functions: policies.Sets(), Types: policies.Types(), Operators: policies.Operators(), Leakproof: policies.Leakproof()}); err != nil {
 			return nil, fmt.Errorf("compiling the proof's policy: %w", err)

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -48,7 +49,13 @@ func (w *World) newWorker(ctx context.Context, cfg Config, server int) (*worker,
 		return k, err
 	}
 	if err = p.keep(ctx); err == nil {
-		k.listener, err = w.listen(ctx, p, cfg.pose)
+		k.listener, err = w.listen(ctx, behind{server: p.server, url: p.url, walls: walls, tamper: cfg.pose})
+	}
+	if err != nil {
+		return k, err
+	}
+	if k.listener.client, err = logIn(ctx, k.listener.addr, p.server); err != nil {
+		err = errors.Join(err, k.listener.stop())
 	}
 	return k, err
 }

@@ -93,7 +93,7 @@ func (d database) of(server int) string { return fmt.Sprintf("%s_%d", d, server)
 
 // roles makes the role of statements, and one that no wall of the database stops.
 func (w *World) roles(ctx context.Context) error {
-	return w.exec(ctx, w.admin, "CREATE ROLE "+w.role()+" LOGIN PASSWORD '"+password+"'; CREATE ROLE "+w.freeRole()+" BYPASSRLS")
+	return w.exec(ctx, w.admin, "CREATE ROLE "+w.role()+" LOGIN PASSWORD '"+password+"'; CREATE ROLE "+w.freeRole()+" BYPASSRLS LOGIN PASSWORD '"+password+"'")
 }
 
 func (w *World) role() string     { return w.name + "_role" }

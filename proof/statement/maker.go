@@ -62,6 +62,10 @@ type maker struct {
 	budget  int         // of queries and compound expressions
 	given   bool        // a scope condition stands somewhere
 	pending []*relation // scoped tables of the level that is being made
+
+	skewed    bool     // of mode order: values are those that others may hold
+	values    Values   // and how they are written
+	mentioned []*Table // the tables that were named
 }
 
 // relation is something in FROM.

@@ -16,6 +16,9 @@ var kinds = map[Type][]Kind{
 // sample gives a harmless value of a type.
 func (m *maker) sample(t Type) string {
 	of := kinds[t]
+	if m.skewed {
+		return probe(m.tables[0], &Column{Kind: of[m.r.IntN(len(of))], Type: t}, m.r)
+	}
 	return Sample(m.tables[0], &Column{Kind: of[m.r.IntN(len(of))], Type: t}, m.r.IntN(20))
 }
 
@@ -28,6 +31,8 @@ func (m *maker) sampleOf(c column) string {
 		return m.server
 	case c.kind == Twice:
 		return fmt.Sprint(2 * m.r.IntN(9))
+	case m.skewed:
+		return probe(c.of, c.own, m.r)
 	}
 	return Sample(c.of, c.own, m.r.IntN(16))
 }
@@ -47,7 +52,7 @@ func (m *maker) hole(t Type, value string) {
 
 // value puts a value where Postgres can tell its type, such as beside a column.
 func (m *maker) value(t Type, value string) {
-	if m.chance(40) {
+	if m.chance(40) && !(m.skewed && m.values == Constants) {
 		m.hole(t, value)
 		return
 	}
@@ -66,12 +71,12 @@ func constant(t Type, value string) string {
 // literal puts a value whose type is plain to see.
 func (m *maker) literal(t Type) {
 	value := m.sample(t)
-	switch m.r.IntN(5) {
-	case 0:
+	switch n := m.r.IntN(5); {
+	case n == 0 && !(m.skewed && m.values == Constants):
 		m.hole(t, value)
 		m.put("::", string(t))
 		m.use("cast placeholder")
-	case 1:
+	case n == 1:
 		m.put("CAST", "(")
 		m.value(t, value)
 		m.put("AS", string(t), ")")

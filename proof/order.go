@@ -1,0 +1,178 @@
+package proof
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proof/statement"
+)
+
+// OrderConfig says what mode order tries: whether the answer to a statement, as a sequence, is the same
+// in D and in D', which differ in the others' values alone.
+type OrderConfig struct {
+	Walls      Walls // All or Engine; Database, which does not promise it, to see the proof fail
+	Statements int
+	Seed       uint64
+	Workers    int           // rounded up to a multiple of Servers
+	Time       time.Duration // after which no further statement is begun; 0 for no limit
+	Findings   int           // how many differing statements are reduced and kept; the rest are counted
+	First      bool          // end at the first difference
+
+	// What could close the channel, to see what is left then.
+	Generic    bool // plans that do not know the parameters
+	Parameters bool // the values of statements are parameters, all of them
+	Blind      bool // no statistics but on scope columns
+}
+
+// twin is D or D' of a worker: a superuser's session, and tenantgate before it.
+type twin struct {
+	admin  *session
+	direct request                 // what statements that pass by the engine have in common
+	ways   map[bool]*listener      // by whether statements are prepared
+	client map[bool]*pgconn.PgConn // to the listener
+	rest   map[policy.ScopeMode]*policy.Policy
+}
+
+// prober tries statements of one server on both sides.
+type prober struct {
+	server    string
+	generator *statement.Generator
+	sides     [2]*twin
+	cfg       OrderConfig
+}
+
+// Order tries statements and reports what came of them. An error is one of the proof itself.
+func (w *World) Order(ctx context.Context, cfg OrderConfig) (*OrderReport, error) {
+	probers := make([]*prober, (max(cfg.Workers, 1)+len(Servers)-1)/len(Servers)*len(Servers))
+	defer func() {
+		for _, p := range probers {
+			p.close(ctx)
+		}
+	}()
+	for i := range probers {
+		var err error
+		if probers[i], err = w.newProber(ctx, cfg, i); err != nil {
+			return nil, err
+		}
+	}
+	report := newOrderReport(cfg)
+	errs := make([]error, len(probers))
+	var group sync.WaitGroup
+	began := time.Now()
+	for i, p := range probers {
+		group.Go(func() { errs[i] = p.work(ctx, i, len(probers), report) })
+	}
+	group.Wait()
+	report.Elapsed = time.Since(began)
+	return report, errors.Join(errs...)
+}
+
+func (w *World) newProber(ctx context.Context, cfg OrderConfig, i int) (*prober, error) {
+	server := i % len(Servers)
+	if err := w.twins(ctx, server); err != nil {
+		return nil, err
+	}
+	p := &prober{server: Servers[server], generator: statement.New(Servers[server]), cfg: cfg}
+	for side, kind := range []database{kestrel, martlet} {
+		name := fmt.Sprintf("%s_copy%d", kind.of(server), len(w.made))
+		url, err := w.create(ctx, name, w.name+"_"+kind.of(server))
+		if err != nil {
+			return p, err
+		}
+		p.sides[side] = &twin{ways: map[bool]*listener{}, client: map[bool]*pgconn.PgConn{}}
+		if err := w.openTwin(ctx, p.sides[side], url, w.name+"_"+name, p); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// steady are the settings of a database without which an answer's order is chance.
+const steady = `ALTER DATABASE %[1]s SET max_parallel_workers_per_gather = 0; ALTER DATABASE %[1]s SET synchronize_seqscans = off; ALTER DATABASE %[1]s SET jit = off;`
+
+func (w *World) openTwin(ctx context.Context, t *twin, url, name string, p *prober) (err error) {
+	sql := fmt.Sprintf(steady, name)
+	if p.server != Servers[0] { // so that a hash join of few rows has several batches
+		sql += "ALTER DATABASE " + name + " SET work_mem = '64kB';"
+	}
+	if p.cfg.Generic {
+		sql += "ALTER DATABASE " + name + " SET plan_cache_mode = force_generic_plan;"
+	}
+	if p.cfg.Blind {
+		sql += blind
+	}
+	if err := w.exec(ctx, url, sql); err != nil {
+		return err
+	}
+	if t.admin, err = openSession(ctx, url, p.server); err != nil {
+		return err
+	}
+	if p.cfg.Walls == Database {
+		t.direct = request{role: w.role(), signed: signed{p.server, w.key.Sign(p.server)}}
+		return nil
+	}
+	if t.rest, err = compile(ctx, url, p.cfg.Walls); err != nil {
+		return err
+	}
+	for _, prepared := range []bool{true, false} {
+		l, err := w.listen(ctx, behind{server: p.server, url: url, walls: p.cfg.Walls, noPrepared: !prepared})
+		if err != nil {
+			return err
+		}
+		t.ways[prepared] = l
+		l.directory.mode.Store(policy.Inject)
+		if t.client[prepared], err = pgconn.Connect(ctx, "postgres://"+p.server+":"+password+"@"+l.addr+"/"+p.server+"?sslmode=disable"); err != nil {
+			return fmt.Errorf("logging in to the listener: %w", err)
+		}
+	}
+	return nil
+}
+
+// blind takes the statistics of all columns but the scope columns, and of indexes' expressions.
+const blind = `DELETE FROM pg_statistic AS s USING pg_attribute AS a, pg_class AS c
+	WHERE a.attrelid = s.starelid AND a.attnum = s.staattnum AND c.oid = s.starelid AND c.relnamespace IN ('public'::regnamespace, 'shop'::regnamespace)
+	AND a.attname NOT IN ('server_id', 'tenant', 'owner', 'Server Id');`
+
+func (p *prober) close(ctx context.Context) {
+	if p == nil {
+		return
+	}
+	for _, t := range p.sides {
+		if t == nil {
+			continue
+		}
+		for _, prepared := range []bool{true, false} {
+			if t.client[prepared] != nil {
+				_ = t.client[prepared].Close(ctx)
+			}
+			if t.ways[prepared] != nil {
+				_ = t.ways[prepared].stop()
+			}
+		}
+		if t.admin != nil {
+			t.admin.close(ctx)
+		}
+	}
+}
+
+// work tries every statement whose number leaves the prober's own as its remainder.
+func (p *prober) work(ctx context.Context, first, step int, report *OrderReport) error {
+	began := time.Now()
+	for number := first; number < p.cfg.Statements && (p.cfg.Time == 0 || time.Since(began) < p.cfg.Time) && !report.ended(); number += step {
+		q := p.probe(number)
+		o, err := p.try(ctx, q)
+		if err != nil {
+			return fmt.Errorf("statement %d: %w", number, err)
+		}
+		if report.count(q, o) {
+			report.keep(p.reduce(ctx, q, o))
+		}
+	}
+	return nil
+}

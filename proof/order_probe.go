@@ -1,0 +1,109 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proof/statement"
+)
+
+// probing is a probe with the path that it goes.
+type probing struct {
+	statement.Probe
+	number   int
+	path     Path
+	prepared bool
+}
+
+// probe gives the probe of a number.
+func (p *prober) probe(number int) probing {
+	r := rand.New(rand.NewPCG(p.cfg.Seed+4, uint64(number))) //nolint:gosec // chance, not secrecy
+	values := statement.Values(r.IntN(2))
+	if p.cfg.Parameters {
+		values = statement.Parameters
+	}
+	q := probing{number: number, path: paths[r.IntN(len(paths))], prepared: r.IntN(3) > 0}
+	if p.cfg.Walls == Database {
+		q.path = Direct
+		q.Probe = p.generator.Probe(p.cfg.Seed, number, statement.None, values)
+		return q
+	}
+	mode := policy.Inject
+	if q.path == REST {
+		mode = Engine.modes()[r.IntN(3)]
+	}
+	q.Probe = p.generator.Probe(p.cfg.Seed, number, mode, values)
+	if q.path == REST && writes(q.text(p.server)) { // there, a statement is committed
+		q.path, q.Probe = Extended, p.generator.Probe(p.cfg.Seed, number, policy.Inject, values)
+	}
+	_, args := q.NativeText(p.server)
+	if len(args) > 0 && !q.path.takesArguments() || q.path.reads() && (writes(q.text(p.server)) || q.First() == "table") {
+		q.path = Extended
+	}
+	return q
+}
+
+func (q probing) text(server string) string {
+	text, _ := q.NativeText(server)
+	return text
+}
+
+// probed is what came of a probe.
+type probed struct {
+	refused   string // the engine's code
+	answers   [2]answer
+	differs   bool
+	unsettled bool
+	slow      bool
+}
+
+// try runs a probe on both sides, and again where they differ: a statement whose answer differs
+// from itself tells nothing.
+func (p *prober) try(ctx context.Context, q probing) (o probed, err error) {
+	for round := range 2 {
+		for side, t := range p.sides {
+			a, err := t.run(ctx, q, p.server)
+			if err != nil {
+				return o, fmt.Errorf("running %s: %w", q.text(p.server), err)
+			}
+			if round > 0 && a.sequence() != o.answers[side].sequence() {
+				o.unsettled = true
+			}
+			o.answers[side] = a
+			o.slow = o.slow || a.state == cancelled
+		}
+		if o.differs = o.answers[0].sequence() != o.answers[1].sequence(); !o.differs {
+			break
+		}
+	}
+	if c := o.answers[0].code; c != "" && !ofDatabase(string(c)) {
+		o.refused = string(c)
+	}
+	o.differs = o.differs && !o.unsettled && !o.slow
+	return o, p.clean(ctx, q)
+}
+
+// sequence is an answer as one text.
+func (a answer) sequence() string {
+	return strings.Join([]string{strings.Join(a.columns, "|"), strings.Join(a.rows, "\n"), a.tag, a.state, a.message}, "\n")
+}
+
+// clean removes what rolled-back transactions left, so that the sides stay alike.
+func (p *prober) clean(ctx context.Context, q probing) error {
+	var left []string
+	if len(q.Plant.Tokens) > 0 && q.path != REST && q.path != Direct {
+		left = append(left, qualified(q.Into))
+	}
+	if text := q.text(p.server); writes(text) {
+		for _, i := range touched(text) {
+			left = append(left, qualified(statement.Tables()[i]))
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return p.both(ctx, "VACUUM "+strings.Join(left, ", "))
+}

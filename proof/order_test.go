@@ -1,0 +1,68 @@
+package proof
+
+import (
+	"flag"
+	"strings"
+	"testing"
+)
+
+var (
+	generic    = flag.Bool("generic", false, "mode order: with plans that do not know the parameters")
+	parameters = flag.Bool("parameters", false, "mode order: with every value as a parameter")
+	blindly    = flag.Bool("blind", false, "mode order: without statistics but on scope columns")
+)
+
+// TestProveOrder is the proof that the order of an answer shows nothing of the others' values.
+func TestProveOrder(t *testing.T) {
+	for _, walls := range strings.Split(*mode, ",") {
+		if walls != string(All) && walls != string(Engine) {
+			continue
+		}
+		t.Run(walls, func(t *testing.T) {
+			report := order(t, OrderConfig{
+				Walls: Walls(walls), Statements: *statements, Time: timeLimit(), Seed: *seed, Workers: *workers, Findings: *findings, First: *first,
+				Generic: *generic, Parameters: *parameters, Blind: *blindly,
+			})
+			for _, d := range report.Differences {
+				t.Errorf("%s", d)
+			}
+			if report.Differing > len(report.Differences) {
+				t.Errorf("%d answers show what the others hold", report.Differing)
+			}
+			if report.Compared*100 < least*report.Tried {
+				t.Errorf("only %d of %d statements were compared", report.Compared, report.Tried)
+			}
+		})
+	}
+}
+
+// Behind row-level security alone a statement reaches Postgres as it was written, so that the
+// order of an answer shows what the others hold.
+func TestOrderWithoutEngine(t *testing.T) {
+	report := order(t, OrderConfig{Walls: Database, Statements: 600, Seed: *seed, Workers: *workers, First: true})
+	if report.Differing == 0 {
+		t.Error("no statement showed what the others hold")
+	}
+}
+
+// Where Postgres has no statistics and knows no value when it plans, nothing is found: what
+// mode order finds comes of these.
+func TestOrderBlind(t *testing.T) {
+	report := order(t, OrderConfig{Walls: Engine, Statements: 150, Seed: *seed, Workers: *workers, Generic: true, Parameters: true, Blind: true, Findings: 1})
+	for _, d := range report.Differences {
+		t.Errorf("%s", d)
+	}
+	if report.Compared*100 < least*report.Tried {
+		t.Errorf("only %d of %d statements were compared", report.Compared, report.Tried)
+	}
+}
+
+func order(t *testing.T, cfg OrderConfig) *OrderReport {
+	t.Helper()
+	report, err := build(t).Order(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("\n%s", report)
+	return report
+}
