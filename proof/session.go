@@ -73,9 +73,10 @@ func (r request) prelude() [][]byte {
 type request struct {
 	sql      string
 	params   [][]byte
-	role     string // "" for the superuser
-	signed   signed // the settings of the third wall; the zero value for none
-	path     string // the search path; "" for a plain driver's
+	types    []uint32 // that are declared for params
+	role     string   // "" for the superuser
+	signed   signed   // the settings of the third wall; the zero value for none
+	path     string   // the search path; "" for a plain driver's
 	settings settings
 	checks   []int // tables whose rows are looked at afterwards, by their position
 
@@ -158,7 +159,7 @@ func (s *session) run(ctx context.Context, r request) (answer, error) {
 	if w.prelude {
 		p.SendQueryPrepared(preludeName, r.prelude(), nil, nil)
 	}
-	p.SendQueryParams(r.sql, r.params, nil, nil, nil)
+	p.SendQueryParams(r.sql, r.params, r.types, nil, nil)
 	p.SendPipelineSync()
 	if w.checks {
 		p.SendQueryParams("RESET ROLE", nil, nil, nil, nil)

@@ -130,7 +130,7 @@ func (r *request) bind(a *policy.Approved, server string, args []policy.Arg) (co
 	if reason != nil {
 		return reason.Code, reason.Message
 	}
-	r.sql, r.overridden = bound.SQL(), bound.Overridden() > 0
+	r.sql, r.types, r.overridden = bound.SQL(), a.Declared(), bound.Overridden() > 0
 	for _, p := range bound.Params() {
 		r.params = append(r.params, wire(p.Value))
 	}

@@ -178,6 +178,20 @@ func (f *Facts) ScopeNumbers() map[int32]*Table {
 	return numbers
 }
 
+// scopeConstants gives the offsets of the constants that the text gives to scope columns.
+func (f *Facts) scopeConstants() map[int]bool {
+	offsets := map[int]bool{}
+	for _, ins := range f.Inserts {
+		for _, v := range ins.Values {
+			offsets[v.Offset] = v.Kind == ScopeConst
+		}
+	}
+	for _, v := range f.Assigned {
+		offsets[v.Offset] = v.Kind == ScopeConst
+	}
+	return offsets
+}
+
 // WritesIntervals tells whether a column of type interval gets values.
 func (f *Facts) WritesIntervals() bool {
 	return slices.ContainsFunc(f.Writes, func(u ColumnUse) bool { return u.Column.Type == TypeName{"pg_catalog", "interval"} })

@@ -54,11 +54,12 @@ type LiteralParam struct {
 // hider finds what is to be hidden in a statement all of whose names are resolved.
 type hider struct {
 	*analyzer
-	found  map[*pg.Node]*hidden
-	order  []*hidden
-	closes map[*pg.Node]bool         // by expression: it is closed
-	casts  map[*pg.Node]*pg.TypeCast // by literal: the type that is written before it
-	effort int                       // comparisons of expressions that were made
+	replaced map[int]bool // offsets of the constants that the server's id replaces
+	found    map[*pg.Node]*hidden
+	order    []*hidden
+	closes   map[*pg.Node]bool         // by expression: it is closed
+	casts    map[*pg.Node]*pg.TypeCast // by literal: the type that is written before it
+	effort   int                       // comparisons of expressions that were made
 }
 
 // hide notes what the rewrite has to hide of a statement that reads a scoped table.
@@ -67,7 +68,7 @@ func (a *analyzer) hide(stmt *pg.RawStmt) {
 	if a.fault != nil || !slices.ContainsFunc(a.facts.Tables, scoped) {
 		return
 	}
-	h := &hider{analyzer: a, found: map[*pg.Node]*hidden{}, closes: map[*pg.Node]bool{}, casts: map[*pg.Node]*pg.TypeCast{}}
+	h := &hider{analyzer: a, replaced: a.facts.scopeConstants(), found: map[*pg.Node]*hidden{}, closes: map[*pg.Node]bool{}, casts: map[*pg.Node]*pg.TypeCast{}}
 	h.typesFirst(stmt)
 	h.statement(stmt.Stmt, true)
 	a.facts.hides, a.facts.hidden = true, h.order
@@ -228,7 +229,7 @@ func (h *hider) values(list ...*pg.Node) {
 func (h *hider) value(n *pg.Node) {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_AConst:
-		if !x.AConst.Isnull {
+		if !x.AConst.Isnull && !h.replaced[nodeOffset(n)] {
 			h.add(n, asParameter)
 		}
 	case *pg.Node_SqlvalueFunction:
