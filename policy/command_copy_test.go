@@ -62,11 +62,11 @@ func TestCommandPositions(t *testing.T) {
 		if reason != nil || !bound.NeedsTypes() || bound.SQL() != "" {
 			t.Fatal(text, reason, bound.SQL())
 		}
-		types := make([]uint32, len(a.Query().Declared()))
+		types := make([]uint32, a.Query().NumParams())
 		for i := range types {
 			types[i] = 25
 		}
-		if bound, reason = bound.WithTypes(append(types, 25, 25, 25)[:a.Query().NumParams()]); reason != nil {
+		if bound, reason = bound.WithTypes(types); reason != nil {
 			t.Fatal(text, reason)
 		}
 		for _, word := range []string{"content", "role"} {

@@ -139,6 +139,7 @@ limits:
   maxWait: 500ms
   requestsPerSecond: 3
   burst: 4
+planner: custom
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -148,6 +149,7 @@ limits:
 		Name: "full-1", Description: "two\nlines\n",
 		Statement: StatementSection{Kinds: []Kind{Select, Delete}, MaxBytes: 9000, MaxNodes: 10, MaxDepth: 5},
 		Scope:     ScopeSection{Column: "account", Mode: Once, ForeignID: Reject},
+		Planner:   Custom,
 		Tables: []TableSection{
 			{TableName: TableName{"public", "end_users"}, Scoped: true, Column: "account", Access: all, At: Position{12, 3},
 				Columns: []ColumnRule{{"password_hash", false, true, Position{12, 39}}, {"id", true, false, Position{12, 69}}}},
@@ -189,6 +191,7 @@ func TestParseLeastFileAdmitsNothing(t *testing.T) {
 		Name:      "p",
 		Statement: StatementSection{MaxBytes: 10240, MaxNodes: 5000, MaxDepth: 100},
 		Scope:     ScopeSection{Column: "server_id", Mode: Require, ForeignID: Replace},
+		Planner:   Generic,
 	}
 	want.SHA256 = f.SHA256
 	if diff := cmp.Diff(want, f, cmpopts.IgnoreUnexported(File{})); diff != "" {

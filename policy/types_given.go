@@ -122,7 +122,12 @@ func literalBytes(list []sqltree.LiteralParam) int {
 // Declared are the types by which the statement was decided, in the order of the final text's
 // parameters: they, and no others, are declared to Postgres wherever it is parsed. nil where
 // there are none. Shared; not to be changed.
-func (a *Approved) Declared() GivenTypes { return a.declared }
+func (a *Approved) Declared() GivenTypes {
+	if a.inline { // it has no parameters any more
+		return nil
+	}
+	return a.declared
+}
 
 // Key tells the final text with its declared types from every other.
 func (a *Approved) Key() string {

@@ -21,7 +21,7 @@ type probing struct {
 // probe gives the probe of a number.
 func (p *prober) probe(number int) probing {
 	r := rand.New(rand.NewPCG(p.cfg.Seed+4, uint64(number))) //nolint:gosec // chance, not secrecy
-	values := statement.Values(r.IntN(2))
+	values := statement.Values(r.IntN(2))                    //nolint:gosec // 0 or 1
 	if p.cfg.Parameters {
 		values = statement.Parameters
 	}

@@ -35,7 +35,7 @@ func (w *World) twins(ctx context.Context, server int) error {
 		if err := w.wall(ctx, url); err != nil {
 			return err
 		}
-		for _, sql := range []string{skewed(Servers[server], statement.Side(side)), "REINDEX SCHEMA public", "REINDEX SCHEMA shop", "VACUUM (FREEZE, ANALYZE)"} { //nolint:gosec // two sides
+		for _, sql := range []string{skewed(Servers[server], statement.Side(side)), "REINDEX SCHEMA public", "REINDEX SCHEMA shop", "VACUUM (FREEZE, ANALYZE)"} {
 			if err := w.exec(ctx, url, sql); err != nil {
 				return fmt.Errorf("filling %s: %w", kind.of(server), err)
 			}

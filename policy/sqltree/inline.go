@@ -151,22 +151,25 @@ func noteResults(s *pg.SelectStmt, places map[int]bool) {
 	}
 	noteResults(s.Larg, places)
 	noteResults(s.Rarg, places)
-	var note func(m proto.Message) bool
-	note = func(m proto.Message) bool {
-		switch n := m.(type) {
-		case *pg.SubLink:
-			return true
-		case *pg.ParamRef:
-			places[int(n.Location)] = true
-		}
-		children(m, note)
-		return true
-	}
 	for _, list := range [][]*pg.Node{s.TargetList, s.DistinctClause, s.GroupClause, s.SortClause, s.WindowClause} {
 		for _, n := range list {
-			note(n)
+			noteParameters(n, places)
 		}
 	}
+}
+
+// noteParameters notes the parameters beneath m, and not those of sub-queries.
+func noteParameters(m proto.Message, places map[int]bool) {
+	switch n := m.(type) {
+	case *pg.SubLink:
+		return
+	case *pg.ParamRef:
+		places[int(n.Location)] = true
+	}
+	children(m, func(c proto.Message) bool {
+		noteParameters(c, places)
+		return true
+	})
 }
 
 // filled proves what Fill says.

@@ -29,15 +29,15 @@ const many = `
 var plans = []struct{ text, barrier, walled string }{
 	{"SELECT id FROM messages WHERE id = 'm5'", "Index Cond: ((server_id = 'a'::text) AND (id = 'm5'::text))", ""},
 	{"SELECT id FROM messages WHERE id IN ('m5', 'm6')", "AND (id = ANY ('{m5,m6}'::text[])))", ""},
-	{"SELECT id FROM messages WHERE created_at > now() - interval '1 day'", "AND (created_at > (now() - '1 day'::interval)))", ""},
-	{"SELECT id FROM messages WHERE created_at BETWEEN now() - interval '2 days' AND now()", "AND (created_at >= (now() - '2 days'::interval)) AND (created_at <= now()))", ""},
-	{"SELECT id FROM messages WHERE created_at > now() - interval '1 day' AND content ILIKE '%5%'", "AND (created_at > (now() - '1 day'::interval)))", ""},
+	{"SELECT id FROM messages WHERE created_at > now() - interval '1 day'", "AND (created_at > ($0 - '1 day'::interval)))", ""},
+	{"SELECT id FROM messages WHERE created_at BETWEEN now() - interval '2 days' AND now()", "AND (created_at >= ($0 - '2 days'::interval)) AND (created_at <= $1))", ""},
+	{"SELECT id FROM messages WHERE created_at > now() - interval '1 day' AND content ILIKE '%5%'", "AND (created_at > ($0 - '1 day'::interval)))", ""},
 	{"SELECT id FROM messages WHERE conversation_id = 'c7' ORDER BY created_at DESC LIMIT 20", "messages_of_conversation on messages", ""},
 	{"SELECT id FROM messages WHERE (created_at, id) < (now(), 'm5') ORDER BY created_at DESC LIMIT 20", "messages_created on messages", ""},
 	{"SELECT id FROM messages WHERE conversation_id = (SELECT id FROM conversations WHERE id = 'c3' LIMIT 1)", "AND (conversation_id =", ""},
 	{"SELECT m.id FROM messages m JOIN conversations c ON c.id = m.conversation_id WHERE c.id = 'c3'", "AND (conversation_id = 'c3'::text))", ""},
 	{"SELECT id FROM conversations c WHERE id = 'c3' AND EXISTS (SELECT FROM messages m WHERE m.conversation_id = c.id)", "Semi Join", ""},
-	{"SELECT id FROM conversations WHERE id IN (SELECT conversation_id FROM messages WHERE id = 'm5')", "AND (id = messages.conversation_id))", ""},
+	{"SELECT id FROM conversations WHERE id IN (SELECT conversation_id FROM messages WHERE id = 'm5')", "AND (id = messages.conversation_id))", "(conversations.id = messages.conversation_id)"},
 	{"SELECT * FROM (SELECT id, created_at FROM messages) s WHERE s.id = 'm5'", "AND (id = 'm5'::text))", ""},
 	{"WITH w AS (SELECT id, created_at FROM messages) SELECT * FROM w WHERE w.id = 'm5'", "AND (id = 'm5'::text))", ""},
 	{"SELECT id, count(*) FROM messages WHERE id = 'm5' GROUP BY server_id, id", "AND (id = 'm5'::text))", ""},
@@ -78,7 +78,7 @@ func TestPlansWithWall(t *testing.T) {
 		if err != nil || !strings.Contains(plan, want) {
 			t.Errorf("%s\nwants %s\n%s %v", sql, want, plan, err)
 		}
-		if c.walled != "" && strings.Contains(plan, "Index Cond: ((") {
+		if strings.HasPrefix(c.walled, "Index Cond") && strings.Contains(plan, "Index Cond: ((") {
 			t.Errorf("%s\nuses more of an index than was believed; mend the docs\n%s", sql, plan)
 		}
 	}

@@ -210,7 +210,7 @@ func (t *Table) keyColumn() int {
 // probe gives a value with which a statement could ask which side the others hold: of either
 // side, the bounds of a cluster, or one that tells nothing.
 func probe(t *Table, c *Column, r *rand.Rand) string {
-	side := Side(r.IntN(2))
+	side := Side(r.IntN(2)) //nolint:gosec // 0 or 1
 	switch n := r.IntN(100); {
 	case c.Kind == ID || c.Kind == Ref:
 		switch {

@@ -59,11 +59,29 @@ func (s *session) bind(text string, args ...string) policy.Bound {
 	return b
 }
 
+// typed gives a command that holds a query the types that Postgres finds for its parameters.
+func (s *session) typed(b policy.Bound) policy.Bound {
+	s.Helper()
+	if !b.NeedsTypes() {
+		return b
+	}
+	query := b.Approved().Query()
+	said, err := s.db.PgConn().Prepare(s.Context(), "", query.Rewritten(), query.Declared())
+	if err != nil {
+		s.Fatalf("%s: %v", query.Rewritten(), err)
+	}
+	typed, reason := b.WithTypes(said.ParamOIDs)
+	if reason != nil {
+		s.Fatalf("%+v", reason)
+	}
+	return typed
+}
+
 // run runs a statement as the extended protocol does, and gives its rows, and its tag behind
 // them, all between bars.
 func (s *session) run(text string, args ...string) string {
 	s.Helper()
-	b := s.bind(text, args...)
+	b := s.typed(s.bind(text, args...))
 	params := make([][]byte, b.NumParams())
 	for i, p := range b.Params() {
 		params[i] = []byte(p.Value.Text)
