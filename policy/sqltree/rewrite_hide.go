@@ -64,12 +64,13 @@ func (r *rewriter) hideLiteral(f *hidden) {
 	r.replace(start, t.end(), "")
 }
 
-// literal passes a literal: a number with its sign, or a string with its UESCAPE.
+// literal passes a literal: a number with its signs, as -1 and - (1), or a string with its
+// UESCAPE.
 func (t *tokens) literal() {
-	if t.is("-") {
+	for t.is("-") {
 		t.i++
 	}
-	t.i++
+	t.word()
 	if t.is("uescape") {
 		t.i += 2
 	}
