@@ -282,7 +282,8 @@ func isComputation(e *pg.A_Expr) bool {
 // parameter while the statement runs, where that may fail on some rows and not on others. So
 // such a literal stays a literal, and so does interval '1' day.
 func (h *hider) cast(n *pg.Node, c *pg.TypeCast) {
-	if literal := c.Arg.GetAConst(); literal != nil && !literal.Isnull && len(c.TypeName.Typmods) > 0 {
+	bare := h.casts[c.Arg] != nil && slices.Contains([]string{"bit", "bpchar"}, h.catalogType(c.TypeName)) // of any length; $1::bit is bit(1)
+	if literal := c.Arg.GetAConst(); literal != nil && !literal.Isnull && (len(c.TypeName.Typmods) > 0 || bare) {
 		h.add(n, asSubquery)
 		return
 	}

@@ -26,6 +26,8 @@ func TestHide(t *testing.T) {
 		`SELECT id FROM notes WHERE id = 'a'::text COLLATE "C"`:                                                             `id = $2::text COLLATE "C"`,
 		`SELECT id FROM notes WHERE id = CAST('a' AS text)`:                                                                 `id = CAST($2 AS text)`,
 		`SELECT id FROM notes WHERE id = - (5) AND - -6 = id`:                                                               `WHERE id = $2 AND $3 = id`,
+		`SELECT id FROM notes WHERE id = bit '101'`:                                                                         `id = (SELECT bit '101')`,
+		`SELECT id FROM notes WHERE id = char 'abc'`:                                                                        `id = (SELECT char 'abc')`,
 		`SELECT id FROM notes WHERE id = date '2027-01-01'`:                                                                 `id = $2::date`,
 		`SELECT id FROM notes WHERE id = '1.23'::numeric(3,1)`:                                                              `id = (SELECT '1.23'::numeric(3,1))`,
 		`SELECT id FROM notes WHERE id IN (CAST('1' AS numeric(3,1)))`:                                                      `id IN (COALESCE((SELECT CAST('1' AS numeric(3,1)))))`,
