@@ -18,7 +18,7 @@ WALLS      ?= all,engine,database
 SOURCES := clients cmd control doctor metrics policies policy proof proxy wall
 
 .DEFAULT_GOAL := help
-.PHONY: build run test clients faults pg-matrix lint bench bench-crowd bench-grow bench-wire bench-stages bench-walls fuzz prove prove-order prove-wire smith clean help
+.PHONY: build run test clients faults pg-matrix lint bench bench-crowd bench-grow bench-wire bench-stages bench-walls bench-plans fuzz prove prove-order prove-wire smith clean help
 
 build: ## build bin/tenantgate
 	@.ci/need gcc
@@ -57,7 +57,7 @@ bench: build ## measure tenantgate beside a bare front, an idiomatic one and pgb
 	@.ci/need postgres
 	$(GO) run ./cmd/bench --tenantgate bin/tenantgate $(ARGS)
 
-bench-crowd: build ## measure what quiet servers get beside one that asks without end; ARGS="--rounds 20 --out FILE"
+bench-crowd: build ## measure what quiet servers get beside one that asks without end; ARGS="--rounds 20 --out FILE", or beside attackers: ARGS="--attack all --before OLD"
 	@.ci/need postgres
 	$(GO) run ./cmd/bench crowd --tenantgate bin/tenantgate $(ARGS)
 
@@ -77,6 +77,10 @@ bench-walls: ## measure what walls 2 and 3 add to a statement, side by side; ROU
 	@.ci/need gcc postgres
 	$(GO) test ./proof/cost -run '^TestCost$$' -count=1 -v -rounds $(ROUNDS)
 
+bench-plans: ## measure the honest statements on a million skewed rows, planned with values and without; ARGS="-only joins/ -explain"
+	@.ci/need gcc postgres
+	$(GO) test ./proof/plans -run '^TestPlans$$' -count=1 -v -timeout 30m -rows 1000000 -turns 7 $(ARGS)
+
 fuzz: ## fuzz the translator, the parser, Decide, and what Postgres clients send; FUZZTIME=10m (or 100000x) is for each of them
 	@.ci/need gcc
 	$(GO) test -run '^$$' -fuzz '^FuzzTranslate$$' -fuzztime $(FUZZTIME) ./policy/sqltree
@@ -86,10 +90,10 @@ fuzz: ## fuzz the translator, the parser, Decide, and what Postgres clients send
 	$(GO) test -run '^$$' -fuzz '^FuzzScram$$' -fuzztime $(FUZZTIME) ./proxy/wire
 	$(GO) test -run '^$$' -fuzz '^FuzzSession$$' -fuzztime $(FUZZTIME) ./proxy/wire
 
-prove: ## the long proof of isolation; STATEMENTS=300000 SEED=1 WALLS=all,engine,database
+prove: ## the long proof of isolation; STATEMENTS=300000 SEED=1 WALLS=all,engine,database SCHEMA=existing
 	@.ci/need gcc postgres
 	@echo "seed $(SEED)"
-	$(GO) test ./proof -run '^TestProve$$' -timeout 0 -v -statements $(STATEMENTS) -seed $(SEED) -mode $(WALLS)
+	$(GO) test ./proof -run '^TestProve$$' -timeout 0 -v -statements $(STATEMENTS) -seed $(SEED) -mode $(WALLS) -schema '$(SCHEMA)'
 
 prove-order: WALLS = all,engine
 prove-order: ## the proof that the order of an answer shows nothing of others' values; STATEMENTS=300000 SEED=1 WALLS=all,engine

@@ -15,6 +15,7 @@ type Config struct {
 	MaxConns   int          // connections for look-ups; default 8. Two more watch for changes.
 	Cache      CacheConfig  // bounds of each of the five caches, but that of verifiers has 16,384 entries at most
 	JWT        *JWTConfig   // nil: tokens of an identity provider are refused
+	MaxServers int          // of one project that CreateServer makes; 0: no limit
 	Log        *slog.Logger // nil: nothing is logged
 	// Looked is told of every look-up of a well-formed credential whether memory answered
 	// it: "hit" or "miss". It must be quick and safe for concurrent use. nil: nobody is told.

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -14,7 +15,8 @@ const fromServers = `SELECT ` + serverColumns + `, coalesce(nullif(s.policy, '')
 
 // CreateServer makes an active server with a fresh id and a key. The key's text is given
 // this once; the store keeps its hash. The name is trimmed. NotFound when there is no such
-// project, InvalidRequest when name or description are not what the interface allows.
+// project, InvalidRequest when name or description are not what the interface allows,
+// LimitReached when the project has as many servers as it may.
 func (s *Store) CreateServer(ctx context.Context, projectID, name, description string) (proxy.Server, string, error) {
 	return s.CreateServerWithID(ctx, projectID, newID(), name, description)
 }
@@ -42,22 +44,47 @@ func (s *Store) CreateServerWithID(ctx context.Context, projectID, id, name, des
 	if err != nil {
 		return proxy.Server{}, "", err
 	}
-	server, err := scanServer(s.pool.QueryRow(ctx, `
-		WITH made AS MATERIALIZED (SELECT tenantgate.now_ms() AS at),
-			s AS (INSERT INTO tenantgate.servers (id, project_id, name, description, created_at, updated_at)
-				SELECT $1, $2, $3, $4, at, at FROM made RETURNING *),
-			k AS (INSERT INTO tenantgate.server_keys (hash, server_id, stored_key, server_key) SELECT $5, s.id, $6, $7 FROM s)
-		`+fromServers+` FROM s JOIN tenantgate.projects p ON p.id = s.project_id`,
-		id, projectID, name, description, key.kept.ID[:], key.kept.Stored[:], key.kept.Server[:]))
+	server, err := s.insertServer(ctx, id, projectID, name, description, key.kept.ID[:], key.kept.Stored[:], key.kept.Server[:])
 	switch {
 	case errors.Is(err, pgx.ErrNoRows), sqlState(err) == "23503":
-		return proxy.Server{}, "", noProject()
+		return proxy.Server{}, "", s.noPlace(ctx, projectID)
 	case sqlState(err) == "23505":
 		return proxy.Server{}, "", proxy.Refuse(proxy.ConstraintViolation, "a server with this id exists already")
 	case err != nil:
 		return proxy.Server{}, "", s.writeFailed("creating a server", err)
 	}
 	return server, key.text, nil
+}
+
+// insertServer inserts a server and its key, or gives pgx.ErrNoRows where its project has as many
+// as it may. Two that come at once wait for one another: the count is a statement of its own,
+// which sees what was committed before.
+func (s *Store) insertServer(ctx context.Context, id, projectID string, values ...any) (server proxy.Server, err error) {
+	batch := &pgx.Batch{} // one transaction
+	batch.Queue(`SELECT FROM tenantgate.projects WHERE id = $1 FOR NO KEY UPDATE`, projectID)
+	batch.Queue(`
+		WITH made AS MATERIALIZED (SELECT tenantgate.now_ms() AS at
+				WHERE $8 = 0 OR (SELECT count(*) FROM tenantgate.servers WHERE project_id = $2) < $8),
+			s AS (INSERT INTO tenantgate.servers (id, project_id, name, description, created_at, updated_at)
+				SELECT $1, $2, $3, $4, at, at FROM made RETURNING *),
+			k AS (INSERT INTO tenantgate.server_keys (hash, server_id, stored_key, server_key) SELECT $5, s.id, $6, $7 FROM s)
+		`+fromServers+` FROM s JOIN tenantgate.projects p ON p.id = s.project_id`,
+		append(append([]any{id, projectID}, values...), s.cfg.MaxServers)...)
+	results := s.pool.SendBatch(ctx, batch)
+	defer func() { err = errors.Join(err, results.Close()) }()
+	if _, err := results.Exec(); err != nil {
+		return proxy.Server{}, err
+	}
+	return scanServer(results.QueryRow())
+}
+
+// noPlace tells why a server was not made: its project is not there, or full.
+func (s *Store) noPlace(ctx context.Context, projectID string) error {
+	if s.cfg.MaxServers == 0 || s.Project(ctx, projectID) != nil {
+		return noProject()
+	}
+	return &proxy.Error{Code: proxy.LimitReached, Message: fmt.Sprintf("this project has as many servers as it may, %d", s.cfg.MaxServers),
+		Hint: "use a server that is there, or ask the operator for more"}
 }
 
 // UpdateServer changes what is not nil and gives the server as it is then. With nothing to

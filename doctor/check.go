@@ -27,20 +27,24 @@ const (
 // in says, mend and instead stand for that row's columns. These columns have a meaning:
 //
 //	object   what the finding is about
-//	severity the finding's, instead of the check's
+//	grade    the finding's, instead of the check's
+//	listed   the table of the policies by naming which a statement comes to it, and listed_oid
+//	needs    a JSON list of the oids of tables: where row-level security stands behind all of
+//	         them it is no fault; nothing, or [], where no row-level security helps
 //	wall     the scoped table, quoted, for which the wall does not stand then; - for none
 //	alone    not empty: the role is no statement role, so nothing else that is found counts
 type check struct {
-	name     string
-	severity Severity
-	asRole   bool   // ask as the statement role, not as whoever sees most
-	breach   bool   // the wall does not stand then; for every table, unless column wall says which
-	stops    bool   // the service does not start while this is so, whatever --rls says
-	stage    int    // of mend
-	sql      string // after the relations of prelude.go
-	says     string
-	mend     string // "" or empty once filled in: no SQL mends it
-	instead  string
+	name    string
+	grade   Grade
+	asRole  bool   // ask as the statement role, not as whoever sees most
+	opens   bool   // the wall does not stand then; for every table, unless column wall says which
+	served  bool   // it is asked while serving too, and has listed_oid, needs and grade; a breach closes the table
+	stops   bool   // the service does not start while this is so, whatever --rls says
+	stage   int    // of mend
+	sql     string // after the relations of prelude.go
+	says    string
+	mend    string // "" or empty once filled in: no SQL mends it
+	instead string
 }
 
 // row is one fault, as its query tells it.
@@ -85,10 +89,12 @@ func (c *check) read(answer pgx.Row) ([]Finding, error) {
 }
 
 func (c *check) finding(r row) Finding {
+	var needs []uint32
+	_ = json.Unmarshal([]byte(r["needs"]), &needs) // no list: nothing helps
 	return Finding{
-		Severity: severity(r["severity"], c.severity), Check: c.name, Object: r["object"],
+		Grade: grade(r["grade"], c.grade), Check: c.name, Object: r["object"],
 		Says: r.fill(c.says), SQL: r.fill(c.mend), Instead: r.fill(c.instead),
-		Stops: c.stops, stage: c.stage, table: r["wall"], wall: c.breach && r["wall"] != "-", alone: r["alone"] != "",
+		Stops: c.stops, Table: r["listed"], needs: needs, stage: c.stage, table: r["wall"], wall: c.opens && r["wall"] != "-", alone: r["alone"] != "",
 	}
 }
 

@@ -27,9 +27,9 @@ func scopedKey(table, columns string) string {
 // what stands behind a table as somebody else.
 var hiddenChecks = []check{
 	{
-		name: "hidden-unique", severity: Leak, stage: stageKey,
-		sql: `SELECT quote_ident(k.relname) || ' on ' || u.ident AS object, u.scope, CASE WHEN k.holds THEN 'holds ' || u.scope || ' in a collation that is not deterministic' ELSE 'does not hold ' || u.scope END AS lacks,
-			CASE WHEN k.uuids THEN 'risk' ELSE 'leak' END AS severity,
+		name: "hidden-unique", grade: Tell, served: true, stage: stageKey,
+		sql: `SELECT quote_ident(k.relname) || ' on ' || u.ident AS object, u.wall AS listed, u.root AS listed_oid, '' AS needs, u.scope, CASE WHEN k.holds THEN 'holds ' || u.scope || ' in a collation that is not deterministic' ELSE 'does not hold ' || u.scope END AS lacks,
+			CASE WHEN k.uuids THEN 'risk' ELSE 'tell' END AS grade,
 			CASE WHEN k.uuids THEN 'whoever has seen such a value can ask, by an INSERT, whether a row of another server has it'
 				ELSE 'an INSERT or UPDATE that fails tells that a row of another server has the value' END AS why,
 			CASE WHEN k.referenced THEN '' WHEN twin.owned THEN format('ALTER TABLE %s DROP CONSTRAINT %I;', u.ident, con.conname)
@@ -56,8 +56,8 @@ var hiddenChecks = []check{
 		says: `the unique key {object} {lacks}: {why}`,
 		mend: `{mend}`, instead: `{instead}No wall can hide it: a unique key is checked against every row.`,
 	}, {
-		name: "hidden-exclusion", severity: Leak, stage: stageKey,
-		sql: `SELECT quote_ident(con.conname) || ' on ' || u.ident AS object, u.scope,
+		name: "hidden-exclusion", grade: Tell, served: true, stage: stageKey,
+		sql: `SELECT quote_ident(con.conname) || ' on ' || u.ident AS object, 'tell' AS grade, u.wall AS listed, u.root AS listed_oid, '' AS needs, u.scope,
 			format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s;', u.ident, con.conname, con.conname, overlay(pg_get_constraintdef(con.oid) PLACING '(' || u.scope || ' WITH =, ' FROM position('(' IN pg_get_constraintdef(con.oid)) FOR 1)) AS mend
 		FROM units u JOIN pg_constraint con ON con.conrelid = u.oid AND con.contype = 'x'
 		WHERE NOT EXISTS (SELECT FROM pg_index i CROSS JOIN LATERAL generate_series(0, i.indnkeyatts - 1) k JOIN pg_operator o ON o.oid = con.conexclop[k + 1] AND o.oprname = '='
@@ -65,11 +65,10 @@ var hiddenChecks = []check{
 		says: `the exclusion constraint {object} does not compare {scope}, or not exactly: an INSERT that fails tells that a row of another server is in its way`,
 		mend: `{mend}`, instead: `With gist it needs the extension btree_gist. No wall can hide it: the constraint is checked against every row.`,
 	}, {
-		name: "hidden-foreign-key", severity: Leak, stage: stageForeign,
-		sql: `SELECT quote_ident(con.conname) || ' on ' || u.ident AS object, p.ident AS parent,
-			CASE WHEN con.confdeltype = 'c' THEN 'a DELETE of one''s own row deletes other servers'' rows that point at it'
-				WHEN con.confdeltype IN ('n', 'd') THEN 'a DELETE of one''s own row changes other servers'' rows that point at it'
-				ELSE 'a DELETE that fails tells that rows of another server point there' END AS effect,
+		name: "hidden-foreign-key", grade: Tell, served: true, stage: stageForeign,
+		sql: `SELECT quote_ident(con.conname) || ' on ' || u.ident AS object, 'tell' AS grade, u.wall AS listed, u.root AS listed_oid, '' AS needs, p.ident AS parent,
+			CASE WHEN con.confdeltype IN ('a', 'r') THEN 'a DELETE that fails tells that rows of another server point there'
+				ELSE 'rows of two servers can point at each other' END AS effect,
 			CASE WHEN EXISTS (SELECT FROM pg_index i WHERE ` + scopedKey("p.oid", "con.confkey || p.attnum::int2") + `) THEN ''
 				ELSE format(E'CREATE UNIQUE INDEX IF NOT EXISTS %I ON %s (%s, %s);\n', left((SELECT relname FROM pg_class WHERE oid = p.oid), 40) || '_scoped_' || left(md5(cols.target), 8), p.ident, p.scope, cols.target) END
 			|| format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I FOREIGN KEY (%s, %s) REFERENCES %s (%s, %s)%s%s%s;',
@@ -85,8 +84,16 @@ var hiddenChecks = []check{
 		says: `the foreign key {object} to {parent} does not carry the scope column: an INSERT tells whether another server has the row that it points at, and {effect}`,
 		mend: `{mend}`, instead: `Where it fails, rows of two servers point at each other already. No wall can hide it: references are followed as the owner.`,
 	}, {
-		name: "hidden-default", severity: Leak, stage: stageForeign,
-		sql: `SELECT quote_ident(con.conname) || ' on ' || u.ident AS object, con.confrelid::regclass::text AS parent, u.scope, verb,
+		name: "hidden-cascade", grade: Breach, served: true,
+		sql: `SELECT DISTINCT quote_ident(con.conname) || ' on ' || u.ident AS object, f.listed, f.root AS listed_oid, '' AS needs, 'breach' AS grade, f.ident AS parent,
+			concat_ws(' or ', CASE WHEN f.events & 8 <> 0 AND con.confdeltype IN ('c', 'n', 'd') THEN 'DELETE' END, CASE WHEN f.events & 16 <> 0 AND con.confupdtype IN ('c', 'n', 'd') THEN 'UPDATE' END) AS verb
+		FROM family f JOIN pg_constraint con ON con.confrelid = f.oid AND con.contype = 'f' AND ` + cascade("f.events") + ` <> 0 JOIN units u ON u.oid = con.conrelid
+		LEFT JOIN units p ON p.oid = f.oid WHERE p.oid IS NULL OR ` + astray,
+		says:    `the foreign key {object} carries a {verb} of rows of {parent} on to the rows that point at them, without the scope column: other servers' rows among them are deleted or changed, as the table's owner`,
+		instead: `Put the scope column into the foreign key (where {parent} is scoped, hidden-foreign-key has the SQL), or take {verb} on {listed} out of the policy.`,
+	}, {
+		name: "hidden-default", grade: Breach, served: true, stage: stageForeign,
+		sql: `SELECT DISTINCT quote_ident(con.conname) || ' on ' || u.ident AS object, f.listed, f.root AS listed_oid, '' AS needs, CASE WHEN f.root IS NULL THEN 'risk' ELSE 'breach' END AS grade, con.confrelid::regclass::text AS parent, u.scope, verb,
 			format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s;', u.ident, con.conname, con.conname,
 				regexp_replace(replace(pg_get_constraintdef(con.oid), ' ON UPDATE SET DEFAULT', ''), ' ON DELETE SET DEFAULT( [(][^()]*[)])?', coalesce(' ON DELETE SET DEFAULT (' || kept.others || ')', ''))) AS mend
 		FROM units u JOIN pg_constraint con ON con.conrelid = u.oid AND con.contype = 'f' AND con.conparentid = 0
@@ -95,11 +102,12 @@ var hiddenChecks = []check{
 			WHERE o.attrelid = u.oid AND o.attnum <> u.attnum AND o.attnum = ANY (coalesce(con.confdelsetcols, con.conkey))) kept
 		CROSS JOIN concat_ws(' or ', CASE WHEN con.confdeltype = 'd' AND u.attnum = ANY (coalesce(con.confdelsetcols, con.conkey)) THEN 'DELETE' END,
 			CASE WHEN con.confupdtype = 'd' AND u.attnum = ANY (con.conkey) THEN 'UPDATE' END) verb
+		LEFT JOIN family f ON f.oid = con.confrelid AND (verb LIKE 'DELETE%' AND f.events & 8 <> 0 OR verb LIKE '%UPDATE' AND f.events & 16 <> 0)
 		WHERE verb <> ''`,
 		says: `the foreign key {object} to {parent} sets {scope} to its default: a {verb} of a row there gives the rows that point at it to the server that the default names`,
 		mend: `{mend}`, instead: `ON UPDATE SET DEFAULT can't leave a column out, and goes. No wall can hide it: references are followed as the owner.`,
 	}, {
-		name: "hidden-foreign-into", severity: Risk,
+		name: "hidden-foreign-into", grade: Risk,
 		sql: `SELECT quote_ident(con.conname) || ' on ' || format('%I.%I', n.nspname, c.relname) AS object, p.ident AS parent,
 			CASE con.confdeltype WHEN 'c' THEN 'deletes rows there' WHEN 'n' THEN 'changes rows there' WHEN 'd' THEN 'changes rows there' ELSE 'fails where rows there point at it, and so tells of them' END AS effect
 		FROM units p JOIN pg_constraint con ON con.confrelid = p.oid AND con.contype = 'f' AND con.conparentid = 0
@@ -108,7 +116,7 @@ var hiddenChecks = []check{
 		says:    `the foreign key {object} points at {parent}, from a table that is not scoped: a DELETE of one's own row {effect}`,
 		instead: `No wall can hide it. Name the table in the policy if its rows belong to servers; else take DELETE on {parent} out of the policy.`,
 	}, {
-		name: "hidden-sequence", severity: Note,
+		name: "hidden-sequence", grade: Note,
 		sql: `SELECT DISTINCT u.ident || '.' || quote_ident(a.attname) AS object, format('%I.%I', n.nspname, s.relname) AS sequence
 		FROM units u JOIN pg_attribute a ON a.attrelid = u.oid AND NOT a.attisdropped JOIN pg_class s ON s.relkind = 'S' JOIN pg_namespace n ON n.oid = s.relnamespace
 		WHERE u.oid = u.root AND (EXISTS (SELECT FROM serials WHERE serials.oid = s.oid AND serials.rel = u.oid AND serials.deptype = 'i'
@@ -118,26 +126,26 @@ var hiddenChecks = []check{
 		says:    `{object} is numbered by {sequence}, which counts for all servers: the numbers of two of its own rows tell a server how many rows others made between them, and nothing of what is in them`,
 		instead: `No wall can hide it: give the rows ids that tell nothing (uuid DEFAULT gen_random_uuid()), or number them for each server.`,
 	}, {
-		name: "hidden-collation", severity: Leak, stops: true, stage: stageColumn,
+		name: "hidden-collation", grade: Breach, stops: true, stage: stageColumn,
 		sql: `SELECT scoped.ident || '.' || scoped.scope AS object, co.collname AS collation, ` + retypeSQL("format_type(scoped.atttypid, NULL) || ' COLLATE \"C\"'") + ` AS mend
 		FROM scoped JOIN pg_collation co ON co.oid = scoped.attcollation AND NOT co.collisdeterministic`,
 		says: `the collation {collation} of {object} is not deterministic: ids that are spelled in two ways are one to the database, so two servers can be the same, and the service does not start with it`,
 		mend: `{mend}`, instead: `Foreign keys on the column must be dropped before and made again after.`,
 	}, {
-		name: "hidden-type", severity: Risk, stage: stageColumn,
+		name: "hidden-type", grade: Risk, stage: stageColumn,
 		sql: `SELECT scoped.ident || '.' || scoped.scope AS object, format_type(scoped.atttypid, -1) AS type,
 			CASE format_type(scoped.atttypid, -1) WHEN 'bpchar' THEN 'ids that differ in trailing spaces are one to the database' ELSE 'ids that differ in case are one to the database' END AS why, ` + retypeSQL("'text'") + ` AS mend
 		FROM scoped JOIN pg_type t ON t.oid = scoped.atttypid WHERE t.oid = 'bpchar'::regtype OR t.typname = 'citext'`,
 		says: `the type of {object} is {type}: {why}, so two servers can be the same`,
 		mend: `{mend}`, instead: `Foreign keys on the column must be dropped before and made again after.`,
 	}, {
-		name: "hidden-unfit", severity: Risk, stops: true,
+		name: "hidden-unfit", grade: Risk, stops: true,
 		sql: `SELECT scoped.ident || '.' || scoped.scope AS object, format_type(scoped.atttypid, NULL) AS type FROM scoped JOIN pg_type t ON t.oid = scoped.atttypid JOIN pg_namespace n ON n.oid = t.typnamespace
 		WHERE NOT (n.nspname = 'pg_catalog' AND t.typname IN ('text', 'varchar', 'bpchar', 'uuid', 'int2', 'int4', 'int8') OR t.typname = 'citext' AND n.nspname <> 'pg_catalog')`,
 		says:    `the type of {object} is {type}, of which tenantgate does not know when two ids are equal: the service does not start with a policy that scopes by it`,
 		instead: `Use text, varchar, uuid or an integer.`,
 	}, {
-		name: "hidden-null", severity: Note, stage: stageColumn,
+		name: "hidden-null", grade: Note, stage: stageColumn,
 		sql: `SELECT scoped.ident || '.' || scoped.scope AS object,
 			format('DO %L;', format('BEGIN ALTER TABLE %s ALTER COLUMN %s SET NOT NULL; EXCEPTION WHEN not_null_violation THEN RAISE WARNING %L; END', scoped.ident, scoped.scope,
 				replace(format('%s has rows without a server: give each its server, then run doctor again', scoped.ident), '%', '%%'))) AS mend
@@ -145,9 +153,9 @@ var hiddenChecks = []check{
 		says: `{object} may be NULL: such a row belongs to no server, so no statement sees it, and a job that forgets the column goes unnoticed`,
 		mend: `{mend}`, instead: `Where there are such rows, give each its server first: the column stays as it is until then.`,
 	}, {
-		name: "hidden-view", severity: Leak, breach: true, stage: stageRevoke,
+		name: "hidden-view", grade: Breach, opens: true, stage: stageRevoke,
 		sql: `SELECT v.ident AS object, t.ident AS tab, CASE WHEN v.invoker THEN '-' ELSE t.ident END AS wall, (SELECT ident FROM me) AS role, string_agg(DISTINCT r.privilege, ', ') AS privileges, string_agg(DISTINCT r.holder, ', ') AS holders,
-			CASE WHEN v.relkind = 'm' THEN 'materialised view' ELSE 'view' END AS what, CASE WHEN v.invoker THEN 'risk' ELSE 'leak' END AS severity,
+			CASE WHEN v.relkind = 'm' THEN 'materialised view' ELSE 'view' END AS what, CASE WHEN v.invoker THEN 'risk' ELSE 'breach' END AS grade,
 			CASE WHEN v.relkind = 'm' THEN 'it holds a copy of every server''s rows, to which no row-level security applies'
 				WHEN v.invoker THEN 'it reads as its caller, but a view is nothing that a policy can admit'
 				ELSE 'it reads as its owner, whom row-level security does not bind, so a statement that gets past the policy could read every server''s rows' END AS why
@@ -158,13 +166,13 @@ var hiddenChecks = []check{
 		says: `{role} may {privileges} the {what} {object} over {tab}: {why}`,
 		mend: `REVOKE ALL ON {object} FROM {holders};`,
 	}, {
-		name: "hidden-statistics", severity: Risk,
+		name: "hidden-statistics", grade: Risk,
 		sql: `SELECT 'pg_catalog.' || v.relname AS object, string_agg(DISTINCT u.ident, ', ') AS tabs FROM pg_class v JOIN pg_namespace n ON n.oid = v.relnamespace AND n.nspname = 'pg_catalog', units u JOIN pg_statistic_ext x ON x.stxrelid = u.oid
 		WHERE v.relname IN ('pg_stats_ext', 'pg_stats_ext_exprs') AND pg_get_viewdef(v.oid) !~ 'pg_has_role' GROUP BY v.relname`,
 		says:    `{object} is as Postgres had it before CVE-2024-4317 was fixed, which an upgrade alone does not mend: it shows values of every server's rows of {tabs}`,
 		instead: `Run fix-CVE-2024-4317.sql, which comes with Postgres, as a superuser; or DROP STATISTICS.`,
 	}, {
-		name: "hidden-index", severity: Note, stage: stageRest,
+		name: "hidden-index", grade: Note, stage: stageRest,
 		sql: `SELECT scoped.ident AS object, scoped.scope, made.name, CASE WHEN made.name IS NULL THEN format('CREATE INDEX IF NOT EXISTS %I ON %s (%s);', left(scoped.relname, 30) || '_by_' || left(scoped."column", 29), scoped.ident, scoped.scope) END AS mend,
 			CASE WHEN made.name IS NULL THEN 'On a large table make it by itself, with CREATE INDEX CONCURRENTLY.' ELSE 'None has to be made: the one for ' || made.name || ', as above, begins with it.' END AS instead
 		FROM scoped CROSS JOIN LATERAL (SELECT min(k.name) AS name FROM (

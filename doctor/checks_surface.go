@@ -10,8 +10,8 @@ var stockLeakproof string
 // surfaceChecks are about what a statement could call beside tables.
 var surfaceChecks = []check{
 	{
-		name: "surface-definer", severity: Risk, stage: stageRevoke,
-		sql: `SELECT f.ident AS object, (SELECT ident FROM me) AS role, f.owner, CASE WHEN f.mighty THEN 'leak' ELSE 'risk' END AS severity,
+		name: "surface-definer", grade: Risk, stage: stageRevoke,
+		sql: `SELECT f.ident AS object, (SELECT ident FROM me) AS role, f.owner, CASE WHEN f.mighty THEN 'breach' ELSE 'risk' END AS grade,
 			CASE WHEN f.mighty THEN ', whom row-level security does not bind' ELSE '' END AS whom,
 			CASE WHEN f.allowed THEN '' ELSE format('REVOKE EXECUTE ON ROUTINE %s FROM %s;', f.ident, f.holders) END AS mend,
 			CASE WHEN f.allowed THEN 'A policy allows the function: read its body, or take it out of functions.allow and run doctor again.' ELSE '' END AS instead
@@ -19,9 +19,9 @@ var surfaceChecks = []check{
 		says: `{role} may execute {object}, which is SECURITY DEFINER: a statement that calls it does what its body does as {owner}{whom}`,
 		mend: `{mend}`, instead: `{instead}`,
 	}, {
-		name: "surface-through", severity: Risk, stage: stageRevoke,
+		name: "surface-through", grade: Risk, stage: stageRevoke,
 		sql: `SELECT format('%I.%I(%s)', pn.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) AS object, (SELECT ident FROM me) AS role, quote_ident(o.rolname) AS owner,
-			CASE WHEN bool_or(` + mighty + `) THEN 'leak' ELSE 'risk' END AS severity, CASE WHEN bool_or(` + mighty + `) THEN ', whom row-level security does not bind' ELSE '' END AS whom,
+			CASE WHEN bool_or(` + mighty + `) THEN 'breach' ELSE 'risk' END AS grade, CASE WHEN bool_or(` + mighty + `) THEN ', whom row-level security does not bind' ELSE '' END AS whom,
 			string_agg(DISTINCT via.what, ', ') AS what,
 			string_agg(DISTINCT format('REVOKE EXECUTE ON ROUTINE %s FROM %s;', coalesce(via.ident, p.oid::regprocedure::text), coalesce(via.holders, held.holders)), E'\n') AS mend
 		FROM (
@@ -40,13 +40,13 @@ var surfaceChecks = []check{
 		says: `{role} can run {object} through {what}, which needs no right to its schema: it is SECURITY DEFINER, so a statement that gets past the policy does what its body does as {owner}{whom}`,
 		mend: `{mend}`,
 	}, {
-		name: "surface-language", severity: Leak, stage: stageRevoke,
+		name: "surface-language", grade: Breach, stage: stageRevoke,
 		sql: `SELECT f.ident AS object, (SELECT ident FROM me) AS role, f.lanname AS language, format('REVOKE EXECUTE ON ROUTINE %s FROM %s;', f.ident, f.holders) AS mend
 		FROM ` + callable + ` WHERE NOT f.lanpltrusted AND f.lanname <> 'internal' AND NOT f.extended AND NOT f.prosecdef`,
 		says: `{role} may execute {object}, which is written in {language}: such code runs as the database server itself, reads its files and keeps what it likes from one statement to the next`,
 		mend: `{mend}`,
 	}, {
-		name: "surface-restricted", severity: Leak, stage: stageRevoke,
+		name: "surface-restricted", grade: Breach, stage: stageRevoke,
 		sql: `SELECT format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) AS object, me.ident AS role,
 			string_agg(DISTINCT CASE WHEN e.grantee = 0 THEN 'PUBLIC' ELSE me.ident END, ', ') AS holders
 		FROM me, pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND n.nspname = 'pg_catalog', aclexplode(p.proacl) e
@@ -56,7 +56,7 @@ var surfaceChecks = []check{
 		says: `{role} may execute {object}, which Postgres keeps from everybody: a statement that gets past the policy could read files, other sessions or other servers' data with it`,
 		mend: `REVOKE EXECUTE ON FUNCTION {object} FROM {holders};`,
 	}, {
-		name: "surface-extension", severity: Risk, stage: stageRevoke,
+		name: "surface-extension", grade: Risk, stage: stageRevoke,
 		sql: `SELECT f.extension AS object, (SELECT ident FROM me) AS role, danger.why,
 			string_agg(format('REVOKE EXECUTE ON ROUTINE %s FROM %s;', f.ident, f.holders), E'\n' ORDER BY f.ident) AS mend
 		FROM (VALUES ('dblink', 'open connections of its own, to this database too, in which neither the policy nor the wall holds'),
@@ -71,28 +71,28 @@ var surfaceChecks = []check{
 		says: `{role} may execute functions of the extension {object}: a statement that gets past the policy could {why}`,
 		mend: `{mend}`,
 	}, {
-		name: "surface-server", severity: Risk, stage: stageRevoke,
+		name: "surface-server", grade: Risk, stage: stageRevoke,
 		sql: `SELECT quote_ident(s.srvname) AS object, me.ident AS role, string_agg(DISTINCT CASE WHEN e.grantee = 0 THEN 'PUBLIC' ELSE me.ident END, ', ') AS holders
 		FROM me, pg_foreign_server s, aclexplode(s.srvacl) e WHERE e.grantee IN (0, me.oid) AND e.grantee <> s.srvowner GROUP BY 1, 2`,
 		says: `{role} may use the foreign server {object}: a statement that gets past the policy could make a mapping there and read what lies behind it`,
 		mend: `REVOKE USAGE ON FOREIGN SERVER {object} FROM {holders};`,
 	}, {
-		name: "surface-statements", severity: Leak, stage: stageRevoke,
+		name: "surface-statements", grade: Breach, stage: stageRevoke,
 		sql: `SELECT format('%I.%I', n.nspname, c.relname) AS object, (SELECT ident FROM me) AS role, string_agg(DISTINCT r.holder, ', ') AS holders
 		FROM rights r JOIN pg_class c ON c.oid = r.rel AND c.relkind = 'v' JOIN reached n ON n.oid = c.relnamespace
 		WHERE c.relname ~ '^pg_(stat_(statements|kcache|monitor|qual)|wait_sampling|qualstats|store_plans)' AND r.privilege = 'SELECT' AND c.relname <> 'pg_stat_statements_info' GROUP BY n.nspname, c.relname`,
 		says: `{role} may read {object}: all servers share the role, so a statement that gets past the policy reads the texts and counts of every server's statements`,
 		mend: `REVOKE ALL ON {object} FROM {holders};`,
 	}, {
-		name: "surface-leakproof", severity: Risk, breach: true, stage: stageRest,
+		name: "surface-leakproof", grade: Risk, opens: true, stage: stageRest,
 		sql: `SELECT format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) AS object,
-			CASE WHEN own.ours THEN 'risk' ELSE 'leak' END AS severity, CASE WHEN own.ours THEN '-' ELSE '' END AS wall, CASE WHEN own.ours THEN '' ELSE ', which no Postgres from 15 to 18 marks so by itself' END AS whose
+			CASE WHEN own.ours THEN 'risk' ELSE 'breach' END AS grade, CASE WHEN own.ours THEN '-' ELSE '' END AS wall, CASE WHEN own.ours THEN '' ELSE ', which no Postgres from 15 to 18 marks so by itself' END AS whose
 		FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace CROSS JOIN LATERAL (SELECT n.nspname <> 'pg_catalog' AS ours) own
 		WHERE p.proleakproof AND (own.ours OR p.proname || '(' || array_to_string(p.proargtypes::regtype[], ', ') || ')' <> ALL (string_to_array($list$` + stockLeakproof + `$list$, E'\n')))`,
 		says: `{object} is marked LEAKPROOF{whose}: Postgres lets it see other servers' rows before row-level security has dropped them, and what it raises or records tells of them`,
 		mend: `ALTER FUNCTION {object} NOT LEAKPROOF;`,
 	}, {
-		name: "surface-cast", severity: Risk, stage: stageColumn,
+		name: "surface-cast", grade: Risk, stage: stageColumn,
 		sql: `SELECT format('%s AS %s', format_type(c.castsource, NULL), format_type(c.casttarget, NULL)) AS object, string_agg(DISTINCT s.ident, ', ') AS tabs,
 			CASE c.castcontext WHEN 'e' THEN 'is the one that the wall writes' ELSE 'applies without being written' END AS how
 		FROM pg_cast c JOIN scoped s ON s.atttypid IN (c.castsource, c.casttarget)
@@ -101,7 +101,7 @@ var surfaceChecks = []check{
 		says: `the cast {object}, which somebody added, {how}: the id that {tabs} is compared with can go through its function, and become another server's`,
 		mend: `DROP CAST IF EXISTS ({object});`,
 	}, {
-		name: "surface-operator", severity: Note,
+		name: "surface-operator", grade: Note,
 		sql: `SELECT format('%I.%s(%s, %s)', n.nspname, o.oprname, CASE WHEN o.oprleft = 0 THEN 'NONE' ELSE format_type(o.oprleft, NULL) END, format_type(o.oprright, NULL)) AS object,
 			quote_ident(pg_get_userbyid(o.oprowner)) AS owner, quote_ident(n.nspname) AS schema
 		FROM pg_operator o JOIN pg_namespace n ON n.oid = o.oprnamespace JOIN pg_roles r ON r.oid = o.oprowner AND NOT r.rolsuper

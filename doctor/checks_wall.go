@@ -30,25 +30,25 @@ const ours = `LATERAL (SELECT p.*, pg_get_expr(p.polqual, p.polrelid) AS sees, p
 // wallChecks are about row-level security on the scoped tables.
 var wallChecks = []check{
 	{
-		name: "wall-missing", severity: Leak, breach: true, stage: stageWall,
+		name: "wall-missing", grade: Breach, opens: true, stage: stageWall,
 		sql: `SELECT scoped.ident AS object, scoped.ident AS wall, ` + wallSQL + ` AS mend FROM scoped, ` + leftOut + `
 		WHERE scoped.relkind <> 'f' AND NOT scoped.relrowsecurity AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = scoped.oid AND p.polname = 'tenantgate_server')`,
 		says: `{object} has no row-level security: a statement that gets past the policy could read and change every server's rows of it, and pg_stats shows values of all of them`,
 		mend: `{mend}`,
 	}, {
-		name: "wall-off", severity: Leak, breach: true, stage: stageWall,
+		name: "wall-off", grade: Breach, opens: true, stage: stageWall,
 		sql: `SELECT scoped.ident AS object, scoped.ident AS wall FROM scoped
 		WHERE scoped.relkind <> 'f' AND NOT scoped.relrowsecurity AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = scoped.oid AND p.polname = 'tenantgate_server')`,
 		says: `row-level security of {object} is switched off, though it has the wall's policy: a statement that gets past the policy could read and change every server's rows of it`,
 		mend: `ALTER TABLE {object} ENABLE ROW LEVEL SECURITY;`,
 	}, {
-		name: "wall-policy", severity: Risk, breach: true, stage: stageWall,
+		name: "wall-policy", grade: Risk, opens: true, stage: stageWall,
 		sql: `SELECT scoped.ident AS object, scoped.ident AS wall, ` + wallSQL + ` AS mend FROM scoped, ` + leftOut + `
 		WHERE scoped.relrowsecurity AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = scoped.oid AND p.polname = 'tenantgate_server')`,
 		says: `{object} has row-level security without the policy tenantgate_server: what its other policies show is the same for every server, and without any statements see nothing`,
 		mend: `{mend}`,
 	}, {
-		name: "wall-expression", severity: Leak, breach: true, stage: stageWall,
+		name: "wall-expression", grade: Breach, opens: true, stage: stageWall,
 		sql: `SELECT scoped.ident AS object, scoped.ident AS wall, ` + wallSQL + ` AS mend,
 			concat_ws(' and ', CASE WHEN ours.sees IS DISTINCT FROM ours.expected THEN 'USING ' || coalesce(ours.sees, 'nothing') END,
 				CASE WHEN ours.checks IS DISTINCT FROM ours.expected THEN 'WITH CHECK ' || coalesce(ours.checks, 'nothing') END) AS has
@@ -56,7 +56,7 @@ var wallChecks = []check{
 		says: `the policy tenantgate_server on {object} does not compare the scope column with the signed server, for it has {has}: what a statement that gets past the policy reads and writes is whatever that admits`,
 		mend: `{mend}`,
 	}, {
-		name: "wall-function", severity: Leak, breach: true, stage: stageWall,
+		name: "wall-function", grade: Breach, opens: true, stage: stageWall,
 		sql: `SELECT scoped.ident AS object, scoped.ident AS wall, ` + wallSQL + ` AS mend, string_agg(DISTINCT p.oid::regprocedure::text, ', ') AS functions
 		FROM scoped, ` + leftOut + `, ` + ours + ` JOIN pg_depend d ON d.classid = 'pg_policy'::regclass AND d.objid = ours.oid AND d.refclassid = 'pg_proc'::regclass
 			JOIN pg_proc p ON p.oid = d.refobjid
@@ -64,26 +64,26 @@ var wallChecks = []check{
 		says: `the policy tenantgate_server on {object} reads as it must, and runs {functions} beside, which somebody made: what the scope column is compared with is whatever that gives`,
 		mend: `{mend}`,
 	}, {
-		name: "wall-command", severity: Risk, breach: true, stage: stageWall,
+		name: "wall-command", grade: Risk, opens: true, stage: stageWall,
 		sql: `SELECT scoped.ident AS object, scoped.ident AS wall, ` + wallSQL + ` AS mend,
 			CASE ours.polcmd WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE' ELSE 'DELETE' END AS command
 		FROM scoped, ` + leftOut + `, ` + ours + ` WHERE ours.polcmd <> '*'`,
 		says: `the policy tenantgate_server on {object} is for {command} alone: other statements see no rows, or those that another policy shows to every server`,
 		mend: `{mend}`,
 	}, {
-		name: "wall-role", severity: Risk, breach: true, stage: stageWall,
+		name: "wall-role", grade: Risk, opens: true, stage: stageWall,
 		sql: `SELECT scoped.ident AS object, scoped.ident AS wall, scoped.role, ` + wallSQL + ` AS mend
 		FROM scoped, ` + leftOut + `, ` + ours + `, me WHERE NOT ours.polroles && ARRAY[0::oid, me.oid]`,
 		says: `the policy tenantgate_server on {object} is not for {role}: its statements see no rows, or those that another policy shows to every server`,
 		mend: `{mend}`,
 	}, {
-		name: "wall-restrictive", severity: Risk, breach: true, stage: stageWall,
+		name: "wall-restrictive", grade: Risk, opens: true, stage: stageWall,
 		sql: `SELECT scoped.ident AS object, scoped.ident AS wall, ` + wallSQL + ` AS mend
 		FROM scoped, ` + leftOut + `, ` + ours + ` WHERE NOT ours.polpermissive`,
 		says: `the policy tenantgate_server on {object} is restrictive: without a permissive one statements see no rows`,
 		mend: `{mend}`,
 	}, {
-		name: "wall-further", severity: Leak, breach: true, stage: stageWall,
+		name: "wall-further", grade: Breach, opens: true, stage: stageWall,
 		sql: `SELECT quote_ident(p.polname) || ' on ' || scoped.ident AS object, scoped.ident AS wall, scoped.role,
 			CASE WHEN others.roles IS NULL THEN format('DROP POLICY IF EXISTS %I ON %s;', p.polname, scoped.ident)
 				ELSE format('ALTER POLICY %I ON %s TO %s;', p.polname, scoped.ident, others.roles) END AS mend
@@ -95,18 +95,18 @@ var wallChecks = []check{
 		says: `the policy {object} holds for {role} too, and permissive policies add up: a statement that gets past the policy could read and change all that it admits, beside its own server's rows`,
 		mend: `{mend}`,
 	}, {
-		name: "wall-foreign", severity: Leak, breach: true,
+		name: "wall-foreign", grade: Breach, opens: true,
 		sql:     `SELECT scoped.ident AS object, scoped.ident AS wall FROM scoped WHERE scoped.relkind = 'f'`,
 		says:    `{object} is a foreign table, which can have no row-level security: a statement that gets past the policy could read every server's rows of it`,
 		instead: `No wall can stand here: set row-level security up where the rows are, for a role that only this server's user mapping uses, or close the table in the policy (access: []).`,
 	}, {
-		name: "wall-others", severity: Note, stage: stageWall,
+		name: "wall-others", grade: Note, stage: stageWall,
 		sql: `SELECT scoped.ident AS object, left_out.blind AS roles, ` + wallSQL + ` AS mend FROM scoped, ` + leftOut + `
 		WHERE scoped.relrowsecurity AND left_out.blind <> '' AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = scoped.oid AND p.polname = 'tenantgate_server')`,
 		says: `row-level security of {object} binds {roles} too, and no policy is for them: they have rights on it and see no rows`,
 		mend: `{mend}`,
 	}, {
-		name: "wall-forced", severity: Note, stage: stageWall,
+		name: "wall-forced", grade: Note, stage: stageWall,
 		sql:  `SELECT ident AS object FROM scoped WHERE relforcerowsecurity`,
 		says: `row-level security of {object} binds its owner too (FORCE): dumps as the owner fail or lack rows, and the wall does not need it`,
 		mend: `ALTER TABLE {object} NO FORCE ROW LEVEL SECURITY;`,

@@ -34,10 +34,10 @@ func wire(config *pgx.ConnConfig) []Finding {
 	const instead = "No SQL mends it: write sslmode=verify-full, and sslrootcert with the CA's file, into the URL."
 	switch {
 	case plain != "":
-		return []Finding{{Severity: Risk, Check: "server-tls", Object: plain, Instead: instead,
+		return []Finding{{Grade: Risk, Check: "server-tls", Object: plain, Instead: instead,
 			Says: "connections to " + plain + " are not sure to be encrypted: whoever is on the way reads every server's rows and can sign in as the statement role"}}
 	case unverified != "":
-		return []Finding{{Severity: Note, Check: "server-certificate", Object: unverified, Instead: instead,
+		return []Finding{{Grade: Note, Check: "server-certificate", Object: unverified, Instead: instead,
 			Says: "the certificate of " + unverified + " is not verified: whoever can stand in for it reads every server's rows"}}
 	}
 	return nil

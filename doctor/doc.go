@@ -16,16 +16,20 @@
 //	grants    what the role may do with tables and what the policies admit, held together
 //	wall      row-level security, the view and the keys of package wall
 //	hidden    what no wall can hide: keys, references, sequences, views, triggers
+//	planner   what the planner knows of all servers' values
 //	surface   functions, extensions and what else widens the reach of a statement
 //	server    the release, settings and the connection
 //
 // All queries share the relations of prelude.go, which know the role and the policies.
 //
-// # What the severities mean
+// # What the grades mean
 //
-//   - Leak: through this alone a server learns of another's rows, or changes them, by a
-//     statement that the policy admits or by one that got past it.
-//   - Risk: it gives such a statement more to work with, or takes away a wall behind it.
+//   - Breach: by this alone a statement could read or change another server's rows, be it one
+//     that the policy admits or one that got past it. Where naming a table of the policies is
+//     enough to come to it, Finding.Table is that table, and the service closes it.
+//   - Tell: it shows whether another server has a value.
+//   - Risk: it gives a statement that got past the policy more to work with, or takes away a
+//     wall behind it.
 //   - Note: nothing that is in a row leaks; something works badly or not at all, or tells
 //     how much others do, which is outside the promise.
 package doctor

@@ -48,7 +48,7 @@ func Examine(ctx context.Context, cfg Config) (*Report, error) {
 			return nil, errors.New("the two URLs lead to different databases: both must lead to the one that statements run in")
 		}
 	}
-	e := &examination{role: role, seer: seer, names: names, report: &Report{Database: role.database, Role: role.user}}
+	e := &examination{role: role, seer: seer, names: names, files: cfg.Files, report: &Report{Database: role.database, Role: role.user}}
 	for _, f := range cfg.Files {
 		e.report.Policies = append(e.report.Policies, f.Name)
 	}
@@ -62,6 +62,7 @@ func Examine(ctx context.Context, cfg Config) (*Report, error) {
 type examination struct {
 	role, seer *session
 	names      *named
+	files      []*policy.File
 	report     *Report
 }
 
@@ -75,7 +76,7 @@ func (e *examination) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	checks := slices.Concat(roleChecks, policyChecks, grantChecks, wallChecks, viewChecks, hiddenChecks, definerChecks, surfaceChecks, serverChecks)
+	checks := slices.Concat(roleChecks, policyChecks, grantChecks, wallChecks, viewChecks, hiddenChecks, definerChecks, plannerChecks, surfaceChecks, serverChecks)
 	for _, s := range []*session{e.role, e.seer} {
 		due := slices.DeleteFunc(slices.Clone(checks), func(c check) bool { return c.asRole != (s == e.role) && e.role != e.seer })
 		found, err := ask(ctx, s.tx, due, e.role.user, policies)
@@ -94,6 +95,9 @@ func (e *examination) run(ctx context.Context) error {
 	e.report.onlyAlone()
 	e.report.awaitMigration()
 	e.report.judge(e.names.scoped())
+	e.report.spare(e.names)
+	e.report.once()
+	e.report.accept(e.files, e.names)
 	e.report.sort()
 	return nil
 }

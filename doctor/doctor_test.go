@@ -55,7 +55,7 @@ func TestAskedByTheOwner(t *testing.T) {
 	c := openClinic(t)
 	url := c.patient(t)
 	c.exec(t, url, `REVOKE USAGE ON SCHEMA tenantgate_wall FROM @role; `+anyServer)
-	if got := list(c.examine(t, url).Findings); got != "leak view-lies tenantgate_wall.server\nleak view-query tenantgate_wall.server\nrisk view-select tenantgate_wall.server" {
+	if got := list(c.examine(t, url).Findings); got != "breach view-lies tenantgate_wall.server\nbreach view-query tenantgate_wall.server\nrisk view-select tenantgate_wall.server" {
 		t.Error(got)
 	}
 	r, err := Examine(t.Context(), Config{URL: pgtest.As(t, url, c.names.Replace("@role"), "secret"), Files: files(t, shop)})
@@ -131,12 +131,12 @@ functions: {allow: [public.other]}
 // Ensure each check has a fault that gives it.
 func TestEveryCheckIsHeld(t *testing.T) {
 	var wanted strings.Builder
-	for _, faults := range [][]fault{roleFaults, policyFaults, grantFaults, wallFaults, hiddenFaults, definerFaults, surfaceFaults} {
+	for _, faults := range [][]fault{roleFaults, policyFaults, grantFaults, wallFaults, hiddenFaults, definerFaults, plannerFaults, surfaceFaults} {
 		for _, f := range faults {
 			wanted.WriteString(f.want + "\n")
 		}
 	}
-	for _, c := range slices.Concat(roleChecks, policyChecks, grantChecks, wallChecks, viewChecks, hiddenChecks, definerChecks, surfaceChecks) {
+	for _, c := range slices.Concat(roleChecks, policyChecks, grantChecks, wallChecks, viewChecks, hiddenChecks, definerChecks, plannerChecks, surfaceChecks) {
 		if !strings.Contains(wanted.String(), " "+c.name+" ") {
 			t.Errorf("no fault gives %s", c.name)
 		}
@@ -180,7 +180,7 @@ func TestOwnerForStatementRole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := c.names.Replace("leak role-owner public.items\nleak role-owner public.orders"); list(r.Findings) != want || r.Stands() {
+	if want := c.names.Replace("breach role-owner public.items\nbreach role-owner public.orders"); list(r.Findings) != want || r.Stands() {
 		t.Errorf("%s", list(r.Findings))
 	}
 	if err := c.try(owner, r.Script()); err == nil || !strings.Contains(err.Error(), "took this role for the one that statements run as") {
@@ -193,7 +193,7 @@ func TestOwnerForStatementRole(t *testing.T) {
 
 // Ensure no name of an object ends a comment of the script or a line of it.
 func TestScriptComments(t *testing.T) {
-	r := &Report{Database: "d\nDROP", Findings: []Finding{{Severity: Leak, Check: "x", Object: "a\nDROP TABLE t;\r\n", Says: "s\n\u2028t", Instead: "i\nj"}, {Severity: Leak, Check: "y", Says: "what follows\nDROP", Instead: "to mind\nDROP", SQL: "SELECT 1;"}}}
+	r := &Report{Database: "d\nDROP", Findings: []Finding{{Grade: Breach, Check: "x", Object: "a\nDROP TABLE t;\r\n", Says: "s\n\u2028t", Instead: "i\nj"}, {Grade: Breach, Check: "y", Says: "what follows\nDROP", Instead: "to mind\nDROP", SQL: "SELECT 1;"}}}
 	if want := "\n-- y: what follows DROP\n-- to mind DROP\nSELECT 1;\n"; !strings.Contains(r.Script(), want) {
 		t.Errorf("no %q in %s", want, r.Script())
 	}

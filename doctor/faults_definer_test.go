@@ -1,14 +1,16 @@
 package doctor
 
+import "strings"
+
 // pry makes a function that runs as its owner and that the role may not call by itself.
 const pry = `CREATE FUNCTION pry(text) RETURNS bool IMMUTABLE LANGUAGE sql SECURITY DEFINER AS 'SELECT true'; REVOKE ALL ON FUNCTION pry(text) FROM PUBLIC; GRANT EXECUTE ON FUNCTION pry(text) TO @owner`
 
 var definerFaults = []fault{
-	{name: "a rule", sql: `CREATE RULE copy AS ON DELETE TO items DO ALSO DELETE FROM unnamed`, want: "leak hidden-rule copy on public.items"},
+	{name: "a rule", sql: `CREATE RULE copy AS ON DELETE TO items DO ALSO DELETE FROM unnamed`, want: "breach hidden-rule copy on public.items"},
 	{name: "a trigger", sql: `CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER tell BEFORE INSERT ON items EXECUTE FUNCTION tell()`, want: "risk hidden-definer public.tell()", left: "hidden-definer"},
 	{name: "a harmless trigger", sql: `CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER touch BEFORE INSERT ON items EXECUTE FUNCTION touch()`},
 	{name: "a default", sql: `CREATE FUNCTION newest() RETURNS text LANGUAGE sql SECURITY DEFINER AS 'SELECT 1::text'; REVOKE ALL ON FUNCTION newest() FROM PUBLIC; ALTER TABLE items ALTER name SET DEFAULT newest()`, want: "risk hidden-definer public.newest()", left: "hidden-definer"},
-	{name: "a rule on a shared table", sql: `CREATE RULE copy AS ON INSERT TO countries DO ALSO DELETE FROM unnamed`, want: "leak hidden-rule copy on public.countries", left: "hidden-rule"},
+	{name: "a rule on a shared table", sql: `CREATE RULE copy AS ON INSERT TO countries DO ALSO DELETE FROM unnamed`, want: "risk hidden-rule copy on public.countries", left: "hidden-rule"},
 	{name: "a trigger on a shared table", sql: `CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER tell BEFORE INSERT ON countries EXECUTE FUNCTION tell()`, want: "risk hidden-definer public.tell()", left: "hidden-definer"},
 	{name: "a check on a part of a shared table", sql: pry + `; CREATE TABLE part (CHECK (pry(code))) INHERITS (countries)`, want: "risk hidden-definer public.pry(text)", left: "hidden-definer"},
 	{name: "a domain's default", sql: pry + `; CREATE DOMAIN word AS text DEFAULT pry('')::text; ALTER TABLE items ALTER name TYPE word`, want: "risk hidden-definer public.pry(text)", left: "hidden-definer"},
@@ -19,4 +21,36 @@ var definerFaults = []fault{
 	{name: "a trigger's condition", sql: pry + `; CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER touch BEFORE INSERT ON items FOR EACH ROW WHEN (pry(NEW.name)) EXECUTE FUNCTION touch()`, want: "risk hidden-definer public.pry(text)", left: "hidden-definer"},
 	{name: "a function that calls one", sql: pry + `; CREATE FUNCTION outward(text) RETURNS bool IMMUTABLE BEGIN ATOMIC SELECT pry($1); END; ALTER TABLE items ADD CONSTRAINT fair CHECK (outward(name))`, want: "risk hidden-definer public.pry(text)", left: "hidden-definer"},
 	{name: "an operator of one", sql: pry + `; CREATE OPERATOR @@@ (RIGHTARG = text, FUNCTION = pry); ALTER TABLE items ADD CONSTRAINT fair CHECK (@@@ name)`, want: "risk hidden-definer public.pry(text)", left: "hidden-definer"},
+	{name: "a rule that a statement can't come to", sql: `CREATE TABLE part () INHERITS (items); CREATE RULE copy AS ON DELETE TO part DO ALSO DELETE FROM unnamed`, want: "risk hidden-rule copy on public.part"},
+	{name: "a rule that does nothing", sql: `CREATE RULE never AS ON DELETE TO items DO INSTEAD NOTHING`, want: "risk hidden-rule never on public.items"},
+	{name: "a rule behind a reference", sql: `CREATE TABLE log (server_id text, id text, FOREIGN KEY (server_id, id) REFERENCES orders ON DELETE CASCADE); CREATE RULE copy AS ON DELETE TO log DO ALSO DELETE FROM unnamed`,
+		want: "breach hidden-rule copy on public.log\nrisk hidden-foreign-into log_server_id_id_fkey on public.log", at: "public.orders", left: "hidden-rule\nhidden-foreign-into"},
+	{name: "a caller's trigger", sql: unwalled + reads("touch", "UPDATE items SET name = 'x' WHERE order_id = NEW.id") + trigger("orders", "touch"), want: "breach wall-missing public.items\nbreach hidden-function public.touch()", open: "public.items", at: "public.orders", left: "", mend: true},
+	{name: "a caller's trigger behind the wall", sql: reads("touch", "UPDATE items SET name = 'x' WHERE order_id = NEW.id") + trigger("orders", "touch")},
+	{name: "a caller's trigger that names no table of ours", sql: unwalled + reads("touch", "INSERT INTO unnamed VALUES (1)") + trigger("orders", "touch"), want: "breach wall-missing public.items", open: "public.items"},
+	{name: "a caller's trigger whose SQL nobody knows", sql: unwalled + reads("touch", "EXECUTE format('UP' || 'DATE %I SET name = 1', 'it' || 'ems')") + trigger("countries", "touch"), want: "breach wall-missing public.items", open: "public.items"},
+	{name: "one that a statement comes to", sql: unwalled + reads("touch", "EXECUTE format('UP' || 'DATE %I SET name = 1', 'it' || 'ems')") + trigger("orders", "touch"), want: "breach wall-missing public.items\nbreach hidden-function public.touch()", open: "public.items", at: "public.orders"},
+	{name: "one that calls a function", sql: unwalled + reads("Deep", "UPDATE \"items\" SET name = 'x'") + reads("touch", "PERFORM \"Deep\"()") + trigger("orders", "touch"), want: "breach wall-missing public.items\nbreach hidden-function public.\"Deep\"()", open: "public.items", at: "public.orders"},
+	{name: "one that reads a view", sql: "CREATE VIEW every AS SELECT * FROM items; " + reads("touch", "NEW.total := (SELECT count(*) FROM every)") + trigger("orders", "touch"), want: "breach hidden-function public.touch()", at: "public.orders", left: "hidden-function"},
+	{name: "a definer's trigger that names a table", sql: reads("touch", "NEW.total := (SELECT count(*) FROM items)") + "ALTER FUNCTION touch() SECURITY DEFINER; " + trigger("orders", "touch"), want: "breach hidden-definer public.touch()", at: "public.orders", left: "hidden-definer"},
+	{name: "a default whose function calls a definer", sql: `CREATE FUNCTION most() RETURNS text LANGUAGE sql SECURITY DEFINER AS 'SELECT max(id) FROM public.orders'; REVOKE ALL ON FUNCTION most() FROM PUBLIC; CREATE FUNCTION newest() RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN most(); END'; ALTER TABLE items ALTER name SET DEFAULT newest()`,
+		want: "breach hidden-definer public.most()", at: "public.items", left: "hidden-definer"},
+	{name: "a trigger that fires as the owner", sql: reads("touch", "UPDATE items SET name = 'x'") + "CREATE TABLE log (server_id text, id text, FOREIGN KEY (server_id, id) REFERENCES orders ON DELETE CASCADE); " + strings.Replace(trigger("log", "touch"), "INSERT OR UPDATE", "DELETE", 1),
+		want: "breach hidden-function public.touch()\nrisk hidden-foreign-into log_server_id_id_fkey on public.log", says: "runs as an owner", at: "public.orders", left: "hidden-function\nhidden-foreign-into"},
+	{name: "a body that leaves its search_path", sql: reads("touch", "PERFORM set_config('search_path', 'public', false)") + trigger("orders", "touch"), want: "breach hidden-setting public.touch()", at: "public.orders", left: "hidden-setting"},
+	{name: "a body that sets it", sql: reads("touch", "SET search_path TO public") + trigger("orders", "touch"), want: "breach hidden-setting public.touch()", at: "public.orders", left: "hidden-setting"},
+	{name: "bodies that set it for the transaction", sql: reads("touch", "PERFORM set_config('search_path', 'public', true); PERFORM set_config('app.user', NEW.id, true)") + trigger("orders", "touch") + reads("local", "SET LOCAL search_path TO public") + trigger("items", "local")},
+	{name: "a body that leaves another setting", sql: reads("touch", "PERFORM set_config('app.user', NEW.id, false)") + trigger("orders", "touch")},
+}
+
+// unwalled takes the wall of a table away.
+const unwalled = `DROP POLICY tenantgate_server ON items; ALTER TABLE items DISABLE ROW LEVEL SECURITY; `
+
+// reads makes a trigger function of the caller's rights, and trigger a trigger of one.
+func reads(name, body string) string {
+	return `CREATE FUNCTION "` + name + `"() RETURNS trigger LANGUAGE plpgsql AS $_$BEGIN ` + body + `; RETURN NEW; END$_$; `
+}
+
+func trigger(table, function string) string {
+	return `CREATE TRIGGER fires BEFORE INSERT OR UPDATE ON ` + table + ` FOR EACH ROW EXECUTE FUNCTION "` + function + `"(); `
 }

@@ -7,36 +7,37 @@ import (
 	"strings"
 )
 
-// Severity says how bad a finding is. The zero value is none: it sorts before all others,
+// Grade says how bad a finding is. The zero value is none: it sorts before all others,
 // so that one which was forgotten is seen.
-type Severity int
+type Grade int
 
-// The severities, the worst first. The package comment says what they mean.
+// The grades, the worst first. The package comment says what they mean.
 const (
-	Leak Severity = iota + 1
+	Breach Grade = iota + 1
+	Tell
 	Risk
 	Note
 )
 
-var severities = map[Severity]string{Leak: "leak", Risk: "risk", Note: "note"}
+var grades = map[Grade]string{Breach: "breach", Tell: "tell", Risk: "risk", Note: "note"}
 
 // String gives the word for it.
-func (s Severity) String() string { return severities[s] }
+func (s Grade) String() string { return grades[s] }
 
 // MarshalText gives the word for it.
-func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (s Grade) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads the word.
-func (s *Severity) UnmarshalText(word []byte) error {
-	if *s = severity(string(word), 0); *s == 0 {
-		return fmt.Errorf("%q is no severity", word)
+func (s *Grade) UnmarshalText(word []byte) error {
+	if *s = grade(string(word), 0); *s == 0 {
+		return fmt.Errorf("%q is no grade", word)
 	}
 	return nil
 }
 
-// severity is the one that a word stands for; otherwise for another word or none.
-func severity(word string, otherwise Severity) Severity {
-	for s, w := range severities {
+// grade is the one that a word stands for; otherwise for another word or none.
+func grade(word string, otherwise Grade) Grade {
+	for s, w := range grades {
 		if w == word {
 			return s
 		}
@@ -46,18 +47,23 @@ func severity(word string, otherwise Severity) Severity {
 
 // Finding is one fault of a database.
 type Finding struct {
-	Severity Severity `json:"severity"`
-	Check    string   `json:"check"`             // the check's name, such as hidden-unique; stable
-	Object   string   `json:"object"`            // what it is about, quoted as SQL needs it
-	Says     string   `json:"says"`              // one sentence: the fault and what follows from it
-	SQL      string   `json:"sql,omitempty"`     // mends it; whole statements, safe to run again
-	Instead  string   `json:"instead,omitempty"` // what to do where no SQL mends it, or what to mind
-	Stops    bool     `json:"stops,omitempty"`   // the service does not start while this is so, whatever --rls says
+	Grade   Grade  `json:"grade"`
+	Check   string `json:"check"`             // the check's name, such as hidden-unique; stable
+	Object  string `json:"object"`            // what it is about, quoted as SQL needs it
+	Says    string `json:"says"`              // one sentence: the fault and what follows from it
+	SQL     string `json:"sql,omitempty"`     // mends it; whole statements, safe to run again
+	Instead string `json:"instead,omitempty"` // what to do where no SQL mends it, or what to mind
+	Stops   bool   `json:"stops,omitempty"`   // the service does not start while this is so, whatever --rls says
 
-	stage int    // where in the script SQL belongs
-	table string // the scoped table whose wall it breaches; "" with breach: all of them
-	wall  bool   // with such a finding the wall does not stand
-	alone bool   // beside such a finding no other counts
+	// Table is the table of the policies by naming which a statement comes to it: while it is
+	// served, a breach closes it. "" where only a statement that gets past the policy does.
+	Table string `json:"table,omitempty"`
+
+	needs []uint32 // with row-level security behind all of these tables it is no fault
+	stage int      // where in the script SQL belongs
+	table string   // the scoped table whose wall does not stand then; "" with wall: all of them
+	wall  bool     // with such a finding the wall does not stand
+	alone bool     // beside such a finding no other counts
 }
 
 // Report is what an examination found.
@@ -74,9 +80,9 @@ type Report struct {
 // Stands tells whether the wall stands for every scoped table.
 func (r *Report) Stands() bool { return len(r.Open) == 0 && len(r.Walled) > 0 }
 
-// Sound tells whether there is neither a leak nor a risk.
+// Sound tells whether there is no breach, tell or risk.
 func (r *Report) Sound() bool {
-	return !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Severity != Note })
+	return !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Grade != Note })
 }
 
 // Stopping are the findings with which the service does not start, whatever --rls says.
@@ -102,13 +108,26 @@ func (r *Report) onlyAlone() {
 	}
 }
 
-func (r *Report) sort() {
-	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Severity, b.Severity), rank(a)-rank(b), strings.Compare(a.Check, b.Check), strings.Compare(a.Object, b.Object))
+// once leaves of what is found of an object for several tables the breaches alone, or one.
+func (r *Report) once() {
+	type found struct{ check, object string }
+	seen := map[found]bool{}
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Compare(a.Grade, b.Grade) })
+	r.Findings = slices.DeleteFunc(r.Findings, func(f Finding) bool {
+		key := found{f.Check, f.Object}
+		again := seen[key]
+		seen[key] = true
+		return again && f.Grade != Breach
 	})
 }
 
-// rank puts what breaches the wall before the rest of its severity.
+func (r *Report) sort() {
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Grade, b.Grade), rank(a)-rank(b), strings.Compare(a.Check, b.Check), strings.Compare(a.Object, b.Object))
+	})
+}
+
+// rank puts what opens the wall before the rest of its grade.
 func rank(f Finding) int {
 	if f.wall {
 		return 0
@@ -133,4 +152,20 @@ func (r *Report) judge(scoped []string) {
 			r.Walled = append(r.Walled, table)
 		}
 	}
+}
+
+// spare drops what is no fault where row-level security stands.
+func (r *Report) spare(n *named) {
+	var walled []uint32
+	for _, t := range n.Tables {
+		if slices.Contains(r.Walled, t.ident) {
+			walled = append(walled, t.oid)
+		}
+	}
+	r.Findings = slices.DeleteFunc(r.Findings, func(f Finding) bool { return bound(f.needs, walled) })
+}
+
+// bound tells whether row-level security stands behind all tables that a finding needs it of.
+func bound(needs, walled []uint32) bool {
+	return len(needs) > 0 && !slices.ContainsFunc(needs, func(oid uint32) bool { return !slices.Contains(walled, oid) })
 }

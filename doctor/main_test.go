@@ -52,7 +52,7 @@ const sound = `
 	ALTER TABLE public.items ENABLE ROW LEVEL SECURITY;
 	CREATE POLICY tenantgate_server ON public.orders TO @role USING (@expression) WITH CHECK (@expression);
 	CREATE POLICY tenantgate_server ON public.items TO @role USING (@expression) WITH CHECK (@expression);
-	CREATE POLICY reports ON public.orders FOR SELECT TO @other USING (true);`
+	CREATE POLICY reports ON public.orders FOR SELECT TO @other USING (true);` + hush
 
 // schemaSQL makes the schema, the table of keys without a key, and the view of package
 // wall: the same that the migration makes.
@@ -157,7 +157,7 @@ func (c *clinic) examine(t *testing.T, url string, sources ...string) *Report {
 func list(findings []Finding) string {
 	var lines []string
 	for _, f := range findings {
-		lines = append(lines, f.Severity.String()+" "+f.Check+" "+f.Object)
+		lines = append(lines, f.Grade.String()+" "+f.Check+" "+f.Object)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -24,8 +24,10 @@ type table struct {
 	Shared     []string      `json:"shared"`     // policies that declare the table not scoped
 	Expression string        `json:"expression"` // what the wall's policy compares
 	Textual    string        `json:"textual"`    // what it would compare were the scope column text
+	Custom     bool          `json:"custom"`     // every policy that scopes it lets the planner see values
 
-	ident string // the name as SQL writes it; "" if there is no such table
+	ident string // the name as SQL writes it; "" if there is no such table, or no column that it is scoped by
+	oid   uint32 // with ident
 }
 
 // function is one outside pg_catalog that a policy allows.
@@ -84,6 +86,7 @@ func (n *named) add(f *policy.File, section policy.TableSection) {
 		t.Shared = append(t.Shared, f.Name)
 	}
 	if section.Scoped {
+		t.Custom = f.Planner == policy.Custom && (t.Custom || !t.Scoped)
 		t.Scoped, t.Column = true, section.Column
 		t.Scopes = joined(t.Scopes, section.Column)
 	}

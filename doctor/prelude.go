@@ -27,13 +27,25 @@ type relation struct{ name, sql string }
 //	         which gives what its caller signed
 //	named    the tables of the policies that exist, with what is right for them:
 //	         regrant are the statements that give the role just what the policies admit
-//	family   these, and their partitions and inheritance children
-//	behind   what may run with a statement on one of these, as far as dependencies tell:
-//	         the object id of the catalog class, and what of the table brings it in
+//	family   these (root, listed), their partitions and inheritance children, and the tables to
+//	         which foreign keys carry a DELETE or UPDATE on: events are the statements that come
+//	         to it, as in pg_trigger.tgtype; aimed, that they name it, as a rule wants it; owned,
+//	         that what fires runs as the table's owner, as the action of a reference does
+//	behind   what may run with a statement on one of these, as far as dependencies and the
+//	         names in bodies tell: the object id of the catalog class, what of the table brings
+//	         it in, whether statements that the policies admit reach it, and whether it runs as
+//	         an owner
 //	scoped   those of named whose rows belong to servers, with their scope column
 //	units    these, and their partitions and inheritance children
 //	above    what these are partitions or children of, at whatever remove: it serves their rows
 //	over     views and materialised views that read units or what is above, through others too
+//	known    the columns of which the planner has statistics, as far as whoever asks may see them
+//	kin      what shows rows of a scoped table (wall) by a name: units, above and over; needs is
+//	         the table whose row-level security holds there, if any does
+//	code     the functions of behind that are not Postgres' own; dim, that nobody can tell what
+//	         it names
+//	readers  these with the scoped tables that they name (tabs), and needs: the oids of those
+//	         whose row-level security keeps the servers apart there, [] where none does
 //	rights   what me, or PUBLIC (0), may do with a relation (attnum 0) or a column
 //	reached  schemas that me may use, those of the system too: what somebody put there has an
 //	         oid that is not below firstOwn
@@ -43,7 +55,7 @@ type relation struct{ name, sql string }
 // roles goes with the membership, which is a finding of its own. A superuser's rights are
 // those too, since that it is one is the finding.
 var relations = []relation{
-	{"given", `SELECT $1::text AS role, $2::jsonb AS policies`},
+	{"given", `SELECT coalesce(nullif($1::text, ''), current_user::text) AS role, $2::jsonb AS policies`},
 	{"me", `  SELECT r.*, quote_ident(r.rolname) AS ident FROM pg_roles r JOIN given ON r.rolname = given.role`},
 	{"mine", `SELECT r.oid FROM pg_roles r, me WHERE r.oid = me.oid OR NOT me.rolsuper AND pg_has_role(me.oid, r.oid, 'MEMBER')`},
 	{"judge", `SELECT c.* FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'tenantgate_wall' AND c.relname = 'server' AND c.relkind = 'v'`},
@@ -57,7 +69,7 @@ var relations = []relation{
   SELECT r.ev_class, p.ident FROM peeks p JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = p.oid
     AND d.classid = 'pg_rewrite'::regclass JOIN pg_rewrite r ON r.oid = d.objid AND r.ev_class <> p.oid`},
 	{"told", `  SELECT t.* FROM given, jsonb_to_recordset(given.policies -> 'tables')
-    AS t(schema text, name text, scoped bool, "column" text, scopes text[], ruled text[], access text[], hidden text[], locked text[], shared text[], expression text, textual text)`},
+    AS t(schema text, name text, scoped bool, "column" text, scopes text[], ruled text[], access text[], hidden text[], locked text[], shared text[], expression text, textual text, custom bool)`},
 	{"allowed", `  SELECT f.* FROM given, jsonb_to_recordset(given.policies -> 'functions') AS f(schema text, name text)`},
 	{"rights", `  SELECT r.*, CASE WHEN r.grantee = 0 THEN 'PUBLIC' ELSE me.ident END AS holder FROM me, (
     SELECT c.oid AS rel, 0 AS attnum, e.grantee, e.privilege_type AS privilege, e.is_grantable
@@ -93,23 +105,33 @@ var relations = []relation{
       string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FILTER (WHERE a.attname <> ALL (shaped.locked) AND a.attgenerated = '') AS writable
     FROM pg_attribute a WHERE a.attrelid = shaped.oid AND a.attnum > 0 AND NOT a.attisdropped
   ) cols`},
-	{"family", `  SELECT oid, ident FROM named
+	{"family", `  SELECT oid AS root, ident AS listed, oid, ident, CASE WHEN inserts THEN 4 ELSE 0 END | CASE WHEN deletes THEN 8 ELSE 0 END | CASE WHEN updates THEN 16 ELSE 0 END AS events,
+    true AS aimed, false AS owned FROM named
   UNION
-  SELECT c.oid, format('%I.%I', n.nspname, c.relname) FROM family f JOIN pg_inherits i ON i.inhparent = f.oid JOIN pg_class c ON c.oid = i.inhrelid
-  JOIN pg_namespace n ON n.oid = c.relnamespace`},
-	{"behind", `  SELECT f.ident, b.what, b.class::oid, b.id FROM family f JOIN LATERAL (
-    SELECT 'pg_trigger'::regclass AS class, t.oid AS id, 'the trigger ' || quote_ident(t.tgname) AS what FROM pg_trigger t WHERE t.tgrelid = f.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D'
-    UNION ALL SELECT 'pg_attrdef'::regclass, d.oid, CASE a.attgenerated WHEN '' THEN 'a default' ELSE 'the generated column ' || quote_ident(a.attname) END
+  SELECT f.root, f.listed, next.oid, format('%I.%I', n.nspname, c.relname), next.events, next.aimed, f.owned OR next.owned FROM family f JOIN LATERAL (
+    SELECT i.inhrelid AS oid, f.events, false AS aimed, false AS owned FROM pg_inherits i WHERE i.inhparent = f.oid
+    UNION ALL SELECT con.conrelid, ` + cascade("f.events") + `, true, true FROM pg_constraint con WHERE con.confrelid = f.oid AND con.contype = 'f' AND ` + cascade("f.events") + ` <> 0
+  ) next ON true JOIN pg_class c ON c.oid = next.oid JOIN pg_namespace n ON n.oid = c.relnamespace`},
+	{"behind", `  SELECT f.root, f.listed, b.what || ' of ' || f.ident AS what, b.class::oid, b.id, b.reached, b.owned FROM family f JOIN LATERAL (
+    SELECT 'pg_trigger'::regclass AS class, t.oid AS id, 'the trigger ' || quote_ident(t.tgname) AS what, t.tgtype & f.events <> 0 AS reached, f.owned AND t.tgtype & 2 <> 0 AS owned
+    FROM pg_trigger t WHERE t.tgrelid = f.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D'
+    UNION ALL SELECT 'pg_attrdef'::regclass, d.oid, CASE a.attgenerated WHEN '' THEN 'a default' ELSE 'the generated column ' || quote_ident(a.attname) END,
+      f.events & 4 <> 0 OR f.events & 16 <> 0 AND (a.attgenerated <> '' OR f.aimed AND NOT f.owned) OR a.attgenerated = 'v', f.owned
     FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum WHERE d.adrelid = f.oid
-    UNION ALL SELECT 'pg_constraint'::regclass, k.oid, 'the constraint ' || quote_ident(k.conname) FROM pg_constraint k WHERE k.conrelid = f.oid
-    UNION ALL SELECT 'pg_class'::regclass, c.oid, 'the index ' || quote_ident(c.relname) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = f.oid
-    UNION ALL SELECT 'pg_type'::regclass, a.atttypid, 'the type ' || format_type(a.atttypid, NULL) FROM pg_attribute a WHERE a.attrelid = f.oid AND a.attnum > 0 AND NOT a.attisdropped
+    UNION ALL SELECT 'pg_constraint'::regclass, k.oid, 'the constraint ' || quote_ident(k.conname), f.events & 20 <> 0, f.owned FROM pg_constraint k WHERE k.conrelid = f.oid
+    UNION ALL SELECT 'pg_class'::regclass, c.oid, 'the index ' || quote_ident(c.relname), f.events & 20 <> 0, f.owned FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = f.oid
+    UNION ALL SELECT 'pg_type'::regclass, a.atttypid, 'the type ' || format_type(a.atttypid, NULL), true, f.owned FROM pg_attribute a
+    WHERE a.attrelid = f.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.atttypid >= ` + firstOwn + `
   ) b ON true
   UNION
-  SELECT b.ident, b.what, e.class, e.id FROM behind b JOIN LATERAL (
-    SELECT d.refclassid AS class, d.refobjid AS id FROM pg_depend d
+  SELECT b.root, b.listed, b.what, e.class, e.id, b.reached, b.owned OR e.owned FROM behind b JOIN LATERAL (
+    SELECT d.refclassid AS class, d.refobjid AS id, EXISTS (SELECT FROM pg_proc p WHERE b.class = 'pg_proc'::regclass AND p.oid = b.id AND p.prosecdef) AS owned FROM pg_depend d
     WHERE d.classid = b.class AND d.objid = b.id AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass)
-    UNION ALL SELECT 'pg_constraint'::regclass, k.oid FROM pg_constraint k WHERE b.class = 'pg_type'::regclass AND k.contypid = b.id
+    UNION ALL SELECT 'pg_constraint'::regclass, k.oid, false FROM pg_constraint k WHERE b.class = 'pg_type'::regclass AND k.contypid = b.id
+    UNION ALL SELECT 'pg_proc'::regclass, g.oid, p.prosecdef FROM pg_proc p CROSS JOIN LATERAL (
+        SELECT DISTINCT word::name FROM regexp_split_to_table(p.prosrc || ' ' || lower(p.prosrc), '[^[:alnum:]_$]+') word WHERE word <> '') said
+      JOIN pg_proc g ON g.proname = said.word AND g.oid >= ` + firstOwn + ` AND g.oid <> p.oid
+    WHERE b.class = 'pg_proc'::regclass AND p.oid = b.id AND p.oid >= ` + firstOwn + `
   ) e ON true`},
 	{"scoped", `  SELECT shaped.*, me.ident AS role, a.attnum, a.atttypid, a.attcollation, a.attnotnull, quote_ident(a.attname) AS scope
   FROM me, shaped JOIN pg_attribute a ON a.attrelid = shaped.oid AND a.attname = shaped."column" AND a.attnum > 0 AND NOT a.attisdropped
@@ -128,6 +150,30 @@ var relations = []relation{
   UNION
   SELECT r.ev_class, o.root FROM over o JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = o.oid
     AND d.classid = 'pg_rewrite'::regclass JOIN pg_rewrite r ON r.oid = d.objid AND r.ev_class <> o.oid`},
+	{"known", `SELECT schemaname, tablename, attname FROM pg_stats`},
+	{"kin", `  SELECT k.oid, k.wall, k.needs, c.relname AS name FROM (
+    SELECT u.oid, u.wall, s.oid AS needs FROM units u LEFT JOIN scoped s ON s.oid = u.oid
+    UNION ALL SELECT above.oid, above.wall, NULL FROM above WHERE above.oid NOT IN (SELECT oid FROM units)
+    UNION ALL SELECT o.oid, t.ident, CASE WHEN ` + asCaller + ` THEN t.oid END FROM over o JOIN scoped t ON t.oid = o.root JOIN pg_class c ON c.oid = o.oid
+  ) k JOIN pg_class c ON c.oid = k.oid`},
+	{"code", `  SELECT b.root, b.listed, p.oid, format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) AS ident, p.prosecdef, lower(p.prosrc) AS body,
+    lower(p.prosrc) ~ '\m(execute|dblink\w*|\w+_to_xml\w*|ts_stat|spi_\w+)\M' OR p.prolang IN (SELECT oid FROM pg_language WHERE lanname IN ('c', 'internal')) AND NOT EXISTS (
+      SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e') AS dim,
+    bool_or(b.reached) AS reached, bool_or(b.owned) OR p.prosecdef AS owned, string_agg(DISTINCT b.what, ', ') AS what
+  FROM behind b JOIN pg_proc p ON b.class = 'pg_proc'::regclass AND p.oid = b.id AND p.oid >= ` + firstOwn + ` JOIN pg_namespace n ON n.oid = p.pronamespace
+  GROUP BY b.root, b.listed, p.oid, n.nspname`},
+	{"readers", `  SELECT code.*, touched.tabs, CASE WHEN code.owned OR touched.naked THEN '[]' ELSE touched.needs END AS needs FROM code CROSS JOIN LATERAL (
+    SELECT string_agg(DISTINCT kin.wall, ', ') AS tabs, bool_or(kin.needs IS NULL) AS naked, to_json(array_agg(DISTINCT kin.needs::int8))::text AS needs FROM kin
+    WHERE code.dim AND kin.needs IS NOT NULL OR EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = code.oid AND d.refclassid = 'pg_class'::regclass AND d.refobjid = kin.oid)
+      OR strpos(code.body, lower(kin.name)) > 0 AND (lower(kin.name) !~ '^[a-z0-9_]+$' OR code.body ~ ('\m' || lower(kin.name) || '\M'))
+  ) touched`},
+}
+
+// cascade gives the events that a foreign key con makes on its own table of those on the one
+// that it points at. SET DEFAULT runs defaults, as an INSERT does.
+func cascade(events string) string {
+	return `(CASE WHEN ` + events + ` & 8 <> 0 THEN CASE con.confdeltype WHEN 'c' THEN 8 WHEN 'n' THEN 16 WHEN 'd' THEN 20 ELSE 0 END ELSE 0 END
+      | CASE WHEN ` + events + ` & 16 <> 0 THEN CASE con.confupdtype WHEN 'c' THEN 16 WHEN 'n' THEN 16 WHEN 'd' THEN 20 ELSE 0 END ELSE 0 END)`
 }
 
 // with puts the relations that a query names, and those that they name, before it: that

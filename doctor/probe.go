@@ -41,10 +41,10 @@ func probe(ctx context.Context, tx pgx.Tx) (findings []Finding, asked bool, err 
 		case err != nil:
 			return nil, false, err
 		case state != "":
-			return []Finding{{Severity: Risk, Check: "view-fails", Object: wall.Server, wall: true, Instead: migrateAgain,
+			return []Finding{{Grade: Risk, Check: "view-fails", Object: wall.Server, wall: true, Instead: migrateAgain,
 				Says: wall.Server + " fails with SQLSTATE " + state + " where nothing was signed, and should have no row: so may statements"}}, true, nil
 		case gave:
-			return []Finding{{Severity: Leak, Check: "view-lies", Object: wall.Server, wall: true, Instead: migrateAgain,
+			return []Finding{{Grade: Breach, Check: "view-lies", Object: wall.Server, wall: true, Instead: migrateAgain,
 				Says: wall.Server + " names a server that nobody signed for: a statement that reaches set_config could become any server"}}, true, nil
 		}
 	}
@@ -87,7 +87,7 @@ func countKeys(ctx context.Context, tx pgx.Tx) (findings []Finding, looked bool,
 	if keys > 0 {
 		return nil, true, nil
 	}
-	return []Finding{{Severity: Risk, Check: "keys-none", Object: wall.Keys, wall: true,
+	return []Finding{{Grade: Risk, Check: "keys-none", Object: wall.Keys, wall: true,
 		Says:    wall.Keys + " holds no key: no signature can be right, so statements see no rows",
 		Instead: `Run "tenantgate migrate": it makes the keys and gives them to the service. They are not printed here.`}}, true, nil
 }

@@ -60,7 +60,7 @@ var holes = []hole{
 // release judges a release by its number, such as 150018 for 15.18.
 func release(number int) []Finding {
 	major, minor := number/10000, number%10000
-	f := Finding{Severity: Risk, Object: fmt.Sprintf("PostgreSQL %d.%d", major, minor), stage: stageRest}
+	f := Finding{Grade: Risk, Object: fmt.Sprintf("PostgreSQL %d.%d", major, minor), stage: stageRest}
 	switch {
 	case major < oldestMajor:
 		f.Check, f.Says = "release-old", fmt.Sprintf("%s gets no fixes any more: every hole that is found stays open to a statement that gets past the policy", f.Object)

@@ -15,7 +15,7 @@ func TestServerSettings(t *testing.T) {
 	url := c.patient(t)
 	for _, s := range []struct{ name, value, want string }{
 		{"transform_null_equals", "on", "risk server-setting transform_null_equals = on"},
-		{"lo_compat_privileges", "on", "leak server-setting lo_compat_privileges = on"},
+		{"lo_compat_privileges", "on", "breach server-setting lo_compat_privileges = on"},
 		{"standard_conforming_strings", "off", "risk server-setting standard_conforming_strings = off"},
 		{"session_preload_libraries", "auto_explain", "note server-preload session_preload_libraries = auto_explain"},
 	} {

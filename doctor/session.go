@@ -81,22 +81,27 @@ func (s *session) scopeTypes(ctx context.Context, n *named) (map[policy.TableNam
 		return nil, err
 	}
 	var text []byte
-	const query = `SELECT coalesce(json_agg(json_build_object('table', scoped.schema, 'name', scoped.name, 'ident', scoped.ident, 'schema', n.nspname, 'type', t.typname)), '[]')::text
-		FROM scoped JOIN pg_type t ON t.oid = scoped.atttypid JOIN pg_namespace n ON n.oid = t.typnamespace`
+	const query = `SELECT coalesce(json_agg(json_build_object('table', named.schema, 'name', named.name, 'ident', named.ident, 'oid', named.oid::int8, 'schema', n.nspname, 'type', t.typname)), '[]')::text
+		FROM named LEFT JOIN scoped ON scoped.oid = named.oid LEFT JOIN pg_type t ON t.oid = scoped.atttypid LEFT JOIN pg_namespace n ON n.oid = t.typnamespace`
 	err = s.tx.QueryRow(ctx, with(query)+query, s.user, policies).Scan(&text)
 	if err != nil {
 		return nil, fmt.Errorf("reading the scope columns: %w", err)
 	}
-	var rows []struct{ Table, Name, Ident, Schema, Type string }
+	var rows []struct {
+		Table, Name, Ident, Schema, Type string
+		OID                              uint32
+	}
 	if err := json.Unmarshal(text, &rows); err != nil {
 		return nil, fmt.Errorf("reading the scope columns: %w", err)
 	}
 	types := map[policy.TableName]policy.Type{}
 	for _, r := range rows {
-		types[policy.TableName{Schema: r.Table, Name: r.Name}] = policy.Type{Schema: r.Schema, Name: r.Type}
+		if r.Type != "" {
+			types[policy.TableName{Schema: r.Table, Name: r.Name}] = policy.Type{Schema: r.Schema, Name: r.Type}
+		}
 		for _, t := range n.Tables {
-			if t.Schema == r.Table && t.Name == r.Name {
-				t.ident = r.Ident
+			if t.Schema == r.Table && t.Name == r.Name && (r.Type != "" || !t.Scoped) {
+				t.ident, t.oid = r.Ident, r.OID
 			}
 		}
 	}

@@ -6,23 +6,32 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// ClientStates reads how many Postgres clients are connected, by state. It is called at each
-// scrape and must not block.
+// ClientStates reads how many clients are connected, by state. It is called at each scrape
+// and must not block.
 type ClientStates func() map[string]int
 
-// clients holds what is counted about the clients of Postgres' protocol.
+// clients holds what is counted about connections of clients.
 type clients struct {
-	connections bounded[prometheus.Counter]
-	states      *states
+	connections bounded[prometheus.Counter]          // of Postgres clients
+	evicted     bounded[bounded[prometheus.Counter]] // by front end and authenticated
+	ended       bounded[prometheus.Counter]          // transactions of Postgres clients
+	postgres    *states
+	http        *states
 }
 
 func newClients(f factory, known Known) clients {
-	s := &states{known: known.ClientStates, desc: prometheus.NewDesc(prometheus.BuildFQName(namespace, "", "pg_clients"),
-		"Postgres clients connected now, by state: starting (not authenticated yet), idle, active (a statement runs), transaction (silent, with a transaction open, which holds a database connection from its first statement on). Many in transaction are an application that does other work between BEGIN and COMMIT.",
-		[]string{"state"}, nil)}
-	f.registry.MustRegister(s)
+	postgres := newStates(f, "pg_clients", known.ClientStates,
+		"Postgres clients connected now, by state: starting (not authenticated yet), idle, active (a statement runs), transaction (silent, with a transaction open, which holds a database connection from its first statement on). Many in transaction are an application that does other work between BEGIN and COMMIT.")
+	http := newStates(f, "http_connections", known.HTTPStates,
+		"HTTP connections open now, by state: starting (no request with valid credentials has come yet), idle (between requests), active (a request is served, or its answer taken). Many in starting are health checks or browsers, or somebody who opens connections and completes no request: those make room for others when places run short.")
 	return clients{
-		states: s,
+		postgres: postgres, http: http,
+		evicted: f.pairs("connections_evicted_total",
+			"Connections that were closed to make room for others, by front end and whether they had authenticated. They go when --max-conns or --pg-max-clients is reached, or --max-unauthenticated-per-ip by their address. A rise in no is somebody who opens connections and does not log in, or too low a limit; a rise in yes is more connections kept open than --max-conns.",
+			label{"frontend", known.Frontends}, label{"authenticated", []string{"yes", "no"}}),
+		ended: f.counters("pg_transactions_ended_total",
+			"Transactions of Postgres clients that were rolled back, and their clients disconnected, for their age: timeout beyond --pg-transaction-timeout; contended beyond --pg-contended-timeout, while others waited for a database connection who held fewer. A rise is an application that keeps transactions open.",
+			label{"reason", []string{"timeout", "contended"}}),
 		connections: f.counters("pg_connections_total",
 			"Postgres clients that connected, by how that ended: ok, the error code that they got, cancel for the short connections that cancel a statement, protocol for what left or was no Postgres client before it had logged in: a probe of the port, or a client that insists on TLS where that is off. A rise in unauthorized is a wrong key or somebody guessing.",
 			label{"outcome", known.Connections}),
@@ -32,15 +41,36 @@ func newClients(f factory, known Known) clients {
 // Connection counts a Postgres client that came, by how its start-up ended.
 func (m *Metrics) Connection(outcome string) { m.clients.connections.of(outcome).Inc() }
 
+// Evicted counts a connection that was closed to make room for another.
+func (m *Metrics) Evicted(frontend string, authenticated bool) {
+	word := "no"
+	if authenticated {
+		word = "yes"
+	}
+	m.clients.evicted.of(frontend).of(word).Inc()
+}
+
+// WatchHTTP does for the http_connections gauges what WatchClients does for pg_clients.
+func (m *Metrics) WatchHTTP(read ClientStates) { m.clients.http.read.Store(&read) }
+
+// TransactionEnded counts a transaction that was ended for its age.
+func (m *Metrics) TransactionEnded(why string) { m.clients.ended.of(why).Inc() }
+
 // WatchClients makes the pg_clients gauges show what read tells. Until it is called they are
 // absent; a later call takes the place of an earlier one.
-func (m *Metrics) WatchClients(read ClientStates) { m.clients.states.read.Store(&read) }
+func (m *Metrics) WatchClients(read ClientStates) { m.clients.postgres.read.Store(&read) }
 
 // states collects the gauges from one reading.
 type states struct {
 	read  atomic.Pointer[ClientStates]
 	known []string
 	desc  *prometheus.Desc
+}
+
+func newStates(f factory, name string, known []string, help string) *states {
+	s := &states{known: known, desc: prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, []string{"state"}, nil)}
+	f.registry.MustRegister(s)
+	return s
 }
 
 // Describe implements prometheus.Collector.

@@ -13,6 +13,7 @@ type gate struct {
 	stages     bounded[prometheus.Observer]
 	statements bounded[bounded[prometheus.Counter]] // by kind, then outcome
 	overridden prometheus.Counter
+	short      bounded[bounded[prometheus.Counter]] // by what, then whose
 }
 
 // endpoint is what is counted for one endpoint.
@@ -33,6 +34,9 @@ func newGate(f factory, known Known) gate {
 		statements: f.pairs("statements_total",
 			"Statements that the policy approved and that were handed to the pool for Postgres, once each however often they were tried, by kind and outcome: ok, the error code that the caller got, or client_closed.",
 			label{"kind", known.Kinds}, label{"outcome", known.Outcomes}),
+		short: f.pairs("short_total",
+			"Refusals because a server or project has its share of what all share, by what (parsing: places in which texts are checked; requests: the rate of statements, and statements at once; clients: connected Postgres clients) and whose share that is: server, project (--project-share, --project-budget), or all where everything is in use. Connections to the database are in upstream_errors_total. A project here is one whose servers together want more than the others leave.",
+			label{"what", []string{"parsing", "requests", "clients"}}, label{"whose", []string{"server", "project", "all"}}),
 		overridden: f.counter("server_id_overridden_total",
 			"Values that callers gave for a scope column and that were not the server's own id: each that was replaced by the authenticated server's id, and one for each statement refused with foreign_server_id. Nothing leaked; a steady rate means that a client gives no id, mixes up its servers, or tries another's."),
 	}
@@ -81,6 +85,9 @@ func (m *Metrics) Stage(stage string, seconds float64) {
 func (m *Metrics) Statement(kind, outcome string) {
 	m.gate.statements.of(kind).of(outcome).Inc()
 }
+
+// Short counts what was refused because a share of something is in use.
+func (m *Metrics) Short(what, whose string) { m.gate.short.of(what).of(whose).Inc() }
 
 // Overridden counts n values for a scope column that were another server's, replaced or
 // refused; n below 1 counts nothing.

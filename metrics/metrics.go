@@ -29,7 +29,10 @@ type Known struct {
 	Stages       []string // auth, policy, pool_wait, upstream, encode
 	Connections  []string // how the start-up of a Postgres client ended
 	ClientStates []string // of Postgres clients
+	HTTPStates   []string // of HTTP connections
+	Findings     []string // of tables, by their names
 	ErrorClasses []string // why a statement or a connection failed, e.g. connect, timeout
+	Replaced     []string // why a connection was replaced, e.g. time_zones
 }
 
 // Metrics is every metric of one process. Its methods are safe for concurrent use,
@@ -60,7 +63,7 @@ func New(build Build, known Known) *Metrics {
 		gate:     newGate(f, known),
 		caches:   newCaches(f),
 		upstream: newUpstream(f, known),
-		policies: newPolicies(f),
+		policies: newPolicies(f, known),
 		clients:  newClients(f, known),
 	}
 }

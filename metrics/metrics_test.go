@@ -25,7 +25,7 @@ func newMetrics() *metrics.Metrics {
 		Kinds:       []string{"select", "insert"},
 		Outcomes:    []string{"ok", "failed"},
 		Stages:      []string{"auth", "policy", "upstream"},
-		Connections: []string{"ok", "unauthorized"}, ClientStates: []string{"idle", "active"}, ErrorClasses: []string{"connect"},
+		Connections: []string{"ok", "unauthorized"}, ClientStates: []string{"idle", "active"}, HTTPStates: []string{"idle", "starting"}, ErrorClasses: []string{"connect"}, Replaced: []string{"time_zones"}, Findings: []string{"rule", "key"},
 	})
 }
 
@@ -66,12 +66,16 @@ func record(m *metrics.Metrics) {
 	m.CredentialCache("miss")
 	m.SchemaRefresh("changed")
 	m.UpstreamError("connect")
+	m.ConnectionReplaced("time_zones")
 	m.StatementParsed()
 	m.PolicyInfo("default", "ab12")
 	m.ScopedTables(3, 1)
-	m.WatchPool(func() (idle, acquired, limit, waiting int) { return 3, 4, 16, 1 })
+	m.FoundTables(map[string]int{"rule": 2}, map[string]int{"key": 1, "unheard": 4})
+	m.WatchPool(func() (idle, acquired, limit, waiting, abandoned int) { return 3, 4, 16, 1, 2 })
 	m.Connection("ok")
 	m.WatchClients(func() map[string]int { return map[string]int{"idle": 5} })
+	m.WatchHTTP(func() map[string]int { return map[string]int{"idle": 6} })
+	m.Evicted("rest", false)
 }
 
 func TestEveryEventIsCounted(t *testing.T) {
@@ -81,6 +85,10 @@ func TestEveryEventIsCounted(t *testing.T) {
 		`tenantgate_pg_connections_total{outcome="ok"} 1`,
 		`tenantgate_pg_clients{state="active"} 0`,
 		`tenantgate_pg_clients{state="idle"} 5`,
+		`tenantgate_http_connections{state="idle"} 6`,
+		`tenantgate_http_connections{state="starting"} 0`,
+		`tenantgate_connections_evicted_total{authenticated="no",frontend="rest"} 1`,
+		`tenantgate_connections_evicted_total{authenticated="yes",frontend="rest"} 0`,
 		`tenantgate_requests_total{code="ok",endpoint="query"} 1`,
 		`tenantgate_request_duration_seconds_count{endpoint="query"} 1`,
 		`tenantgate_request_duration_seconds_bucket{endpoint="query",le="0.0025"} 0`,
@@ -98,13 +106,18 @@ func TestEveryEventIsCounted(t *testing.T) {
 		`tenantgate_schema_refreshes_total{result="changed"} 1`,
 		`tenantgate_upstream_errors_total{class="connect"} 1`,
 		`tenantgate_upstream_statements_parsed_total 1`,
+		`tenantgate_upstream_replaced_total{reason="time_zones"} 1`,
 		`tenantgate_upstream_pool_idle 3`,
 		`tenantgate_upstream_pool_acquired 4`,
 		`tenantgate_upstream_pool_max 16`,
 		`tenantgate_upstream_pool_waiting 1`,
+		`tenantgate_upstream_abandoned 2`,
 		`tenantgate_policy_info{name="default",sha256="ab12"} 1`,
 		`tenantgate_scoped_tables{walled="true"} 3`,
 		`tenantgate_scoped_tables{walled="false"} 1`,
+		`tenantgate_tables_closed{finding="rule"} 2`,
+		`tenantgate_tables_closed{finding="key"} 0`,
+		`tenantgate_tables_telling{finding="key"} 1`,
 	)
 }
 
@@ -324,12 +337,12 @@ func TestTooManyScrapesAtOnceAreRefused(t *testing.T) {
 	m := newMetrics()
 	entered, leave := make(chan struct{}), make(chan struct{})
 	var inside atomic.Int64
-	m.WatchPool(func() (idle, acquired, limit, waiting int) {
+	m.WatchPool(func() (idle, acquired, limit, waiting, abandoned int) {
 		if inside.Add(1) <= 4 {
 			entered <- struct{}{}
 			<-leave
 		}
-		return 0, 0, 0, 0
+		return 0, 0, 0, 0, 0
 	})
 	handler := m.Handler()
 	get := func() int {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,6 +34,8 @@ type OpsConfig struct {
 	// Ready tells why requests can't be served, or nil. It must return when its context
 	// ends, two seconds at the latest; its error is shown to whoever asks /readyz.
 	Ready func(context.Context) error
+	// Beside gives lines that /readyz has below "ready": what is amiss while requests are served.
+	Beside func() []string
 	// Log gets a line when the readiness changes and when a connection misbehaves.
 	Log *slog.Logger
 }
@@ -123,7 +126,7 @@ func (o *Ops) routes(ctx context.Context) http.Handler {
 			answer(w, http.StatusServiceUnavailable, "not ready: "+err.Error())
 			return
 		}
-		answer(w, http.StatusOK, "ready")
+		answer(w, http.StatusOK, strings.Join(append([]string{"ready"}, o.config.Beside()...), "\n"))
 	})
 	return mux
 }

@@ -40,7 +40,7 @@ func startOps(t *testing.T, ready func(context.Context) error) *opsTest {
 	}
 	o := &opsTest{addr: listener.Addr().String(), log: new(strings.Builder), stopped: make(chan error, 1)}
 	o.Ops = metrics.NewOps(metrics.OpsConfig{
-		Listener: listener, Metrics: newMetrics().Handler(), Ready: ready,
+		Listener: listener, Metrics: newMetrics().Handler(), Ready: ready, Beside: beside,
 		Log: slog.New(slog.NewTextHandler(o.log, nil)),
 	})
 	o.client = &http.Client{
@@ -53,6 +53,8 @@ func startOps(t *testing.T, ready func(context.Context) error) *opsTest {
 	t.Cleanup(o.stop)
 	return o
 }
+
+func beside() []string { return nil }
 
 func always(err error) func(context.Context) error {
 	return func(context.Context) error { return err }
@@ -229,7 +231,7 @@ func TestRunTellsWhenTheListenerFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	listener.Close()
-	o := metrics.NewOps(metrics.OpsConfig{Listener: listener, Metrics: http.NotFoundHandler(), Ready: always(nil), Log: slog.New(slog.DiscardHandler)})
+	o := metrics.NewOps(metrics.OpsConfig{Listener: listener, Metrics: http.NotFoundHandler(), Ready: always(nil), Beside: beside, Log: slog.New(slog.DiscardHandler)})
 	if err := o.Run(t.Context()); !errors.Is(err, net.ErrClosed) || !strings.HasPrefix(err.Error(), "serving the operations address: ") {
 		t.Errorf("got %v", err)
 	}

@@ -7,14 +7,15 @@ import (
 )
 
 // PoolState reads a connection pool: connections idle and acquired now, the most it
-// may hold, and requests waiting for one. It is called at each scrape and must not block.
-type PoolState func() (idle, acquired, limit, waiting int)
+// may hold, requests waiting for one, and backends that go on after their connection was given up. It is called at each scrape and must not block.
+type PoolState func() (idle, acquired, limit, waiting, abandoned int)
 
 // upstream holds what is counted about the database behind tenantgate.
 type upstream struct {
-	errors bounded[prometheus.Counter]
-	parsed prometheus.Counter
-	pool   *pool
+	errors   bounded[prometheus.Counter]
+	replaced bounded[prometheus.Counter]
+	parsed   prometheus.Counter
+	pool     *pool
 }
 
 func newUpstream(f factory, known Known) upstream {
@@ -23,15 +24,21 @@ func newUpstream(f factory, known Known) upstream {
 	return upstream{
 		pool: p,
 		parsed: f.counter("upstream_statements_parsed_total",
-			"Statements that Postgres parsed and planned anew, because their connection had not kept them prepared. It rises after a start, as each connection meets each text. If it goes on rising nearly as fast as statements_total, the application uses more texts at a time than --prepared-statements keeps."),
+			"Statements that Postgres parsed and planned anew, because their connection had not kept them prepared. A text is kept from the second time on that it is asked for. So it rises after a start, as each connection meets each text. If it goes on rising nearly as fast as statements_total, the application uses more texts at a time than --prepared-statements keeps."),
 		errors: f.counters("upstream_errors_total",
-			"Statements and connections that failed, by class. connect, network, shutdown and read_only mean that the database could not be used; pool_wait that no connection became free in time. statement, timeout, cancelled and too_large are about one statement; internal is a defect.",
+			"Statements and connections that failed, by class. connect, network, shutdown and read_only mean that the database could not be used; pool_wait that no connection became free in time; server_share and project_share that one server, or one project, held as many as it may (--project-share). statement, timeout, cancelled and too_large are about one statement; internal is a defect.",
 			label{"class", known.ErrorClasses}),
+		replaced: f.counters("upstream_replaced_total",
+			"Database connections closed at the end of a transaction, for what their backend may keep, by reason. time_zones: statements made up time zones; record_types: rows of many forms; large_plan: a plan of more than 4 MB; settings: a function of the database's set something for the session. A connection costs some milliseconds: where one of the first three goes on rising, some application's texts are unusual, or somebody tries how much memory Postgres has.",
+			label{"reason", known.Replaced}),
 	}
 }
 
 // UpstreamError counts one failed statement or connection.
 func (m *Metrics) UpstreamError(class string) { m.upstream.errors.of(class).Inc() }
+
+// ConnectionReplaced counts one connection that was closed for what its backend may keep.
+func (m *Metrics) ConnectionReplaced(reason string) { m.upstream.replaced.of(reason).Inc() }
 
 // StatementParsed counts one statement that its connection had not kept prepared.
 func (m *Metrics) StatementParsed() { m.upstream.parsed.Inc() }
@@ -42,8 +49,8 @@ func (m *Metrics) WatchPool(read PoolState) { m.upstream.pool.read.Store(&read) 
 
 // pool collects the four gauges from one reading, so that they belong together.
 type pool struct {
-	read                           atomic.Pointer[PoolState]
-	idle, acquired, limit, waiting *prometheus.Desc
+	read                                      atomic.Pointer[PoolState]
+	idle, acquired, limit, waiting, abandoned *prometheus.Desc
 }
 
 func newPool() *pool {
@@ -53,8 +60,10 @@ func newPool() *pool {
 	return &pool{
 		idle:     desc("idle", "Database connections open and unused."),
 		acquired: desc("acquired", "Database connections running a statement."),
-		limit:    desc("max", "Database connections that the pool may open. acquired at this value with waiting above 0 means that requests queue; waiting alone, that one server holds its three quarters."),
+		limit:    desc("max", "Database connections that the pool may open. acquired at this value with waiting above 0 means that requests queue; waiting alone, that one server or project holds its share."),
 		waiting:  desc("waiting", "Requests waiting for a database connection now."),
+		abandoned: prometheus.NewDesc(prometheus.BuildFQName(namespace, "upstream", "abandoned"),
+			"Database backends that go on with a statement although its time is up and its connection was given up: Postgres can't cancel some functions, such as normalize and strpos of long texts. Each holds a connection of its server's share until it ends. Where it stays above 0, pg_stat_activity tells the statements.", nil, nil),
 	}
 }
 
@@ -64,6 +73,7 @@ func (p *pool) Describe(out chan<- *prometheus.Desc) {
 	out <- p.acquired
 	out <- p.limit
 	out <- p.waiting
+	out <- p.abandoned
 }
 
 // Collect implements prometheus.Collector.
@@ -72,11 +82,12 @@ func (p *pool) Collect(out chan<- prometheus.Metric) {
 	if read == nil {
 		return
 	}
-	idle, acquired, limit, waiting := (*read)()
+	idle, acquired, limit, waiting, abandoned := (*read)()
 	out <- gauge(p.idle, idle)
 	out <- gauge(p.acquired, acquired)
 	out <- gauge(p.limit, limit)
 	out <- gauge(p.waiting, waiting)
+	out <- gauge(p.abandoned, abandoned)
 }
 
 func gauge(desc *prometheus.Desc, value int) prometheus.Metric {

@@ -25,6 +25,7 @@ const (
 	typesFile     = "sets/builtin-types.txt"
 	operatorsFile = "sets/builtin-operators.txt"
 	leakproofFile = "sets/builtin-leakproof.txt"
+	extensionFile = "sets/extensions.txt"
 )
 
 // Named gives the text of a shipped policy; false when there is none of that name. The
@@ -46,7 +47,7 @@ func Sets() map[string][]string {
 	sets := map[string][]string{}
 	for _, name := range list("sets", setSuffix) {
 		switch path := setFolder + name + setSuffix; path {
-		case typesFile, operatorsFile, leakproofFile:
+		case typesFile, operatorsFile, leakproofFile, extensionFile:
 		default:
 			sets["@"+name] = lines(path)
 		}
@@ -64,6 +65,12 @@ func Types() []string {
 // all overloads of a name are meant.
 func Operators() []string {
 	return lines(operatorsFile)
+}
+
+// Extensions gives the extensions whose functions and operators that bear names of pg_catalog's
+// compute on their operands alone, sorted.
+func Extensions() []string {
+	return lines(extensionFile)
 }
 
 // Leakproof gives the operators of pg_catalog that tell nothing of their operands but by

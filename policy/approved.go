@@ -21,11 +21,14 @@ type Approved struct {
 	fleeting  bool
 	zones     bool
 	durations bool // it writes intervals
+	planned   int  // bytes: PlanBytes
+	records   int  // bytes: RecordBytes
 	key       string
 	literals  []sqltree.LiteralParam // that parameters carry
 	hides     bool                   // values are hidden from the planner
 	tableless bool                   // it names no table
 	inline    bool                   // what the parameters carry is put into the text: it can take none
+	counts    sqltree.Places         // of parameters that are the number of a LIMIT or an OFFSET
 
 	query *Approved                   // that a command holds, where its types must be known
 	given map[uint32]sqltree.TypeName // types outside pg_catalog that they may be
@@ -100,6 +103,15 @@ func (a Arg) SpellsZone() bool {
 	return (a.Kind == String || a.Kind == Array || a.Kind == Object) && sqltree.SpellsZone(a.Text)
 }
 
+// PlanBytes is about how many bytes a backend of Postgres' takes for the statement's plan, and
+// hardly ever too few, while it keeps it; to make it takes some five times as much. Partitions
+// of a table are not counted.
+func (a *Approved) PlanBytes() int { return a.planned }
+
+// RecordBytes is about how many bytes the types of rows take that the statement makes, other
+// than those of tables: a backend that has run it keeps them until its end, once for each text.
+func (a *Approved) RecordBytes() int { return a.records }
+
 // Size is about how many bytes it keeps in memory, and hardly ever too few: a placeholder
 // costs its places in both texts.
 func (a *Approved) Size() int {
@@ -114,6 +126,16 @@ type Bound struct {
 	args       []Arg // the caller's own
 	overridden int
 	filled     sqltree.Filled // the text, where values stand in it
+}
+
+// Key tells the text with its declared types from every other: a connection may have it
+// prepared under that. Statements of one Approved have one description, and may have several
+// keys.
+func (b Bound) Key() string {
+	if b.filled.Text == "" {
+		return b.approved.Key()
+	}
+	return b.filled.Text + "\x00" + b.approved.declared.Key()
 }
 
 // Param is the value of one parameter of the final text.
@@ -141,7 +163,7 @@ func (b Bound) Server() string { return b.server }
 // SQL is the text to send, with parameters $1 to $n; n is NumParams(). It is empty before
 // WithTypes where that is needed.
 func (b Bound) SQL() string {
-	if b.approved.inline || b.approved.query != nil {
+	if b.filled.Text != "" || b.approved.inline || b.approved.query != nil {
 		return b.filled.Text
 	}
 	return b.approved.sql

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tenantgate/tenantgate/policy/sqltree"
 )
@@ -153,7 +154,23 @@ func (a *Approved) Bind(server string, args []Arg) (Bound, *Reason) {
 		}
 		return b.filledWith(fillings)
 	}
+	if a.query != nil {
+		return b, nil // WithTypes fills it
+	}
+	b.filled = a.counts.Fill(func(number int) (string, bool) { return b.count(number - 1) })
 	return b, nil
+}
+
+// count gives the number that a parameter of LIMIT or OFFSET carries, if the planner may have it
+// as a constant. One that is negative or too large is Postgres' to refuse.
+func (b Bound) count(param int) (string, bool) {
+	v := b.Param(param).Value
+	text := v.Text
+	if v.Kind == Binary {
+		text, _ = integerText(v.Text)
+	}
+	digits := 0 < len(text) && len(text) < 10 && strings.Trim(text, "0123456789") == ""
+	return text, digits && (v.Kind == Number || v.Kind == String || v.Kind == Binary)
 }
 
 // checkCount compares the number of args with that of the placeholders. UPDATE and

@@ -1,6 +1,10 @@
 package policy
 
-import "github.com/tenantgate/tenantgate/policy/sqltree"
+import (
+	"slices"
+
+	"github.com/tenantgate/tenantgate/policy/sqltree"
+)
 
 // Postgres plans the query of a DECLARE with the values of its parameters, whatever
 // plan_cache_mode is, and COPY takes no parameters at all. So that the planner does not see what a
@@ -25,6 +29,10 @@ func (b Bound) WithTypes(types []uint32) (Bound, *Reason) {
 	for i, slot := range a.plan.slots {
 		fillings[i] = a.serverFilling(b.server)
 		if slot == serverSlot {
+			continue
+		}
+		if text, ok := b.count(i); ok && slices.Contains(a.counts.Numbers(), i+1) {
+			fillings[i] = sqltree.Filling{Constant: true, Value: text}
 			continue
 		}
 		name, ok := a.typeName(types[i])

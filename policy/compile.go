@@ -14,6 +14,8 @@ type Sets struct {
 	Types     []string
 	Operators []string
 	Leakproof []Operator
+	// Extensions are those whose functions and operators compute on their operands alone.
+	Extensions []string
 }
 
 // Operator is an operator of pg_catalog by its name and its operands' types, as in pg_type;
@@ -27,10 +29,12 @@ type Policy struct {
 	catalog   *sqltree.Catalog
 	kinds     sqltree.Access
 	access    map[*sqltree.Table]sqltree.Access
+	closed    map[*sqltree.Table]*Finding // tables that no statement may name, and why
 	functions map[sqltree.TypeName]bool
 	types     map[sqltree.TypeName]bool
 	given     map[uint32]sqltree.TypeName // types outside pg_catalog that parameters may be given
 	operators map[string]bool
+	namesakes map[string]string // functions and operators that are refused where they are not qualified, and why
 	limits    Limits
 }
 
@@ -56,7 +60,7 @@ func Compile(f *File, s Schema, sets Sets) (*Policy, error) {
 	}
 	p := &Policy{
 		file: f, kinds: accessOf(f.Statement.Kinds), limits: f.Limits.WithDefaults(),
-		access: map[*sqltree.Table]sqltree.Access{}, functions: map[sqltree.TypeName]bool{}, types: map[sqltree.TypeName]bool{},
+		access: map[*sqltree.Table]sqltree.Access{}, closed: map[*sqltree.Table]*Finding{}, functions: map[sqltree.TypeName]bool{}, types: map[sqltree.TypeName]bool{},
 		given: map[uint32]sqltree.TypeName{}, operators: map[string]bool{},
 	}
 	for _, name := range sets.Operators {
@@ -64,17 +68,31 @@ func Compile(f *File, s Schema, sets Sets) (*Policy, error) {
 	}
 	tables := make([]*sqltree.Table, 0, len(f.Tables))
 	for _, section := range f.Tables {
-		t, err := f.table(section, s)
+		t, findings, err := f.table(section, s)
 		if err != nil {
 			return nil, err
 		}
 		tables = append(tables, t)
+		p.closed[t] = section.closing(findings)
 		p.access[t] = accessOf(section.Access)
 	}
+	others, refused, err := namesakes(s, allowed, sets.Extensions)
+	if err != nil {
+		return nil, err
+	}
+	p.namesakes = refused
 	complexity := sqltree.Complexity{MaxNodes: f.Statement.MaxNodes, MaxDepth: f.Statement.MaxDepth}
-	p.catalog = sqltree.NewCatalog(tables, p.allowFunctions(allowed), p.allowTypes(s.Types, sets.Types), operators(sets.Leakproof), complexity)
+	p.catalog = sqltree.NewCatalog(tables, p.allowFunctions(allowed), p.allowTypes(s.Types, sets.Types), operators(sets.Leakproof), complexity).With(others, bareTables(s.Bare))
 	p.allowGiven(s.Given)
 	return p, nil
+}
+
+func bareTables(list []TableName) []sqltree.TypeName {
+	out := make([]sqltree.TypeName, len(list))
+	for i, t := range list {
+		out[i] = sqltree.TypeName(t)
+	}
+	return out
 }
 
 func operators(list []Operator) []sqltree.OperatorName {
@@ -133,24 +151,27 @@ func (p *Policy) allowGiven(list []GivenType) {
 }
 
 // unfit tells why a scope column does not keep the servers apart; "" where it does.
-func unfit(section TableSection, t Table) string {
+func unfit(section TableSection, t Table, namesakes []Namesake) string {
 	for _, c := range t.Columns {
+		i := slices.IndexFunc(namesakes, func(n Namesake) bool { return n.standsIn(Type{Schema: c.TypeSchema, Name: c.TypeName}) })
 		switch {
 		case !section.Scoped || c.Name != section.Column:
 		case c.Loose:
 			return "its collation is not deterministic, so that the ids of two servers can be equal"
 		case !bindable(sqltree.TypeName{Schema: c.TypeSchema, Name: c.TypeName}):
 			return "its type is " + c.TypeName + "; use text, varchar, char, uuid, an integer or citext"
+		case i >= 0:
+			return "it would be compared by " + namesakes[i].Text
 		}
 	}
 	return ""
 }
 
-// table joins what the file and the schema say of one table.
-func (f *File) table(section TableSection, s Schema) (*sqltree.Table, error) {
+// table joins what the file and the schema say of one table, and gives what was found of it.
+func (f *File) table(section TableSection, s Schema) (*sqltree.Table, []Finding, error) {
 	i := slices.IndexFunc(s.Tables, func(t Table) bool { return t.Schema == section.Schema && t.Name == section.Name })
 	if i < 0 {
-		return nil, f.Mistake(section.At, "the database has no table %s.%s", section.Schema, section.Name)
+		return nil, nil, f.Mistake(section.At, "the database has no table %s.%s", section.Schema, section.Name)
 	}
 	found := s.Tables[i]
 	t := &sqltree.Table{Schema: found.Schema, Name: found.Name, Keys: found.Keys, OID: found.OID, Walled: found.Walled}
@@ -165,20 +186,23 @@ func (f *File) table(section TableSection, s Schema) (*sqltree.Table, error) {
 		})
 		if section.Scoped && c.Name == section.Column {
 			t.Scope, t.ScopeType = c.Name, sqltree.TypeName{Schema: c.TypeSchema, Name: c.TypeName}
+			if c.TypeSchema != builtinSchema { // citext, to which two servers' ids may be one
+				t.ScopeType = sqltree.TypeName{Schema: builtinSchema, Name: "text"}
+			}
 		}
 	}
 	if section.Scoped && t.Scope == "" {
-		return nil, f.Mistake(section.At, "table %s.%s has no column %s to scope it by", section.Schema, section.Name, section.Column)
+		return nil, nil, f.Mistake(section.At, "table %s.%s has no column %s to scope it by", section.Schema, section.Name, section.Column)
 	}
-	if problem := unfit(section, found); problem != "" {
-		return nil, f.Mistake(section.At, "column %s of table %s.%s can't be a scope column: %s", t.Scope, section.Schema, section.Name, problem)
+	if problem := unfit(section, found, s.Namesakes); problem != "" {
+		return nil, nil, f.Mistake(section.At, "column %s of table %s.%s can't be a scope column: %s", t.Scope, section.Schema, section.Name, problem)
 	}
 	for _, rule := range section.Columns {
 		k := slices.IndexFunc(t.Columns, func(c sqltree.Column) bool { return c.Name == rule.Name })
 		if k < 0 {
-			return nil, f.Mistake(rule.At, "table %s.%s has no column %s", section.Schema, section.Name, rule.Name)
+			return nil, nil, f.Mistake(rule.At, "table %s.%s has no column %s", section.Schema, section.Name, rule.Name)
 		}
 		t.Columns[k].NoRead, t.Columns[k].NoWrite = t.Columns[k].NoRead || !rule.Read, !rule.Write
 	}
-	return t, nil
+	return t, found.Findings, nil
 }

@@ -71,6 +71,7 @@ type TableSection struct {
 	Column  string       // the scope column of a scoped table: its own or the section's; else ""
 	Access  []Kind       // what statements may do with it; none: listed, but closed
 	Columns []ColumnRule // in the file's order; a column that is not here may be read and written
+	Accept  []Acceptance // findings that it is served in spite of
 	At      Position     // of the table's name
 }
 

@@ -38,6 +38,7 @@ func (r *reader) table(n ast.Node, t *TableSection) error {
 		},
 		"access":  func(n ast.Node) error { return r.kinds(n, "access", &t.Access) },
 		"columns": func(n ast.Node) error { return r.columns(n, &t.Columns) },
+		"accept":  func(n ast.Node) error { return r.accept(n, &t.Accept) },
 	}, "scoped")
 	switch {
 	case err != nil:

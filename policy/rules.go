@@ -51,6 +51,10 @@ func (p *Policy) checkTables(f *sqltree.Facts) *sqltree.Fault {
 			return &sqltree.Fault{Code: TableNotAllowed, Message: "table " + use.Name + " is not available", Offset: use.Offset,
 				Hint: p.catalog.Listed()}
 		}
+		if found := p.closed[use.Table]; found != nil {
+			return &sqltree.Fault{Code: TableNotAllowed, Message: "table " + use.Name + " is closed: " + found.Name, Offset: use.Offset,
+				Hint: "by it a statement could reach other servers' rows; an operator can mend it as tenantgate doctor says, or accept it in the policy"}
+		}
 		if use.Access&^have != 0 {
 			return &sqltree.Fault{Code: TableNotAllowed, Message: "the policy does not allow " + named(use.Access&^have) + " on table " + use.Name,
 				Offset: use.Offset, Hint: "it allows " + named(have)}
@@ -65,6 +69,9 @@ func (p *Policy) checkFunctions(f *sqltree.Facts) *sqltree.Fault {
 			return &sqltree.Fault{Code: FunctionNotAllowed, Message: "function " + use.String() + " is not available", Offset: use.Offset,
 				Hint: "the policy lists the functions that may be called"}
 		}
+		if why := p.namesakes[use.Name]; why != "" && use.Schema == "" && p.catalog.FunctionSchema(use.Name) == "" {
+			return ambiguous(FunctionNotAllowed, "function", use, "pg_catalog."+use.Name, why)
+		}
 	}
 	return nil
 }
@@ -75,8 +82,17 @@ func (p *Policy) checkOperators(f *sqltree.Facts) *sqltree.Fault {
 			return &sqltree.Fault{Code: ConstructNotAllowed, Message: "operator " + use.Name + " is not available", Offset: use.Offset,
 				Hint: "the built-in operators may be used"}
 		}
+		if why := p.namesakes[use.Name]; why != "" && use.Schema == "" {
+			return ambiguous(ConstructNotAllowed, "operator", use, "OPERATOR(pg_catalog."+use.Name+")", why)
+		}
 	}
 	return nil
+}
+
+// ambiguous refuses a bare name that means pg_catalog's here and may mean another one's to the application.
+func ambiguous(code Code, what string, use sqltree.NameUse, instead, why string) *sqltree.Fault {
+	return &sqltree.Fault{Code: code, Message: what + " " + use.Name + " is not available under this name: " + why, Offset: use.Offset,
+		Hint: "write " + instead + " for the built-in one"}
 }
 
 func (p *Policy) checkTypes(f *sqltree.Facts) *sqltree.Fault {

@@ -6,6 +6,12 @@ type Schema struct {
 	Tables []Table
 	Types  []Type // types outside pg_catalog that the tables' columns have
 	Given  []GivenType
+	// Namesakes are what statements, or the application's, find outside pg_catalog under a name of
+	// pg_catalog's.
+	Namesakes []Namesake
+	// Bare are the tables, of all that the database has, that the application means by the bare names
+	// of the policy's. A name that is not among them is none that it finds.
+	Bare []TableName
 }
 
 // Table is one table of the snapshot. OID and Columns let a plan that depends on
@@ -25,6 +31,9 @@ type Table struct {
 	// Dark tells that row-level security hides every row of it, because no policy is for the
 	// role, or what the statements are signed with, if anything, is not accepted.
 	Dark bool
+	// Findings are what tenantgate doctor finds of it, in the order of name and object; none where
+	// nobody asked.
+	Findings []Finding
 }
 
 // Column is one column, in the table's order; dropped columns are absent.

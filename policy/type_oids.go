@@ -3,6 +3,13 @@ package policy
 // unknownOID is the type that Postgres gives a literal: it is told nothing by it.
 const unknownOID = 705
 
+// The types of integers.
+const (
+	int8OID = 20
+	int2OID = 21
+	int4OID = 23
+)
+
 // builtinTypes are the types of pg_catalog by their OIDs, which no release changes, and their
 // arrays with a low line before the name, as in pg_type. A type that is not here is refused,
 // whatever its name.

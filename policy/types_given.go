@@ -86,6 +86,9 @@ func unnamed(i int, oid uint32, name string) *sqltree.Fault {
 func (a *Approved) declare() {
 	for i := range a.NumParams() {
 		oid := a.declaredType(a.ArgOf(i))
+		if oid == 0 && slices.Contains(a.counts.Numbers(), i+1) {
+			oid = int8OID // as Postgres finds it; once a constant stands there, it finds none
+		}
 		if oid == 0 {
 			continue
 		}

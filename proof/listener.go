@@ -41,12 +41,13 @@ type behind struct {
 	url        string // the superuser's, of the shared database
 	walls      Walls
 	noPrepared bool
+	planner    policy.Planner
 	tamper     func(*upstream.Pool) front.Link // gives what a session runs its statements through; nil: the pool's own, unbroken
 }
 
 // listen starts a listener for one server. Its stop must be called.
 func (w *World) listen(ctx context.Context, b behind) (*listener, error) {
-	files, err := listenerFiles()
+	files, err := listenerFiles(b.planner)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func (w *World) pool(ctx context.Context, b behind, file *policy.File) (*upstrea
 	if err != nil {
 		return nil, errors.New("the database's URL is not one")
 	}
-	cfg := upstream.Config{MaxConns: 2, AcquireTimeout: 10 * time.Second, NoPrepared: b.noPrepared}
+	cfg := upstream.Config{MaxConns: 2, AcquireTimeout: 10 * time.Second, NoPrepared: b.noPrepared, CustomPlans: b.planner == policy.Custom}
 	at.User = url.UserPassword(w.freeRole(), password)
 	if b.walls.walled() {
 		at.User = url.UserPassword(w.role(), password)
@@ -92,7 +93,7 @@ func (w *World) pool(ctx context.Context, b behind, file *policy.File) (*upstrea
 
 // front makes the server over the listener's pool.
 func (l *listener) front(ctx context.Context, b behind, files []*policy.File) (*front.Server, error) {
-	sets := policy.Sets{Functions: policies.Sets(), Types: policies.Types(), Operators: policies.Operators(), Leakproof: policies.Leakproof()}
+	sets := policy.Sets{Functions: policies.Sets(), Types: policies.Types(), Operators: policies.Operators(), Leakproof: policies.Leakproof(), Extensions: policies.Extensions()}
 	loaded, err := proxy.LoadPolicies(ctx, proxy.PoliciesConfig{
 		Files: files, Default: files[0].Name, Sets: sets, Catalog: walled{l.pool, b.walls.walled()}, Recorder: unrecorded{}, Log: slog.New(slog.DiscardHandler), PlanBytes: 1 << 20, RLSRequired: b.walls.walled(),
 	})
@@ -100,11 +101,11 @@ func (l *listener) front(ctx context.Context, b behind, files []*policy.File) (*
 		return nil, fmt.Errorf("loading the policies: %w", err)
 	}
 	gate := proxy.NewGate(proxy.GateConfig{Directory: l.directory, Policies: loaded, Recorder: unrecorded{}, Override: policy.Limits{RequestsPerSecond: -1, MaxConcurrent: -1}})
-	return front.New(front.Config{Gate: gate, Logger: slog.New(slog.DiscardHandler), TLSMode: front.TLSDisable, Open: func(server string) front.Link { //nolint:wrapcheck // it says what it is
+	return front.New(front.Config{Gate: gate, Logger: slog.New(slog.DiscardHandler), TLSMode: front.TLSDisable, Open: func(a proxy.Account) front.Link { //nolint:wrapcheck // it says what it is
 		if b.tamper != nil {
 			return b.tamper(l.pool)
 		}
-		return l.pool.Link(server)
+		return l.pool.Link(a)
 	}})
 }
 
@@ -131,13 +132,13 @@ func (l *listener) serve(ctx context.Context, server *front.Server) error {
 }
 
 // listenerFiles are the policies, named by their scope modes.
-func listenerFiles() (files []*policy.File, err error) {
+func listenerFiles(planner policy.Planner) (files []*policy.File, err error) {
 	for _, mode := range Listener.modes() {
 		file, err := policy.Parse([]byte(policyFile(mode) + "limits: {statementTimeout: 1s, maxRows: none, maxResultBytes: none}\n"))
 		if err != nil {
 			return nil, fmt.Errorf("parsing the proof's policy: %w", err)
 		}
-		file.Name = string(mode)
+		file.Name, file.Planner = string(mode), planner
 		files = append(files, file)
 	}
 	return files, nil
@@ -195,3 +196,6 @@ func (unrecorded) PlanCache(string)      {}
 func (unrecorded) Stage(string, float64) {}
 func (unrecorded) SchemaRefresh(string)  {}
 func (unrecorded) ScopedTables(int, int) {}
+func (unrecorded) Short(string, string)  {}
+
+func (unrecorded) FoundTables(_, _ map[string]int) {}

@@ -28,7 +28,7 @@ func TestProveListener(t *testing.T) {
 
 // A listener that runs what it admits for another server must make the proof fail.
 func TestBrokenListener(t *testing.T) {
-	pose := func(p *upstream.Pool) front.Link { return posing{p.Link(posedAs)} }
+	pose := func(p *upstream.Pool) front.Link { return posing{p.Link(proxy.Account{Server: posedAs})} }
 	report := run(t, build(t), Config{Walls: Listener, Statements: 60, Seed: *seed, Workers: *workers, pose: pose})
 	t.Logf("\n%s", report)
 	if report.Faults[Leak] == 0 || report.Faults[Foreign] == 0 {

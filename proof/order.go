@@ -23,6 +23,7 @@ type OrderConfig struct {
 	Time       time.Duration // after which no further statement is begun; 0 for no limit
 	Findings   int           // how many differing statements are reduced and kept; the rest are counted
 	First      bool          // end at the first difference
+	Custom     bool          // the planner sees the values of statements, as a policy can have it
 
 	// What could close the channel, to see what is left then.
 	Generic    bool // plans that do not know the parameters
@@ -117,11 +118,15 @@ func (w *World) openTwin(ctx context.Context, t *twin, url, name string, p *prob
 		t.direct = request{role: w.role(), signed: signed{p.server, w.key.Sign(p.server)}}
 		return nil
 	}
-	if t.rest, err = compile(ctx, url, p.cfg.Walls); err != nil {
+	planner := policy.Generic
+	if p.cfg.Custom {
+		planner = policy.Custom
+	}
+	if t.rest, err = compile(ctx, url, p.cfg.Walls, planner); err != nil {
 		return err
 	}
 	for _, prepared := range []bool{true, false} {
-		l, err := w.listen(ctx, behind{server: p.server, url: url, walls: p.cfg.Walls, noPrepared: !prepared})
+		l, err := w.listen(ctx, behind{server: p.server, url: url, walls: p.cfg.Walls, noPrepared: !prepared, planner: planner})
 		if err != nil {
 			return err
 		}

@@ -38,8 +38,33 @@ func (p Path) takesArguments() bool { return p == REST || p == Extended || p == 
 // reads tells whether the path is one for queries alone.
 func (p Path) reads() bool { return p == Cursor || p == Copy }
 
+// asked is a statement with the path that it goes.
+type asked struct {
+	path     Path
+	prepared bool
+	mode     policy.ScopeMode // of REST
+	plant    string           // an INSERT before it; "" for none
+	text     string
+	args     []policy.Arg
+}
+
 // run sends a probe on its path. Through the listener, what it does is rolled back.
 func (t *twin) run(ctx context.Context, q probing, server string) (answer, error) {
+	s := asked{path: q.path, prepared: q.prepared, mode: q.Mode}
+	switch q.path {
+	case REST:
+		s.text, s.args = q.Text(server)
+	case Direct:
+		s.text, s.args = q.PlainText(server)
+	default:
+		s.text, s.args = q.NativeText(server)
+		s.plant, _ = q.Plant.NativeText(server)
+	}
+	return t.ask(ctx, s, server)
+}
+
+// ask sends a statement on its path.
+func (t *twin) ask(ctx context.Context, q asked, server string) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	switch q.path {
@@ -47,25 +72,22 @@ func (t *twin) run(ctx context.Context, q probing, server string) (answer, error
 		return t.query(ctx, q, server)
 	case Direct:
 		r := t.direct
-		text, args := q.PlainText(server)
-		r.sql, r.params = text, wires(args)
-		if r.checks = touched(text); !writes(text) {
+		r.sql, r.params = q.text, wires(q.args)
+		if r.checks = touched(q.text); !writes(q.text) {
 			r.checks = nil
 		}
 		return t.admin.run(ctx, r)
 	}
-	text, args := q.NativeText(server)
-	plant, _ := q.Plant.NativeText(server)
 	c := t.client[q.prepared]
 	if q.path == Several {
-		script := strings.Join(slices.DeleteFunc([]string{"BEGIN", plant, text, "ROLLBACK"}, func(s string) bool { return s == "" }), ";")
+		script := strings.Join(slices.DeleteFunc([]string{"BEGIN", q.plant, q.text, "ROLLBACK"}, func(s string) bool { return s == "" }), ";")
 		a, err := simple(ctx, c, script)
 		if err == nil && a.state != "" {
 			_, err = simple(ctx, c, "ROLLBACK")
 		}
 		return a, err
 	}
-	for _, sql := range []string{"BEGIN", plant} {
+	for _, sql := range []string{"BEGIN", q.plant} {
 		if sql == "" {
 			continue
 		}
@@ -73,7 +95,7 @@ func (t *twin) run(ctx context.Context, q probing, server string) (answer, error
 			return a, errors.Join(fmt.Errorf("%s: %s %s", sql, a.state, a.message), err)
 		}
 	}
-	a, err := through(ctx, c, q.path, text, wires(args))
+	a, err := through(ctx, c, q.path, q.text, wires(q.args))
 	return a, errors.Join(err, rollback(ctx, c))
 }
 
@@ -83,19 +105,18 @@ func rollback(ctx context.Context, c *pgconn.PgConn) error {
 }
 
 // query runs a statement as the service interface does.
-func (t *twin) query(ctx context.Context, q probing, server string) (a answer, err error) {
-	text, args := q.Text(server)
-	d := t.rest[q.Mode].Decide(text, policy.Interface)
+func (t *twin) query(ctx context.Context, q asked, server string) (a answer, err error) {
+	d := t.rest[q.mode].Decide(q.text, policy.Interface)
 	if d.Verdict != policy.Allow {
 		a.code, a.message = d.Reason.Code, d.Reason.Message
 		return a, nil
 	}
-	bound, reason := d.Approved.Bind(server, args)
+	bound, reason := d.Approved.Bind(server, q.args)
 	if reason != nil {
 		a.code, a.message = reason.Code, reason.Message
 		return a, nil
 	}
-	result, err := t.ways[q.prepared].pool.Query(ctx, bound, upstream.Encoding{}, nil)
+	result, err := t.ways[q.prepared].pool.Query(ctx, "", bound, upstream.Encoding{}, nil)
 	var refusal *proxy.Error
 	if errors.As(err, &refusal) {
 		a.code, a.state, a.message = refusal.Code, refusal.SQLState, refusal.Message

@@ -87,6 +87,18 @@ const indexes = `
 	DO $$ DECLARE t regclass; BEGIN
 		FOR t IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace IN ('public'::regnamespace, 'shop'::regnamespace) LOOP
 			EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = off)', t);
+		END LOOP; END $$;` + sighted
+
+// sighted undoes what the bundled schema does: Postgres gathers statistics of all columns.
+const sighted = `
+	DO $$ DECLARE c record; BEGIN
+		FOR c IN SELECT a.attrelid::regclass AS relation, a.attnum, a.attname, r.relkind = 'i' AS index FROM pg_attribute AS a JOIN pg_class AS r ON r.oid = a.attrelid
+			WHERE a.attstattarget = 0 AND a.attnum > 0 AND NOT a.attisdropped AND r.relnamespace IN ('public'::regnamespace, 'shop'::regnamespace) LOOP
+			IF c.index THEN
+				EXECUTE format('ALTER INDEX %s ALTER COLUMN %s SET STATISTICS -1', c.relation, c.attnum);
+			ELSE
+				EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS -1', c.relation, c.attname);
+			END IF;
 		END LOOP; END $$;`
 
 // skewed gives the SQL that fills D or D' for a server. Its own rows lie among the others'.

@@ -19,6 +19,7 @@ var (
 	limit      = flag.Duration("limit", 6*time.Second, "time after which a run begins no further statement; none with -statements")
 	seed       = flag.Uint64("seed", 1, "what the statements are made of")
 	mode       = flag.String("mode", "all,engine,database", "the walls: all, engine, database or listener; several with commas")
+	schema     = flag.String("schema", "", "what the tables are like: existing, or nothing for plain ones")
 	workers    = flag.Int("workers", 2, "sessions that run statements")
 	first      = flag.Bool("first", false, "end a run at its first failing statement")
 	findings   = flag.Int("findings", 3, "failing statements of each kind that are reduced and shown")
@@ -36,7 +37,7 @@ var world struct {
 func build(t *testing.T) *World {
 	t.Helper()
 	world.once.Do(func() {
-		world.World, world.err = Build(context.Background(), pgtest.Cluster(t).AdminURL("postgres"), pgtest.Name("proof"))
+		world.World, world.err = Build(context.Background(), pgtest.Cluster(t).AdminURL("postgres"), pgtest.Name("proof"), Schema(*schema))
 	})
 	if world.err != nil {
 		t.Fatal(world.err)
@@ -54,27 +55,46 @@ const coverage = 20000
 func TestProve(t *testing.T) {
 	w := build(t)
 	for _, walls := range strings.Split(*mode, ",") {
-		t.Run(walls, func(t *testing.T) {
-			corpus := [][]statement.Statement{written(t, Walls(walls), Servers[0]), written(t, Walls(walls), Servers[1])}
-			cfg := Config{Walls: Walls(walls), Statements: *statements, Time: timeLimit(), Seed: *seed, Workers: *workers, Findings: *findings, Corpus: corpus}
-			if *first {
-				cfg.enough = func(Fault) bool { return true }
-			}
-			report := run(t, w, cfg)
-			t.Logf("\n%d hand-written statements and mutations among them; %s%s", len(corpus[0]), report, report.Table())
-			for _, f := range report.Findings {
-				t.Errorf("%s", f)
-			}
-			if report.Faults[Leak]+report.Faults[Foreign] > 0 && len(report.Findings) == 0 {
-				t.Errorf("%d leaks, %d changes of others' rows", report.Faults[Leak], report.Faults[Foreign])
-			}
-			if report.Share() < least {
-				t.Errorf("only %.1f %% of the statements were admitted", report.Share())
-			}
-			if missing := report.Missing(); len(missing) > 0 && report.Tried >= coverage {
-				t.Errorf("never admitted: %s", strings.Join(missing, "; "))
-			}
-		})
+		t.Run(walls, func(t *testing.T) { prove(t, w, Walls(walls), timeLimit()) })
+	}
+}
+
+// TestProveExisting is the proof on tables like those of a database that exists.
+func TestProveExisting(t *testing.T) {
+	if *schema != "" {
+		t.Skip("TestProve has them")
+	}
+	w, err := Build(t.Context(), pgtest.Cluster(t).AdminURL("postgres"), pgtest.Name("proof"), Existing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.Close(context.Background()) })
+	for _, walls := range []Walls{All, Engine, Database} {
+		t.Run(string(walls), func(t *testing.T) { prove(t, w, walls, timeLimit()/2) })
+	}
+}
+
+// prove runs statements on a choice of walls, and the hand-written ones among them.
+func prove(t *testing.T, w *World, walls Walls, limit time.Duration) {
+	t.Helper()
+	corpus := [][]statement.Statement{written(t, walls, Servers[0]), written(t, walls, Servers[1])}
+	cfg := Config{Walls: walls, Statements: *statements, Time: limit, Seed: *seed, Workers: *workers, Findings: *findings, Corpus: corpus}
+	if *first {
+		cfg.enough = func(Fault) bool { return true }
+	}
+	report := run(t, w, cfg)
+	t.Logf("\n%d hand-written statements and mutations among them; %s%s", len(corpus[0]), report, report.Table())
+	for _, f := range report.Findings {
+		t.Errorf("%s", f)
+	}
+	if report.Faults[Leak]+report.Faults[Foreign] > 0 && len(report.Findings) == 0 {
+		t.Errorf("%d leaks, %d changes of others' rows", report.Faults[Leak], report.Faults[Foreign])
+	}
+	if report.Share() < least {
+		t.Errorf("only %.1f %% of the statements were admitted", report.Share())
+	}
+	if missing := report.Missing(); len(missing) > 0 && report.Tried >= coverage {
+		t.Errorf("never admitted: %s", strings.Join(missing, "; "))
 	}
 }
 

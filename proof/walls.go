@@ -23,9 +23,9 @@ const (
 	Listener Walls = "listener" // all, behind the front end for Postgres' protocol: every byte that it sends is looked at
 )
 
-// The search paths of the two sides. The engine qualifies every name that it admits.
+// The search paths of the two sides. The engine qualifies the names of tables and types.
 const (
-	gatePath  = "pg_catalog, pg_temp"
+	gatePath  = "pg_catalog, public, pg_temp"
 	plainPath = "public, shop"
 )
 
@@ -73,9 +73,10 @@ tables:
 	return b.String()
 }
 
-// compile gives the policies for a shared database, by their scope mode.
-func compile(ctx context.Context, url string, walls Walls) (map[policy.ScopeMode]*policy.Policy, error) {
-	pool, err := upstream.Open(ctx, upstream.Config{URL: url, MaxConns: 1})
+// compile gives the policies for a shared database, by their scope mode. planner says whether the
+// planner sees values.
+func compile(ctx context.Context, url string, walls Walls, planner policy.Planner) (map[policy.ScopeMode]*policy.Policy, error) {
+	pool, err := upstream.Open(ctx, upstream.Config{URL: url, MaxConns: 1, SearchPath: gatePath})
 	if err != nil {
 		return nil, fmt.Errorf("opening a pool: %w", err)
 	}
@@ -89,6 +90,7 @@ func compile(ctx context.Context, url string, walls Walls) (map[policy.ScopeMode
 		if err != nil {
 			return nil, fmt.Errorf("parsing the proof's policy: %w", err)
 		}
+		file.Planner = planner
 		schema, err := pool.Schema(ctx, file.TableNames())
 		if err != nil {
 			return nil, fmt.Errorf("reading the schema: %w", err)
@@ -96,7 +98,7 @@ func compile(ctx context.Context, url string, walls Walls) (map[policy.ScopeMode
 		for i := range schema.Tables {
 			schema.Tables[i].Walled = walls.walled()
 		}
-		if compiled[mode], err = policy.Compile(file, schema, policy.Sets{Functions: policies.Sets(), Types: policies.Types(), Operators: policies.Operators(), Leakproof: policies.Leakproof()}); err != nil {
+		if compiled[mode], err = policy.Compile(file, schema, policy.Sets{Functions: policies.Sets(), Types: policies.Types(), Operators: policies.Operators(), Leakproof: policies.Leakproof(), Extensions: policies.Extensions()}); err != nil {
 			return nil, fmt.Errorf("compiling the proof's policy: %w", err)
 		}
 	}

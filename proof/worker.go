@@ -45,7 +45,7 @@ func (w *World) newWorker(ctx context.Context, cfg Config, server int) (*worker,
 	if walls == Engine || walls == Nothing {
 		k.role, k.signed = w.freeRole(), signed{}
 	}
-	if k.policies, err = compile(ctx, p.url, walls); err != nil || walls != Listener {
+	if k.policies, err = compile(ctx, p.url, walls, policy.Generic); err != nil || walls != Listener {
 		return k, err
 	}
 	if err = p.keep(ctx); err == nil {

@@ -18,6 +18,30 @@ import (
 //go:embed schema.sql
 var schemaSQL string
 
+//go:embed existing.sql
+var existingSQL string
+
+//go:embed existing-rows.sql
+var existingRowsSQL string
+
+// Schema says what the tables are like.
+type Schema string
+
+// The schemas. Existing has what databases of applications bring: an extension's types, domains,
+// triggers, a rule, a table that inherits.
+const (
+	Bundled  Schema = ""
+	Existing Schema = "existing"
+)
+
+// sql gives what makes the tables so, before rows are in them and after.
+func (s Schema) sql() (before, after string) {
+	if s == Existing {
+		return existingSQL, existingRowsSQL
+	}
+	return "", ""
+}
+
 // Servers are those on whose behalf statements run. The form of an id decides which scope
 // columns it fits.
 var Servers = []string{"7", "00000000-0000-4000-8000-000000000007"}
@@ -27,6 +51,7 @@ var Servers = []string{"7", "00000000-0000-4000-8000-000000000007"}
 type World struct {
 	admin string // the superuser's URL
 	name  string // what the names of databases and roles start with
+	like  Schema
 	key   wall.Key
 	made  []string // the databases, to be dropped
 	idle  []*place // where nobody works at the moment
@@ -34,8 +59,8 @@ type World struct {
 
 // Build makes the databases. admin is the URL of a superuser; name starts the names of the
 // databases and roles that are made, and needs no quotes.
-func Build(ctx context.Context, admin, name string) (*World, error) {
-	w := &World{admin: admin, name: name, key: wall.Key{ID: 1, Secret: []byte(strings.Repeat("k", wall.Size))}}
+func Build(ctx context.Context, admin, name string, like Schema) (*World, error) {
+	w := &World{admin: admin, name: name, like: like, key: wall.Key{ID: 1, Secret: []byte(strings.Repeat("k", wall.Size))}}
 	if err := w.build(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("building the proof's databases: %w", err), w.Close(ctx))
 	}
@@ -53,7 +78,8 @@ func (w *World) build(ctx context.Context) error {
 	if _, err := control.MigrateBundled(ctx, base, control.Roles{Statement: w.name + "_none", Lookup: w.name + "_nobody", Optional: true}); err != nil {
 		return err
 	}
-	if err := w.exec(ctx, base, schemaSQL); err != nil {
+	before, after := w.like.sql()
+	if err := w.exec(ctx, base, schemaSQL+before); err != nil {
 		return err
 	}
 	for i, server := range Servers {
@@ -62,7 +88,7 @@ func (w *World) build(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if err := w.exec(ctx, url, content(kind, server)); err != nil {
+			if err := w.exec(ctx, url, content(kind, server)+after); err != nil {
 				return fmt.Errorf("filling %s: %w", kind.of(i), err)
 			}
 			if kind != own {

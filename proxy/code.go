@@ -21,6 +21,7 @@ const (
 	SerializationFailure Code = "serialization_failure"
 	BodyTooLarge         Code = "body_too_large"
 	ResultTooLarge       Code = "result_too_large"
+	LimitReached         Code = "limit_reached"
 	RateLimited          Code = "rate_limited"
 	UpstreamUnavailable  Code = "upstream_unavailable"
 	Overloaded           Code = "overloaded"
@@ -62,6 +63,7 @@ var Codes = map[Code]Meaning{
 	NotAcceptable:              {406, "0A000"},
 	ConstraintViolation:        {409, "23000"},
 	SerializationFailure:       {409, "40001"},
+	LimitReached:               {409, "53400"},
 	policy.QueryTooLong:        {413, "54000"},
 	BodyTooLarge:               {413, "54000"},
 	UnsupportedMediaType:       {415, "0A000"},

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -69,7 +70,8 @@ type fakeRecorder struct {
 	mu     sync.Mutex
 	counts map[string]int
 
-	walled, open int // scoped tables as they were told last
+	walled, open int    // scoped tables as they were told last
+	found        string // how many tables are closed, and tell
 }
 
 func (r *fakeRecorder) count(name string) {
@@ -89,12 +91,19 @@ func (r *fakeRecorder) of(name string) int {
 
 func (r *fakeRecorder) PlanCache(event string)        { r.count("plan " + event) }
 func (r *fakeRecorder) Stage(stage string, _ float64) { r.count("stage " + stage) }
+func (r *fakeRecorder) Short(what, whose string)      { r.count("short of " + what + ": " + whose) }
 func (r *fakeRecorder) SchemaRefresh(result string)   { r.count("refresh " + result) }
 
 func (r *fakeRecorder) ScopedTables(walled, open int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.walled, r.open = walled, open
+}
+
+func (r *fakeRecorder) FoundTables(closed, telling map[string]int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.found = fmt.Sprint(closed, telling)
 }
 
 func (r *fakeRecorder) tables() (walled, open int) {

@@ -23,7 +23,7 @@ type Gate struct {
 	policies  *Policies
 	limiter   *limiter
 	recorder  Recorder
-	parsing   chan struct{} // places for decisions that are being made: C code on threads of its own
+	parsing   *Turns // places for decisions that are being made: C code on threads of its own
 }
 
 // GateConfig is what a Gate is made of; every field must be set.
@@ -34,13 +34,22 @@ type GateConfig struct {
 	// Override replaces, where a field is not zero, the policies' own limits on
 	// requests and places; negative is no limit. The burst is then twice the requests.
 	Override policy.Limits
+	// ProjectShare is how many of the places in which texts are checked one project has at
+	// most, in percent; see NewTurns.
+	ProjectShare int
+	// ProjectBudget is how many servers' requests all servers of one project may send
+	// together; 0: DefaultProjectBudget, negative: no limit.
+	ProjectBudget int
 }
+
+// DefaultProjectBudget is GateConfig.ProjectBudget where that is 0.
+const DefaultProjectBudget = 25
 
 // NewGate makes a Gate.
 func NewGate(c GateConfig) *Gate {
 	return &Gate{
 		directory: c.Directory, policies: c.Policies, recorder: c.Recorder,
-		limiter: newLimiter(c.Override), parsing: make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
+		limiter: newLimiter(c.Override, c.ProjectBudget), parsing: NewTurns(2*runtime.GOMAXPROCS(0), c.ProjectShare),
 	}
 }
 
@@ -89,7 +98,11 @@ func (g *Gate) Admit(ctx context.Context, s Subject) (Place, error) {
 	if refusal != nil {
 		return Place{}, refusal
 	}
-	return g.limiter.admit(ctx, s.Server.ID, c.limits)
+	place, err := g.limiter.admit(ctx, s.Server.Account(), c.limits)
+	if err != nil {
+		g.recorder.Short("requests", Whose(err))
+	}
+	return place, err
 }
 
 // Pace takes one request out of the server's budget as Admit does, for who has a place
@@ -99,7 +112,11 @@ func (g *Gate) Pace(s Subject) error {
 	if refusal != nil {
 		return refusal
 	}
-	return g.limiter.pace(s.Server.ID, c.limits)
+	if err := g.limiter.pace(s.Server.Account(), c.limits); err != nil {
+		g.recorder.Short("requests", Whose(err))
+		return err
+	}
+	return nil
 }
 
 // Check decides whether a text of the subject's dialect may run for it. The error is an *Error, which is
@@ -156,11 +173,11 @@ func (g *Gate) decide(ctx context.Context, c *compiled, s Subject, text string) 
 		return approved, refusal
 	}
 	g.recorder.PlanCache("miss")
-	if refusal := g.enterParsing(ctx); refusal != nil {
+	if refusal := g.enterParsing(ctx, s.Server.Account()); refusal != nil {
 		return nil, refusal
 	}
 	key.text = strings.Clone(text)
-	approved, refusal := g.judge(c, key, s.Types)
+	approved, refusal := g.judge(c, key, s)
 	if refusal == nil || refusal.Code != policy.Internal && refusal.Code != policy.QueryTooLong {
 		c.plans.keep(key, approved, refusal)
 	}
@@ -169,31 +186,30 @@ func (g *Gate) decide(ctx context.Context, c *compiled, s Subject, text string) 
 
 // judge makes a decision, and gives its place back. This is the one place where a panic of
 // the engine ends: it denies, as does whatever does not plainly allow.
-func (g *Gate) judge(c *compiled, key planKey, types []uint32) (approved *policy.Approved, refusal *Error) {
+func (g *Gate) judge(c *compiled, key planKey, s Subject) (approved *policy.Approved, refusal *Error) {
 	defer func() {
-		<-g.parsing
+		g.parsing.Give(s.Server.Account())
 		if cause := recover(); cause != nil {
 			approved, refusal = nil, AsError(fmt.Errorf("deciding: %w", Recovered(cause)))
 		}
 	}()
-	d := c.policy.Decide(key.text, key.dialect, types...)
+	d := c.policy.Decide(key.text, key.dialect, s.Types...)
 	if d.Verdict != policy.Allow || d.Approved == nil {
 		return nil, FromReason(d.Reason)
 	}
 	return d.Approved, nil
 }
 
-// enterParsing takes a place for a decision to be made in.
-func (g *Gate) enterParsing(ctx context.Context) *Error {
-	ctx, cancel := context.WithTimeout(ctx, parsingWait)
-	defer cancel()
-	select {
-	case g.parsing <- struct{}{}:
+// enterParsing takes a place for a decision to be made in. Servers take turns at them: whoever
+// sends texts that nobody has sent before has its own wait.
+func (g *Gate) enterParsing(ctx context.Context, a Account) *Error {
+	err := g.parsing.Take(ctx, a, parsingWait)
+	if err == nil {
 		return nil
-	case <-ctx.Done():
-		return &Error{Code: Overloaded, Message: "too many statements are being checked; try again", RetryAfter: time.Second, Retryable: true, Cause: ctx.Err(),
-			Hint: "send values as parameters: a text that was checked a moment ago is not checked again"}
 	}
+	g.recorder.Short("parsing", Whose(err))
+	return &Error{Code: Overloaded, Message: "too many statements are being checked; try again", RetryAfter: time.Second, Retryable: true, Cause: err,
+		Hint: "send values as parameters: a text that is sent again and again is not checked again"}
 }
 
 // Refresh makes sure that the schema was read after since, and tells whether the policies

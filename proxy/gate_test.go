@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -57,7 +58,7 @@ func TestPlansAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if b.recorder.of("plan hit") != 4 || b.recorder.of("plan miss") != 2 {
+	if b.recorder.of("plan hit") != 3 || b.recorder.of("plan miss") != 3 {
 		t.Errorf("%v", b.recorder.counts)
 	}
 }
@@ -65,9 +66,8 @@ func TestPlansAreKept(t *testing.T) {
 // TestParsingIsBounded has every place taken: whoever waits is told so in time.
 func TestParsingIsBounded(t *testing.T) {
 	b := newBench(t, policy.Limits{})
-	for range cap(b.parsing) {
-		b.parsing <- struct{}{}
-	}
+	b.parsing = NewTurns(2, 0)
+	mustTake(t, b.parsing, "somebody", "another")
 	start := time.Now()
 	_, err := b.Check(t.Context(), Subject{}, reads)
 	if took := time.Since(start); codeOf(err) != Overloaded || AsError(err).Hint == "" || took < parsingWait || took > parsingWait+time.Second {
@@ -78,7 +78,7 @@ func TestParsingIsBounded(t *testing.T) {
 	if _, err := b.Check(ctx, Subject{}, reads); codeOf(err) != Overloaded {
 		t.Error(err)
 	}
-	<-b.parsing
+	b.parsing.Give(accountOf("somebody"))
 	if _, err := b.Check(t.Context(), Subject{}, reads); err != nil {
 		t.Error(err)
 	}
@@ -93,7 +93,7 @@ func TestPanicDenies(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.policy = nil
-	for range cap(b.parsing) + 1 { // places are given back
+	for range 2*runtime.GOMAXPROCS(0) + 1 { // places are given back
 		if _, err := b.Check(t.Context(), Subject{}, reads); codeOf(err) != policy.Internal {
 			t.Error(err)
 		}
@@ -151,7 +151,7 @@ func TestCodes(t *testing.T) {
 			t.Errorf("%s: %+v", code, m)
 		}
 	}
-	if len(Codes) != 36 {
+	if len(Codes) != 37 {
 		t.Errorf("there are %d codes", len(Codes))
 	}
 	if Scope(0).Has(0) || Read.Has(Write) || !(Read | Write).Has(Write) || (Caller{}).Reaches("") {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -18,13 +19,17 @@ const sweepEvery = 4096
 // a request holds it for 0.2 us in all.
 type limiter struct {
 	override policy.Limits
-	mu       sync.Mutex // guards what is below, the budgets' fields too
-	budgets  map[string]*budget
+	together int                 // servers' requests for a project; negative: no limit
+	mu       sync.Mutex          // guards what is below, the budgets' fields too
+	budgets  map[Account]*budget // of servers, and of projects, which have no Server
 	admitted int
 }
 
-func newLimiter(override policy.Limits) *limiter {
-	return &limiter{override: override, budgets: map[string]*budget{}}
+func newLimiter(override policy.Limits, together int) *limiter {
+	if together == 0 {
+		together = DefaultProjectBudget
+	}
+	return &limiter{override: override, together: together, budgets: map[Account]*budget{}}
 }
 
 // effective applies the operator's override to a policy's limits.
@@ -42,11 +47,11 @@ func (l *limiter) effective(p policy.Limits) policy.Limits {
 
 // admit takes a request out of the server's budget, then waits in order for a place. p
 // are the limits of the caller's policy: the budget is the server's, whoever asks.
-func (l *limiter) admit(ctx context.Context, server string, p policy.Limits) (Place, error) {
+func (l *limiter) admit(ctx context.Context, a Account, p policy.Limits) (Place, error) {
 	limits := l.effective(p)
-	b, rate, w, wait := l.enter(server, limits, time.Now())
-	if wait > 0 {
-		return Place{Rate: rate}, tooFast(limits, wait)
+	b, rate, w, refusal := l.enter(a, limits, time.Now())
+	if refusal != nil {
+		return Place{Rate: rate}, refusal
 	}
 	place := Place{Rate: rate, limiter: l, budget: b}
 	if w == nil {
@@ -66,49 +71,67 @@ func (l *limiter) admit(ctx context.Context, server string, p policy.Limits) (Pl
 	if errors.As(context.Cause(ctx), &told) { // the service shuts down
 		return Place{Rate: rate}, told
 	}
-	return Place{Rate: rate}, &Error{Code: RateLimited, RetryAfter: time.Second, Retryable: true, Cause: waiting.Err(),
+	return Place{Rate: rate}, &Error{Code: RateLimited, RetryAfter: time.Second, Retryable: true, Cause: fmt.Errorf("%w: %w", ErrServerShare, waiting.Err()),
 		Message: fmt.Sprintf("this server has as many statements running or transactions open as it may, %d (maxConcurrent); wait for one to end and try again", limits.MaxConcurrent),
 		Hint:    "keep transactions and statements short, and do no other work inside them"}
 }
 
 // pace takes a request out of the server's budget, and no place.
-func (l *limiter) pace(server string, p policy.Limits) error {
-	limits, now := l.effective(p), time.Now()
+func (l *limiter) pace(a Account, p policy.Limits) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, wait := l.of(server, now).take(limits, now); wait > 0 {
-		return tooFast(limits, wait)
+	if _, _, refusal := l.take(a, l.effective(p), time.Now()); refusal != nil {
+		return refusal
 	}
 	return nil
 }
 
-func tooFast(limits policy.Limits, wait time.Duration) *Error {
-	return &Error{Code: RateLimited, RetryAfter: wait, Retryable: true,
-		Message: fmt.Sprintf("this server sends more than %d statements a second, its limit (requestsPerSecond); slow down and try again", limits.RequestsPerSecond),
+// take takes a request out of the budgets of a server and its project. The lock is held.
+func (l *limiter) take(a Account, limits policy.Limits, now time.Time) (b *budget, rate Rate, refusal *Error) {
+	b = l.of(a, now)
+	rate, wait := b.take(limits, now)
+	if wait > 0 {
+		return b, rate, tooFast(ErrServerShare, "this server sends", "its limit (requestsPerSecond)", limits.RequestsPerSecond, wait)
+	}
+	if l.together < 0 || a.Project == "" || limits.RequestsPerSecond < 0 {
+		return b, rate, nil
+	}
+	limits.RequestsPerSecond, limits.Burst = times(limits.RequestsPerSecond, l.together), times(limits.Burst, l.together)
+	if _, wait := l.of(Account{Project: a.Project}, now).take(limits, now); wait > 0 {
+		return b, rate, tooFast(ErrProjectShare, "the servers of this project send together", "their limit", limits.RequestsPerSecond, wait)
+	}
+	return b, rate, nil
+}
+
+// times is n times m, as far as that can be counted.
+func times(n, m int) int { return int(min(int64(n)*int64(m), math.MaxInt32)) }
+
+func tooFast(whose error, who, limit string, perSecond int, wait time.Duration) *Error {
+	return &Error{Code: RateLimited, RetryAfter: wait, Retryable: true, Cause: whose,
+		Message: fmt.Sprintf("%s more than %d statements a second, %s; slow down and try again", who, perSecond, limit),
 		Hint:    "have one statement do what several did, or have the limit raised"}
 }
 
-// enter takes a request out of the server's budget; wait is how long until there is one, 0
-// when it was taken. Then w is nil where there is a place, too.
-func (l *limiter) enter(server string, limits policy.Limits, now time.Time) (b *budget, rate Rate, w *waiter, wait time.Duration) {
+// enter takes a request out of the budgets; w is nil where there is a place, too.
+func (l *limiter) enter(a Account, limits policy.Limits, now time.Time) (b *budget, rate Rate, w *waiter, refusal *Error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b = l.of(server, now)
-	if rate, wait = b.take(limits, now); wait > 0 {
-		return b, rate, nil, wait
+	b, rate, refusal = l.take(a, limits, now)
+	if refusal != nil {
+		return b, rate, nil, refusal
 	}
-	return b, rate, b.enter(limits.MaxConcurrent), 0
+	return b, rate, b.enter(limits.MaxConcurrent), nil
 }
 
 // of finds or makes a budget. The lock is held.
-func (l *limiter) of(server string, now time.Time) *budget {
+func (l *limiter) of(a Account, now time.Time) *budget {
 	if l.admitted++; l.admitted%sweepEvery == 0 {
 		l.sweep(now)
 	}
-	b := l.budgets[server]
+	b := l.budgets[a]
 	if b == nil {
 		b = &budget{}
-		l.budgets[server] = b
+		l.budgets[a] = b
 	}
 	return b
 }
@@ -129,9 +152,9 @@ func (l *limiter) stopWaiting(b *budget, w *waiter) (placed bool) {
 // sweep drops the budgets that nobody uses and that are whole again: a new one would be
 // no different.
 func (l *limiter) sweep(now time.Time) {
-	for server, b := range l.budgets {
+	for a, b := range l.budgets {
 		if b.running == 0 && len(b.waiting) == 0 && b.whole(now) {
-			delete(l.budgets, server)
+			delete(l.budgets, a)
 		}
 	}
 }

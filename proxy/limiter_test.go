@@ -50,7 +50,7 @@ func TestPaceTakesNoPlace(t *testing.T) {
 	if _, err := b.Admit(t.Context(), s); codeOf(err) != RateLimited {
 		t.Errorf("admitted from an empty budget: %v", err)
 	}
-	if b.limiter.budgets["s"].running != 0 {
+	if b.limiter.budgets[Account{Server: "s"}].running != 0 {
 		t.Error("a place is taken")
 	}
 	if err := b.Pace(Subject{Server: Server{ID: "s", Policy: "gone"}}); codeOf(err) != UpstreamUnavailable {
@@ -73,9 +73,9 @@ func TestOneBudget(t *testing.T) {
 		"to and fro":  {{slow, true}, {slow, false}, {fast, true}, {slow, false}, {fast, true}, {slow, false}, {fast, false}},
 		"without any": {{slow, true}, {none, true}, {none, true}, {slow, false}, {fast, true}, {none, true}, {fast, true}, {fast, false}},
 	} {
-		l := newLimiter(policy.Limits{})
+		l := newLimiter(policy.Limits{}, 0)
 		for i, step := range steps {
-			place, err := l.admit(t.Context(), "s", step.limits)
+			place, err := l.admit(t.Context(), Account{Server: "s"}, step.limits)
 			if (err == nil) != step.admit {
 				t.Errorf("%s, step %d: %v", name, i, err)
 			}
@@ -83,10 +83,10 @@ func TestOneBudget(t *testing.T) {
 		}
 	}
 	// However many policies there are, a server gets the largest burst in all.
-	l, admitted := newLimiter(policy.Limits{}), 0
+	l, admitted := newLimiter(policy.Limits{}, 0), 0
 	for burst := 1; burst <= 5; burst++ {
 		for range 5 {
-			if _, err := l.admit(t.Context(), "s", policy.Limits{RequestsPerSecond: 1, Burst: burst, MaxConcurrent: -1}); err == nil {
+			if _, err := l.admit(t.Context(), Account{Server: "s"}, policy.Limits{RequestsPerSecond: 1, Burst: burst, MaxConcurrent: -1}); err == nil {
 				admitted++
 			}
 		}
@@ -127,16 +127,16 @@ func TestRefill(t *testing.T) {
 
 // TestPlacesInOrder has five wait for one place: they get it in the order in which they came.
 func TestPlacesInOrder(t *testing.T) {
-	l := newLimiter(policy.Limits{})
+	l := newLimiter(policy.Limits{}, 0)
 	limits := policy.Limits{RequestsPerSecond: -1, MaxConcurrent: 1, MaxWait: 10 * time.Second}
-	first, err := l.admit(t.Context(), "s", limits)
+	first, err := l.admit(t.Context(), Account{Server: "s"}, limits)
 	if err != nil {
 		t.Fatal(err)
 	}
 	order := make(chan int, 5)
 	for i := range 5 {
 		go func() {
-			place, err := l.admit(t.Context(), "s", limits)
+			place, err := l.admit(t.Context(), Account{Server: "s"}, limits)
 			if err != nil {
 				t.Error(err)
 			}
@@ -160,12 +160,12 @@ func TestPlacesInOrder(t *testing.T) {
 func (l *limiter) queued(server string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.budgets[server].waiting)
+	return len(l.budgets[Account{Server: server}].waiting)
 }
 
 // TestPlacesOfSeveralPolicies counts all that run against the limit of who comes.
 func TestPlacesOfSeveralPolicies(t *testing.T) {
-	l := newLimiter(policy.Limits{})
+	l := newLimiter(policy.Limits{}, 0)
 	of := func(limit int) policy.Limits {
 		return policy.Limits{RequestsPerSecond: -1, MaxConcurrent: limit, MaxWait: 20 * time.Millisecond}
 	}
@@ -174,7 +174,7 @@ func TestPlacesOfSeveralPolicies(t *testing.T) {
 		limit int
 		admit bool
 	}{{2, true}, {1, false}, {2, true}, {2, false}, {3, true}, {3, false}, {-1, true}, {4, false}} {
-		place, err := l.admit(t.Context(), "s", of(step.limit))
+		place, err := l.admit(t.Context(), Account{Server: "s"}, of(step.limit))
 		if (err == nil) != step.admit || err != nil && codeOf(err) != RateLimited {
 			t.Errorf("step %d: %v", i, err)
 		}
@@ -187,7 +187,7 @@ func TestPlacesOfSeveralPolicies(t *testing.T) {
 	wait := func(limit int, told chan error) {
 		limits := of(limit)
 		limits.MaxWait = 5 * time.Second
-		place, err := l.admit(t.Context(), "s", limits)
+		place, err := l.admit(t.Context(), Account{Server: "s"}, limits)
 		told <- err
 		place.Release()
 	}
@@ -217,58 +217,58 @@ func TestPlacesOfSeveralPolicies(t *testing.T) {
 
 // TestWaitEnds shows that who gives up waiting leaves nothing behind.
 func TestWaitEnds(t *testing.T) {
-	l := newLimiter(policy.Limits{})
+	l := newLimiter(policy.Limits{}, 0)
 	limits := policy.Limits{RequestsPerSecond: -1, MaxConcurrent: 1, MaxWait: time.Minute}
-	first, err := l.admit(t.Context(), "s", limits)
+	first, err := l.admit(t.Context(), Account{Server: "s"}, limits)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if _, err := l.admit(ctx, "s", limits); codeOf(err) != RateLimited || l.queued("s") != 0 {
+	if _, err := l.admit(ctx, Account{Server: "s"}, limits); codeOf(err) != RateLimited || l.queued("s") != 0 {
 		t.Errorf("%v, %d wait", err, l.queued("s"))
 	}
 	first.Release()
-	if next, err := l.admit(t.Context(), "s", limits); err != nil {
+	if next, err := l.admit(t.Context(), Account{Server: "s"}, limits); err != nil {
 		t.Error(err)
 	} else {
 		next.Release()
 	}
-	if b := l.budgets["s"]; b.running != 0 {
+	if b := l.budgets[Account{Server: "s"}]; b.running != 0 {
 		t.Errorf("%d run", b.running)
 	}
 }
 
 // TestReleaseTwice shows that a place is given back once.
 func TestReleaseTwice(t *testing.T) {
-	l := newLimiter(policy.Limits{})
+	l := newLimiter(policy.Limits{}, 0)
 	limits := policy.Limits{RequestsPerSecond: -1, MaxConcurrent: 2}
 	var places [2]Place
 	for i := range places {
 		var err error
-		if places[i], err = l.admit(t.Context(), "s", limits); err != nil {
+		if places[i], err = l.admit(t.Context(), Account{Server: "s"}, limits); err != nil {
 			t.Fatal(err)
 		}
 	}
 	places[0].Release()
 	places[0].Release()
 	(&Place{}).Release()
-	if n := l.budgets["s"].running; n != 1 {
+	if n := l.budgets[Account{Server: "s"}].running; n != 1 {
 		t.Errorf("%d run", n)
 	}
 }
 
 // TestAdmittingAllocatesNothing is about servers that were active lately.
 func TestAdmittingAllocatesNothing(t *testing.T) {
-	l, ctx := newLimiter(policy.Limits{}), t.Context()
+	l, ctx := newLimiter(policy.Limits{}, 0), t.Context()
 	limits := policy.Limits{RequestsPerSecond: 1 << 30, Burst: 1 << 30, MaxConcurrent: 1}
 	if n := testing.AllocsPerRun(100, func() {
-		place, err := l.admit(ctx, "s", limits)
+		place, err := l.admit(ctx, Account{Server: "s"}, limits)
 		if err != nil {
 			t.Fatal(err)
 		}
 		place.Release()
-		if err := l.pace("s", limits); err != nil {
+		if err := l.pace(Account{Server: "s"}, limits); err != nil {
 			t.Fatal(err)
 		}
 	}); n != 0 {
@@ -277,10 +277,10 @@ func TestAdmittingAllocatesNothing(t *testing.T) {
 }
 
 func TestIdleBudgetsAreDropped(t *testing.T) {
-	l := newLimiter(policy.Limits{})
+	l := newLimiter(policy.Limits{}, 0)
 	limits := policy.Limits{RequestsPerSecond: 1000, Burst: 1, MaxConcurrent: -1}
 	for i := range 2 * sweepEvery {
-		place, err := l.admit(t.Context(), fmt.Sprint(i), limits)
+		place, err := l.admit(t.Context(), Account{Server: fmt.Sprint(i)}, limits)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -288,7 +288,7 @@ func TestIdleBudgetsAreDropped(t *testing.T) {
 			place.Release()
 		}
 	}
-	if n := len(l.budgets); n > sweepEvery+100 || l.budgets["0"] == nil {
+	if n := len(l.budgets); n > sweepEvery+100 || l.budgets[Account{Server: "0"}] == nil {
 		t.Errorf("%d budgets are kept", n)
 	}
 }
@@ -301,9 +301,9 @@ func TestOverride(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l, admitted := newLimiter(policy.Limits{RequestsPerSecond: 5}), 0
+	l, admitted := newLimiter(policy.Limits{RequestsPerSecond: 5}, 0), 0
 	for range 100 {
-		place, err := l.admit(t.Context(), "s", policy.Limits{RequestsPerSecond: 200, Burst: 400, MaxConcurrent: -1})
+		place, err := l.admit(t.Context(), Account{Server: "s"}, policy.Limits{RequestsPerSecond: 200, Burst: 400, MaxConcurrent: -1})
 		if err == nil {
 			admitted++
 		} else if !strings.Contains(err.Error(), "rate_limited") || place.Rate.Burst != 10 {
@@ -317,11 +317,11 @@ func TestOverride(t *testing.T) {
 
 // TestLimitsAreNamed has refusals tell how high the limit is that they are for.
 func TestLimitsAreNamed(t *testing.T) {
-	l := newLimiter(policy.Limits{})
+	l := newLimiter(policy.Limits{}, 0)
 	refused := func(server string, limits policy.Limits) string {
 		limits.MaxWait = time.Millisecond
 		for range 10 {
-			if _, err := l.admit(t.Context(), server, limits); err != nil {
+			if _, err := l.admit(t.Context(), Account{Server: server}, limits); err != nil {
 				return AsError(err).Message + ", hint: " + AsError(err).Hint
 			}
 		}
@@ -332,7 +332,7 @@ func TestLimitsAreNamed(t *testing.T) {
 	if got := refused("fast", fast); got != tooFast {
 		t.Error(got)
 	}
-	if e := AsError(l.pace("fast", fast)); e.Message+", hint: "+e.Hint != tooFast {
+	if e := AsError(l.pace(Account{Server: "fast"}, fast)); e.Message+", hint: "+e.Hint != tooFast {
 		t.Error(e)
 	}
 	if got := refused("many", policy.Limits{RequestsPerSecond: -1, MaxConcurrent: 3}); got != "this server has as many statements running or transactions open as it may, 3 (maxConcurrent); wait for one to end and try again, hint: keep transactions and statements short, and do no other work inside them" {
@@ -369,16 +369,42 @@ func TestSlowCaller(t *testing.T) {
 // TestWaitingAtTheEnd has the service shut down while a caller waits for a place: he is
 // told that, not that he asked too much.
 func TestWaitingAtTheEnd(t *testing.T) {
-	l := newLimiter(policy.Limits{})
+	l := newLimiter(policy.Limits{}, 0)
 	limits := policy.Limits{RequestsPerSecond: -1, MaxConcurrent: 1, MaxWait: time.Minute}
-	first, err := l.admit(t.Context(), "s", limits)
+	first, err := l.admit(t.Context(), Account{Server: "s"}, limits)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer first.Release()
 	ctx, end := context.WithCancelCause(t.Context())
 	end(Refuse(ShuttingDown, "the service is shutting down"))
-	if _, err := l.admit(ctx, "s", limits); codeOf(err) != ShuttingDown {
+	if _, err := l.admit(ctx, Account{Server: "s"}, limits); codeOf(err) != ShuttingDown {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestProjectsShareABudget has the servers of a project send together no more than so many servers may, while
+// those of another have their own.
+func TestProjectsShareABudget(t *testing.T) {
+	limits := policy.Limits{RequestsPerSecond: 1, Burst: 2, MaxConcurrent: -1}
+	for together, want := range map[int]int{3: 6, 0: 20, -1: 20} {
+		l, admitted := newLimiter(policy.Limits{}, together), 0
+		for i := range 10 {
+			for range 3 {
+				_, err := l.admit(t.Context(), Account{"p", fmt.Sprint(i)}, limits)
+				switch {
+				case err == nil:
+					admitted++
+				case Whose(err) == "project" && (want == 20 || admitted < want):
+					t.Errorf("after %d: %v", admitted, err)
+				}
+			}
+		}
+		if admitted != want {
+			t.Errorf("%d times the budget of a server: %d requests, want %d", together, admitted, want)
+		}
+		if _, err := l.admit(t.Context(), Account{"q", "0"}, limits); err != nil {
+			t.Errorf("another project: %v", err)
+		}
 	}
 }

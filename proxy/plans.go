@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/maypok86/otter/v2"
 
@@ -15,15 +14,15 @@ const leastPlans = 1 << 20
 // plans are the decisions of a policy by the dialect and exact text, within bounds of their weight.
 //
 // Whoever sends texts that nobody sends again takes no room from texts that are in use:
-// refusals have a bound of their own, and once there is no room for further plans a new one
-// waits apart, until its text comes a second time. Who sends each twice has them compete:
-// one that is known stays as long as it is asked for more often (otter is a W-TinyLFU).
+// refusals have a bound of their own, and a plan is kept when its text comes a second
+// time (probation.go). Who sends each twice has them compete: one that is known stays as long
+// as it is asked for more often (otter is a W-TinyLFU).
 //
 // A look-up allocates nothing and takes no lock that others hold: otter's table is sharded
 // into buckets of a cache line each, with a lock per bucket for writers alone.
 type plans struct {
 	known   *otter.Cache[planKey, *policy.Approved]
-	fresh   *otter.Cache[planKey, *policy.Approved] // whose text came once since known is full
+	once    *probation
 	refused *otter.Cache[planKey, *Error]
 }
 
@@ -37,11 +36,8 @@ type planKey struct {
 // newPlans makes plans of so many bytes; evicted is told of each that had to go.
 func newPlans(bytes int, evicted func()) (p *plans, err error) {
 	bytes = max(bytes, leastPlans)
-	p = &plans{}
-	if p.known, err = newWeighed(bytes-bytes/4, (*policy.Approved).Size, evicted); err != nil {
-		return nil, err
-	}
-	if p.fresh, err = newWeighed(bytes/8, (*policy.Approved).Size, evicted); err != nil {
+	p = &plans{once: newProbation()}
+	if p.known, err = newWeighed(bytes-bytes/8, (*policy.Approved).Size, evicted); err != nil {
 		return nil, err
 	}
 	if p.refused, err = newWeighed(bytes/8, (*Error).size, evicted); err != nil {
@@ -74,27 +70,20 @@ func (p *plans) look(key planKey) (*policy.Approved, *Error) {
 	if approved, ok := p.known.GetIfPresent(key); ok {
 		return approved, nil
 	}
-	if approved, ok := p.fresh.GetIfPresent(key); ok {
-		p.fresh.Invalidate(key)
-		p.known.Set(planKey{key.dialect, key.types, strings.Clone(key.text)}, approved)
-		return approved, nil
-	}
 	refusal, _ := p.refused.GetIfPresent(key)
 	return nil, refusal
 }
 
-// keep remembers a decision, and the key: one of the others is nil.
+// keep remembers a decision, and the key: one of the others is nil. An approval is kept from its
+// second time on.
 func (p *plans) keep(key planKey, approved *policy.Approved, refusal *Error) {
 	if refusal != nil {
 		_, _ = p.refused.Set(key, refusal)
 		return
 	}
-	p.known.CleanUp() // what was set before has its weight then
-	if p.known.WeightedSize()+weight(key, approved.Size()) <= p.known.GetMaximum() {
+	if p.once.again(key) {
 		p.known.Set(key, approved)
-		return
 	}
-	p.fresh.Set(key, approved)
 }
 
 // weight is what a key and a value of a size count for.

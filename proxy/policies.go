@@ -51,6 +51,7 @@ type snapshot struct {
 	walled int         // scoped tables behind which row-level security stands
 	open   []openTable // and those behind which it does not
 	breach error       // not nil: nothing is decided because of them
+	found  []found     // what closes tables, and what they tell
 	byName map[string]*compiled
 }
 
@@ -112,6 +113,7 @@ func (p *Policies) compile(schema policy.Schema) (*snapshot, error) {
 	s := &snapshot{schema: schema, byName: map[string]*compiled{}}
 	s.walled, s.open = p.walls(schema)
 	s.breach = p.breach(s.open)
+	s.found = p.found(schema)
 	for _, f := range p.config.Files {
 		plans, err := newPlans(p.config.PlanBytes, func() { p.config.Recorder.PlanCache("eviction") })
 		if err != nil {

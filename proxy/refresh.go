@@ -103,6 +103,7 @@ func (p *Policies) reload(ctx context.Context) error {
 		p.current.Store(next)
 		p.tell(old, next)
 		p.tellWalls(old, next)
+		p.tellFound(old, next)
 		result = "changed"
 	}
 	current := p.current.Load()
@@ -111,6 +112,7 @@ func (p *Policies) reload(ctx context.Context) error {
 	}
 	p.config.Recorder.SchemaRefresh(result)
 	p.config.Recorder.ScopedTables(current.walled, len(current.open))
+	p.config.Recorder.FoundTables(count(current.found, true), count(current.found, false))
 	return nil
 }
 

@@ -45,15 +45,7 @@ type attacker struct {
 // bypassStart starts the program with all that the corpus needs. It starts it twice: the
 // first start makes the cluster, and the second finds the tables that the policies name.
 func bypassStart(t *testing.T, setup bypassSetup) *bypassWorld {
-	dir, err := openDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	first, err := launchIn(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir, first := firstStart(t)
 	first.admin(t, append([]string{bypassFile(t, "tables.sql")}, setup.prepare...)...)
 	if code := first.stop(); code != 0 {
 		t.Fatalf("the first start ended with %d", code)

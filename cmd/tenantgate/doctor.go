@@ -41,9 +41,9 @@ type wallJSON struct {
 
 // Help says what the findings and the exit codes mean.
 func (*doctorCommand) Help() string {
-	return `It changes nothing. A leak gives away, or changes, another server's rows; a risk takes away a wall behind the policy, or opens what a statement could get around it by; a note does neither, and may tell how much other servers do.
+	return `It changes nothing. By a breach a statement could read or change another server's rows; a breach of a table that a statement comes to by naming it ("closes …") has the service refuse statements that name the table. By a tell it shows whether another server has a value. A risk takes away a wall behind the policy, or opens what a statement could get around it by; a note does none of that, and may tell how much other servers do.
 
-Exit code 0: neither leak nor risk, whatever notes there are; 1: at least one of them; 2: it could not look, or was not understood. With --sql 0 once the script is printed, whatever is in it: "tenantgate doctor --sql | psql …" fails only where one of the two does.`
+Exit code 0: neither breach, tell nor risk, whatever notes there are; 1: at least one of them; 2: it could not look, or was not understood. With --sql 0 once the script is printed, whatever is in it: "tenantgate doctor --sql | psql …" fails only where one of the two does.`
 }
 
 // AfterApply sees to it that one database is meant.
@@ -54,7 +54,7 @@ func (d *doctorCommand) AfterApply(parsed *kong.Context) error {
 	return oneOf(parsed, "databases", "owner-database-url", &d.OwnerDatabaseURL, &d.DataDir)
 }
 
-// Run examines and prints. It fails where there is a leak or a risk, unless a script was
+// Run examines and prints. It fails where there is more than notes, unless a script was
 // all that was asked for, and otherwise than when it could not look.
 func (d *doctorCommand) Run(ctx context.Context, c *console) error {
 	report, err := d.examine(ctx)
@@ -148,25 +148,34 @@ func orEmpty[T any](list []T) []T {
 // diagnosis writes a report for a person.
 func diagnosis(r *doctor.Report) string {
 	var b strings.Builder
-	counts := map[doctor.Severity]int{}
+	counts := map[doctor.Grade]int{}
 	for _, f := range r.Findings {
-		counts[f.Severity]++
-		fmt.Fprintf(&b, "%-4s  %s\n", f.Severity, f.Check)
-		fmt.Fprintf(&b, "      %s\n", printable(f.Says))
+		counts[f.Grade]++
+		fmt.Fprintf(&b, "%-6s  %s%s\n", f.Grade, f.Check, closes(f))
+		fmt.Fprintf(&b, "        %s\n", printable(f.Says))
 		if f.Instead != "" {
-			fmt.Fprintf(&b, "      → %s\n", printable(f.Instead))
+			fmt.Fprintf(&b, "        → %s\n", printable(f.Instead))
 		}
 		for line := range strings.Lines(f.SQL) {
-			fmt.Fprintf(&b, "        %s\n", printable(strings.TrimSuffix(line, "\n")))
+			fmt.Fprintf(&b, "          %s\n", printable(strings.TrimSuffix(line, "\n")))
 		}
 		b.WriteString("\n")
 	}
 	for _, what := range r.Unseen {
 		fmt.Fprintf(&b, "not seen: %s\n", what)
 	}
-	fmt.Fprintf(&b, "database %s, role %s: %s, %s, %s\n", printable(r.Database), printable(r.Role), counted(counts[doctor.Leak], "leak"), counted(counts[doctor.Risk], "risk"), counted(counts[doctor.Note], "note"))
+	fmt.Fprintf(&b, "database %s, role %s: %s, %s, %s, %s\n", printable(r.Database), printable(r.Role),
+		counted(counts[doctor.Breach], "breach"), counted(counts[doctor.Tell], "tell"), counted(counts[doctor.Risk], "risk"), counted(counts[doctor.Note], "note"))
 	fmt.Fprintln(&b, verdict(r))
 	return b.String()
+}
+
+// closes names the table that is closed while serving.
+func closes(f doctor.Finding) string {
+	if f.Grade != doctor.Breach || f.Table == "" {
+		return ""
+	}
+	return ", closes " + printable(f.Table)
 }
 
 // verdict tells whether the wall stands, and whether a service that requires it would start.
@@ -199,6 +208,9 @@ func verdict(r *doctor.Report) string {
 func counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
+	}
+	if strings.HasSuffix(what, "ch") {
+		what += "e"
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -33,7 +33,7 @@ func TestDoctor(t *testing.T) {
 	args := []string{"doctor", "--database-url", as(t, owner, "doctor_statement", "hidden"), "--owner-database-url", owner, "--policy", policy}
 
 	code, out, errs := command(t, args...)
-	if code != 1 || !strings.Contains(out, "leak  view-missing\n") || strings.Contains(out, "CREATE POLICY") || strings.Count(out, `→ Run "tenantgate migrate" first`) != 2 {
+	if code != 1 || !strings.Contains(out, "breach  view-missing\n") || strings.Contains(out, "CREATE POLICY") || strings.Count(out, `→ Run "tenantgate migrate" first`) != 2 {
 		t.Errorf("before the migration: exit %d: %s%s", code, out, errs)
 	}
 	if code, out, errs := command(t, "migrate", "--no-tables", "--control-database-url", owner, "--statement-role", "doctor_statement"); code != 0 {
@@ -41,9 +41,9 @@ func TestDoctor(t *testing.T) {
 	}
 	code, out, errs = command(t, args...)
 	for _, want := range []string{
-		"leak  wall-missing\n      public.orders has no row-level security", "        CREATE POLICY tenantgate_server ON public.orders TO doctor_statement USING (\"server_id\" = (SELECT id FROM tenantgate_wall.server))",
-		"leak  hidden-unique\n      the unique key orders_pkey on public.orders does not hold server_id", "leak  grants-kind\n", "risk  role-database\n", "note  hidden-index\n",
-		"database doctored, role doctor_statement: 3 leaks, ", "\nthe wall does not stand for public.orders: rls: required would not start\n",
+		"breach  wall-missing\n        public.orders has no row-level security", "          CREATE POLICY tenantgate_server ON public.orders TO doctor_statement USING (\"server_id\" = (SELECT id FROM tenantgate_wall.server))",
+		"tell    hidden-unique\n        the unique key orders_pkey on public.orders does not hold server_id", "breach  grants-kind\n", "risk    role-database\n", "note    hidden-index\n", "tell    planner-statistics\n",
+		"database doctored, role doctor_statement: 2 breaches, 2 tells, ", "\nthe wall does not stand for public.orders: rls: required would not start\n",
 	} {
 		if code != 1 || errs != "" || !strings.Contains(out, want) {
 			t.Errorf("exit %d: no %q in\n%s%s", code, want, out, errs)
@@ -88,7 +88,7 @@ func TestDoctorOfDev(t *testing.T) {
 		t.Errorf("with --sql: %s", errs)
 	}
 	_, out, errs := command(t, "doctor", "--data-dir", filepath.Join(in.dir, "data"))
-	for _, want := range []string{"\ndatabase tenantgate, role tenantgate_statement: 0 leaks, ", "\nthe wall stands for ", "public.files", ": rls: required would start\n", "\nno --policy was given, so this was held against the shipped ones (default, inject, readonly), "} {
+	for _, want := range []string{"\ndatabase tenantgate, role tenantgate_statement: 0 breaches, 0 tells, ", "\nthe wall stands for ", "public.files", ": rls: required would start\n", "\nno --policy was given, so this was held against the shipped ones (default, inject, readonly), "} {
 		if errs != "" || !strings.Contains("\n"+out, want) || strings.Contains(out, "not seen") {
 			t.Errorf("no %q in %s%s", want, out, errs)
 		}

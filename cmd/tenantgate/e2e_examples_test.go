@@ -114,7 +114,10 @@ func (in *instance) provokeStatements(t *testing.T, answers map[string]reply) {
 	} {
 		answers[name] = in.query(t, q[0].(string), q[1:]...)
 	}
-	rejecting := fresh(t, "--policy", editedPolicy(t, "foreignServerId: replace", "foreignServerId: reject"))
+	rejecting := fresh(t, "--policy", editedPolicy(t, "foreignServerId: replace", "foreignServerId: reject"), "--max-servers-per-project=3")
+	for range 3 {
+		answers["LimitReached/limit_reached"] = rejecting.do(t, http.MethodPost, rejecting.serversPath(), `{"name":"one more"}`, rejecting.bearer())
+	}
 	answers["StatementForbidden/foreign_server_id"] = rejecting.query(t, "INSERT INTO files (server_id, name) VALUES (?, 'x')", "srv_other")
 }
 

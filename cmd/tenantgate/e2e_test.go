@@ -69,6 +69,21 @@ func sharedInstance(t testing.TB) *instance {
 	return shared.instance
 }
 
+// firstStart starts the program in a folder of the test's own, for what has to be there before
+// it is started again with other flags.
+func firstStart(t testing.TB) (dir string, first *instance) {
+	t.Helper()
+	dir, err := openDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if first, err = launchIn(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir, first
+}
+
 // fresh gives an instance of the test's own.
 func fresh(t testing.TB, flags ...string) *instance {
 	t.Helper()

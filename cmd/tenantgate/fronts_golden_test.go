@@ -118,15 +118,7 @@ type goldenWorld struct {
 }
 
 func goldenStart(t *testing.T, cases map[string][]goldenCase) *goldenWorld {
-	dir, err := openDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	first, err := launchIn(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir, first := firstStart(t)
 	src, err := os.ReadFile("testdata/fronts-world/golden.sql")
 	if err != nil {
 		t.Fatal(err)

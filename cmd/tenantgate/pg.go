@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/wire"
 )
 
@@ -132,9 +133,10 @@ func (sv *service) openWire(_ context.Context, _ databases) (err error) {
 			"policy", name)
 	}
 	sv.wire, err = wire.New(wire.Config{
-		Gate: sv.gate, Open: func(server string) wire.Link { return sv.pool.Link(server) }, Recorder: sv.metrics, Logger: sv.log,
+		Gate: sv.gate, Open: func(a proxy.Account) wire.Link { return sv.pool.Link(a) }, Recorder: sv.metrics, Logger: sv.log,
 		TLS: sv.pgTLS, TLSMode: s.pgTLSMode(sv.pgTLS), ServerVersion: sv.pool.ServerVersion,
-		MaxClients: s.PGMaxClients, MaxClientsPerIP: s.MaxConnsPerIP, TransactionIdleTimeout: s.PGIdleTransaction, DrainTimeout: s.DrainTimeout,
+		MaxClients: s.PGMaxClients, ProjectShare: s.ProjectShare, MaxClientsPerIP: s.MaxConnsPerIP, MaxUnauthenticatedPerIP: orUnlimited(s.MaxUnauthPerIP), TransactionIdleTimeout: s.PGIdleTransaction,
+		TransactionTimeout: s.PGTransaction, ContendedTimeout: s.PGContended, Contended: sv.pool.Contended, LockTimeout: s.LockTimeout, DrainTimeout: s.DrainTimeout,
 	})
 	if err != nil {
 		return fmt.Errorf("making the interface for Postgres clients (--pg-addr): %w", err)

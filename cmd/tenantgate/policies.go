@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/tenantgate/tenantgate/doctor"
 	"github.com/tenantgate/tenantgate/metrics"
 	"github.com/tenantgate/tenantgate/policies"
 	"github.com/tenantgate/tenantgate/policy"
@@ -80,7 +81,7 @@ func shippedPolicies() ([]*policy.File, error) {
 
 // sets are the names that policies can refer to.
 func sets() policy.Sets {
-	return policy.Sets{Functions: policies.Sets(), Types: policies.Types(), Operators: policies.Operators(), Leakproof: policies.Leakproof()}
+	return policy.Sets{Functions: policies.Sets(), Types: policies.Types(), Operators: policies.Operators(), Leakproof: policies.Leakproof(), Extensions: policies.Extensions()}
 }
 
 // newMetrics makes the metrics with the label values that the packages know.
@@ -93,6 +94,7 @@ func newMetrics() *metrics.Metrics {
 		Endpoints: rest.Endpoints(), Codes: codes, Frontends: []string{"rest", wire.Frontend},
 		Kinds:    []string{string(policy.Select), string(policy.Insert), string(policy.Update), string(policy.Delete), "command"},
 		Outcomes: append(codes, "ok"), Stages: []string{"auth", "policy", "pool_wait", "upstream", "encode"},
-		ErrorClasses: upstream.ErrorClasses(), Connections: append(codes, "ok", "cancel", "protocol"), ClientStates: wire.States(),
+		ErrorClasses: upstream.ErrorClasses(), Replaced: upstream.ReplaceReasons(), Connections: append(codes, "ok", "cancel", "protocol"), ClientStates: wire.States(), HTTPStates: rest.States(),
+		Findings: doctor.Watched(),
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tenantgate/tenantgate/control"
+	"github.com/tenantgate/tenantgate/doctor"
 	"github.com/tenantgate/tenantgate/metrics"
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
@@ -89,6 +90,9 @@ func open(ctx context.Context, s *settings, log *slog.Logger) (*service, error) 
 	sv := &service{settings: s, log: log, metrics: newMetrics()}
 	err := checkStack()
 	if err == nil {
+		err = s.fitDescriptors(log)
+	}
+	if err == nil {
 		err = sv.read()
 	}
 	if err == nil {
@@ -155,7 +159,7 @@ func (sv *service) listen(ctx context.Context) (err error) {
 
 func (sv *service) openStore(ctx context.Context, db databases) (err error) {
 	file := sv.sections
-	sv.store, err = control.Open(ctx, control.Config{ControlURL: db.ControlDatabaseURL, JWT: file.JWT.config(), Log: sv.log, Looked: sv.metrics.CredentialCache})
+	sv.store, err = control.Open(ctx, control.Config{ControlURL: db.ControlDatabaseURL, JWT: file.JWT.config(), MaxServers: sv.settings.MaxServers, Log: sv.log, Looked: sv.metrics.CredentialCache})
 	if err != nil {
 		return fmt.Errorf("opening the control store (--control-database-url): %w", err)
 	}
@@ -173,9 +177,13 @@ func (sv *service) openStore(ctx context.Context, db databases) (err error) {
 
 func (sv *service) openPool(ctx context.Context, db databases) (err error) {
 	s := sv.settings
+	judge, err := doctor.NewWatch(sv.files, sets().Functions)
+	if err != nil {
+		return fmt.Errorf("preparing to look at the tables: %w", err)
+	}
 	sv.pool, err = upstream.Open(ctx, upstream.Config{
-		URL: db.DatabaseURL, MinConns: s.PoolMin, MaxConns: s.PoolMax, AcquireTimeout: s.PoolWait,
-		PreparedStatements: s.Prepared, NoPrepared: s.PreparedOff, SearchPath: s.SearchPath, Wall: sv.wall(), Recorder: sv.metrics, Log: sv.log,
+		URL: db.DatabaseURL, MinConns: s.PoolMin, MaxConns: s.PoolMax, ProjectShare: s.ProjectShare, AcquireTimeout: s.PoolWait, LockTimeout: s.LockTimeout,
+		PreparedStatements: s.Prepared, NoPrepared: s.PreparedOff, SearchPath: s.searchPath(), Wall: sv.wall(), Judge: judge, Recorder: sv.metrics, Log: sv.log,
 		CustomPlans: !slices.ContainsFunc(sv.files, func(f *policy.File) bool { return f.Planner != policy.Custom }),
 	})
 	if err == nil {
@@ -187,9 +195,9 @@ func (sv *service) openPool(ctx context.Context, db databases) (err error) {
 	if err != nil {
 		return fmt.Errorf("opening the database (--database-url): %w", err)
 	}
-	sv.metrics.WatchPool(func() (idle, acquired, limit, waiting int) {
+	sv.metrics.WatchPool(func() (idle, acquired, limit, waiting, abandoned int) {
 		st := sv.pool.Stat()
-		return st.Idle, st.Acquired, st.Max, st.Waiting
+		return st.Idle, st.Acquired, st.Max, st.Waiting, st.Abandoned
 	})
 	return nil
 }
@@ -213,24 +221,26 @@ func (sv *service) openRest(_ context.Context, _ databases) (err error) {
 	s := sv.settings
 	sv.gate = proxy.NewGate(proxy.GateConfig{
 		Directory: sv.store, Policies: sv.policies, Recorder: sv.metrics,
-		Override: policy.Limits{RequestsPerSecond: limit(s.RequestsPerSecond), MaxConcurrent: limit(s.MaxConcurrent)},
+		Override:     policy.Limits{RequestsPerSecond: limit(s.RequestsPerSecond), MaxConcurrent: limit(s.MaxConcurrent)},
+		ProjectShare: s.ProjectShare, ProjectBudget: limit(&s.ProjectBudget),
 	})
 	sv.rest, err = rest.New(rest.Config{
 		Gate: sv.gate, Servers: sv.store, EndUsers: sv.lookup, Query: query(sv.pool), Recorder: sv.metrics, Logger: sv.log,
 		BasePath: s.BasePath, TLS: sv.certificate, CORSOrigins: s.CORSOrigins,
-		MaxBodyBytes: s.MaxBodyBytes, MaxConns: s.MaxConns, MaxConnsPerIP: s.MaxConnsPerIP, DrainTimeout: s.DrainTimeout,
+		MaxBodyBytes: s.MaxBodyBytes, MaxConns: s.MaxConns, MaxConnsPerIP: s.MaxConnsPerIP, MaxUnauthenticatedPerIP: orUnlimited(s.MaxUnauthPerIP), DrainTimeout: s.DrainTimeout,
 	})
 	if err != nil {
 		return fmt.Errorf("making the REST interface: %w", err)
 	}
-	sv.ops = metrics.NewOps(metrics.OpsConfig{Listener: sv.opsListener, Metrics: sv.metrics.Handler(), Ready: sv.ready, Log: sv.log})
+	sv.metrics.WatchHTTP(sv.rest.Connections)
+	sv.ops = metrics.NewOps(metrics.OpsConfig{Listener: sv.opsListener, Metrics: sv.metrics.Handler(), Ready: sv.ready, Beside: sv.policies.Found, Log: sv.log})
 	return nil
 }
 
 // query adapts the pool to the front end.
 func query(pool *upstream.Pool) rest.QueryFunc {
-	return func(ctx context.Context, b policy.Bound, int8AsString bool, dst []byte) ([]byte, int64, error) {
-		result, err := pool.Query(ctx, b, upstream.Encoding{Int8AsString: int8AsString}, dst)
+	return func(ctx context.Context, project string, b policy.Bound, int8AsString bool, dst []byte) ([]byte, int64, error) {
+		result, err := pool.Query(ctx, project, b, upstream.Encoding{Int8AsString: int8AsString}, dst)
 		return result.Body, result.RowsAffected, err
 	}
 }

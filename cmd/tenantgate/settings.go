@@ -22,25 +22,32 @@ type settings struct {
 	PGTLSCert         string        `name:"pg-tls-cert" placeholder:"FILE" help:"Certificate chain (PEM) for Postgres clients, where it is not that of --tls-cert." yaml:"pgTlsCert"`
 	PGTLSKey          string        `name:"pg-tls-key" placeholder:"FILE" help:"Its private key (PEM)." yaml:"pgTlsKey"`
 	PGPolicy          string        `name:"pg-policy" default:"auto" placeholder:"NAME" help:"Name of the policy for Postgres clients whose server and project have none of their own. auto: inject where it is loaded, else the default policy." yaml:"pgPolicy"`
-	PGMaxClients      int           `name:"pg-max-clients" default:"10000" help:"Postgres clients connected at most, of one server three quarters of them. An idle one costs some kilobytes and no database connection." yaml:"pgMaxClients"`
+	PGMaxClients      int           `name:"pg-max-clients" default:"10000" help:"Postgres clients connected at most, --project-share of them of one project. An idle one costs some kilobytes and no database connection. Lowered where the limit of file descriptors is too low for it." yaml:"pgMaxClients"`
 	PGIdleTransaction time.Duration `name:"pg-idle-transaction" default:"60s" help:"How long a Postgres client may leave a transaction open without sending a statement. Then it is rolled back and the client disconnected, because it holds a database connection." yaml:"pgIdleTransaction"`
+	PGTransaction     time.Duration `name:"pg-transaction-timeout" default:"5m" help:"How long a transaction of a Postgres client may last in all. Then it is rolled back and the client disconnected (25P04)." yaml:"pgTransactionTimeout"`
+	PGContended       time.Duration `name:"pg-contended-timeout" default:"10s" help:"The same while others wait for a database connection, for a server or project that holds more than they do." yaml:"pgContendedTimeout"`
 	OpsAddr           string        `name:"ops-addr" default:"127.0.0.1:9090" help:"Address of /metrics, /healthz and /readyz; keep it internal." yaml:"opsAddr"`
 	BasePath          string        `name:"base-path" help:"Path in front of every endpoint, such as /x." yaml:"basePath"`
 	Policy            []string      `name:"policy" placeholder:"FILE" help:"Policy file; may be repeated, the first is the default policy. Without one the shipped policies apply (default, inject, readonly)." yaml:"policy"`
 	RequestsPerSecond *int          `name:"requests-per-second" placeholder:"N" help:"Requests and statements per server and second, instead of the policy's limit; 0 is no limit." yaml:"requestsPerSecond"`
+	ProjectBudget     int           `name:"project-budget" default:"25" placeholder:"N" help:"How many servers' requests a second all servers of one project may send together; 0 is no limit." yaml:"projectBudget"`
 	MaxConcurrent     *int          `name:"max-concurrent" placeholder:"N" help:"Statements and open transactions per server at once, instead of the policy's limit; 0 is no limit." yaml:"maxConcurrent"`
+	MaxServers        int           `name:"max-servers-per-project" default:"1000" help:"Servers that developers can make in one project; 0 is no limit. The operator's own tenantgate server create is not bound by it." yaml:"maxServersPerProject"`
 	MaxBodyBytes      int           `name:"max-body-bytes" default:"1048576" help:"Size limit of a request's body." yaml:"maxBodyBytes"`
-	MaxConns          int           `name:"max-conns" default:"4096" help:"Open HTTP connections at most." yaml:"maxConns"`
+	MaxConns          int           `name:"max-conns" default:"4096" help:"Open HTTP connections at most. When they run short, those go first that have shown no valid credentials, then those that are idle for longest. Lowered where the limit of file descriptors is too low for it." yaml:"maxConns"`
 	MaxConnsPerIP     int           `name:"max-conns-per-ip" default:"0" help:"Open connections from one client address at most, of HTTP and of Postgres clients each; 0 is no limit." yaml:"maxConnsPerIp"`
+	MaxUnauthPerIP    int           `name:"max-unauthenticated-per-ip" default:"256" help:"Of those, how many may have shown no valid credentials yet: the oldest makes room for the next one. Everybody behind one NAT counts as one address. 0 is no limit." yaml:"maxUnauthenticatedPerIp"`
 	TLSCert           string        `name:"tls-cert" placeholder:"FILE" help:"Certificate chain (PEM): serve HTTPS." yaml:"tlsCert"`
 	TLSKey            string        `name:"tls-key" placeholder:"FILE" help:"Its private key (PEM)." yaml:"tlsKey"`
 	CORSOrigins       []string      `name:"cors-origin" placeholder:"ORIGIN" help:"Origin whose scripts may call the interface, or *; may be repeated. Off by default." yaml:"corsOrigins"`
 	PoolMin           int32         `name:"pool-min" default:"2" help:"Database connections kept open for statements." yaml:"poolMin"`
-	PoolMax           int32         `name:"pool-max" default:"20" help:"Database connections for statements at most. Servers take turns at them, and from four on no server holds more than three quarters." yaml:"poolMax"`
+	PoolMax           int32         `name:"pool-max" default:"20" help:"Database connections for statements at most. Projects and their servers take turns at them." yaml:"poolMax"`
+	ProjectShare      int           `name:"project-share" default:"75" placeholder:"PERCENT" help:"How much of what all projects share one project may hold, such as database connections; one server has three quarters of that, from four on. 100 where there is one project." yaml:"projectShare"`
+	LockTimeout       time.Duration `name:"lock-timeout" default:"5s" help:"How long a statement waits for each lock that another transaction holds. A Postgres client can have it shorter." yaml:"lockTimeout"`
 	PoolWait          time.Duration `name:"pool-wait" default:"1s" help:"Wait for a free one before a request gets 503 overloaded, or a Postgres client SQLSTATE 53300." yaml:"poolWait"`
 	Prepared          int           `name:"prepared-statements" default:"256" help:"Statements that each database connection keeps prepared at most. One takes some 40 KB of Postgres' memory there; one that is used without being kept is parsed and planned anew." yaml:"preparedStatements"`
 	PreparedOff       bool          `name:"no-prepared-statements" help:"Prepare none: for a pooler in transaction mode in front of the database." yaml:"noPreparedStatements"`
-	SearchPath        string        `name:"search-path" default:"pg_catalog, pg_temp" help:"search_path of statements; schemas of extensions whose operators they need go between the two." yaml:"searchPath"`
+	SearchPath        string        `name:"search-path" default:"auto" placeholder:"LIST" help:"Schemas in which statements find functions and operators. auto: the search_path of the tables' owner, pg_catalog first and pg_temp last, without schemas in which anybody may create. Another list replaces it: pg_catalog, the schemas of extensions whose operators statements need, pg_temp." yaml:"searchPath"`
 	RLS               string        `name:"rls" enum:"required,auto,off" default:"auto" help:"Row-level security as the wall behind the policy. required: nothing is served until it stands on every scoped table; auto: used on each table where it stands; off: not used." yaml:"rls"`
 	DrainTimeout      time.Duration `name:"drain-timeout" default:"10s" help:"Time for running requests when the service is stopped." yaml:"drainTimeout"`
 	LogLevel          string        `name:"log-level" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error." yaml:"logLevel"`
@@ -167,4 +174,12 @@ func readTLS(prefix, cert, key string) (*tls.Config, error) {
 		return nil, fmt.Errorf("reading the TLS certificate: %w", err)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// searchPath is the search_path of statements; "" for that of the tables' owner.
+func (s *settings) searchPath() string {
+	if s.SearchPath == auto {
+		return ""
+	}
+	return s.SearchPath
 }

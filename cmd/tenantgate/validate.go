@@ -15,7 +15,9 @@ func (s *settings) Validate() error {
 	for _, span := range []struct {
 		flag  string
 		value time.Duration
-	}{{"pool-wait", s.PoolWait}, {"drain-timeout", s.DrainTimeout}, {"pg-idle-transaction", s.PGIdleTransaction}} {
+	}{{"pool-wait", s.PoolWait}, {"drain-timeout", s.DrainTimeout}, {"pg-idle-transaction", s.PGIdleTransaction},
+		{"pg-transaction-timeout", s.PGTransaction}, {"pg-contended-timeout", s.PGContended}, {"lock-timeout", s.LockTimeout},
+	} {
 		if span.value <= 0 {
 			all = append(all, fmt.Errorf("--%s must be more than 0s", span.flag))
 		}
@@ -24,12 +26,15 @@ func (s *settings) Validate() error {
 		flag         string
 		value, least int
 	}{
-		{"max-conns", s.MaxConns, 1}, {"max-conns-per-ip", s.MaxConnsPerIP, 0}, {"max-body-bytes", s.MaxBodyBytes, 1},
+		{"max-conns", s.MaxConns, 1}, {"max-conns-per-ip", s.MaxConnsPerIP, 0}, {"max-unauthenticated-per-ip", s.MaxUnauthPerIP, 0}, {"max-body-bytes", s.MaxBodyBytes, 1}, {"max-servers-per-project", s.MaxServers, 0}, {"project-budget", s.ProjectBudget, 0},
 		{"pool-max", int(s.PoolMax), 1}, {"prepared-statements", s.Prepared, 1}, {"pg-max-clients", s.PGMaxClients, 1},
 	} {
 		if number.value < number.least {
 			all = append(all, fmt.Errorf("--%s must be at least %d", number.flag, number.least))
 		}
+	}
+	if s.ProjectShare < 1 || s.ProjectShare > 100 {
+		all = append(all, errors.New("--project-share must be from 1 to 100"))
 	}
 	if s.PoolMin < 0 || s.PoolMin > s.PoolMax {
 		all = append(all, errors.New("--pool-min must be from 0 to --pool-max"))

@@ -58,6 +58,7 @@ type analyzer struct {
 	seen       map[proto.Message]bool
 	subqueries map[*pg.SubLink]string // the name of the first column of each, where it is known
 	columns    int                    // that relations and lists have, all in all
+	load       load                   // of the query level that is being analyzed
 	guarded    int                    // relations that guards look at, all in all
 
 	torn  map[int32]bool // placeholders: see params.go
@@ -147,12 +148,15 @@ func (a *analyzer) statement(n *pg.Node, outer *level, ctes *cte) output {
 		return a.selectStmt(s.SelectStmt, outer, ctes, nil)
 	case *pg.Node_InsertStmt:
 		a.facts.Kinds |= AccessInsert
+		defer a.weigh()()
 		return a.insertStmt(s.InsertStmt, outer, ctes)
 	case *pg.Node_UpdateStmt:
 		a.facts.Kinds |= AccessUpdate
+		defer a.weigh()()
 		return a.updateStmt(s.UpdateStmt, outer, ctes)
 	case *pg.Node_DeleteStmt:
 		a.facts.Kinds |= AccessDelete
+		defer a.weigh()()
 		return a.deleteStmt(s.DeleteStmt, outer, ctes)
 	}
 	a.fail(notAllowed(n, nodeOffset(n)))
@@ -169,6 +173,7 @@ func isEmpty(s *pg.SelectStmt) bool {
 // what a recursive query's own name means.
 func (a *analyzer) selectStmt(s *pg.SelectStmt, outer *level, ctes *cte, afterLeft func(output)) output {
 	ctes = a.with(s.WithClause, outer, ctes)
+	defer a.weigh()()
 	l := &level{outer: outer, ctes: ctes, start: a.serial + 1}
 	a.begins[s] = l.start
 	var out output
@@ -184,6 +189,7 @@ func (a *analyzer) selectStmt(s *pg.SelectStmt, outer *level, ctes *cte, afterLe
 		}
 		out.unite(a.selectStmt(s.Rarg, outer, ctes, nil))
 		a.mixed[s] = out.mixed
+		a.use(out.cols)
 		if out.clash {
 			a.clash()
 		}
@@ -203,13 +209,15 @@ func (a *analyzer) selectStmt(s *pg.SelectStmt, outer *level, ctes *cte, afterLe
 		a.expr(l, s.HavingClause)
 		a.protect(l, s.HavingClause, inHaving)
 		a.exprs(l, s.WindowClause)
+		a.load.stages += groupings(s.GroupClause) + min(len(s.DistinctClause), 1)
 		a.close(l)
 	}
 	a.ordered(l, out, s.SortClause)
 	a.expr(l, s.LimitOffset)
 	a.expr(l, s.LimitCount)
 	a.locking(s.LockingClause)
-	return out
+	a.load.stages += min(len(s.SortClause), 1)
+	return final(s, out)
 }
 
 // clash refuses what would have a column of two collations: every comparison of it fails.
@@ -278,6 +286,7 @@ func (a *analyzer) exprs(l *level, list []*pg.Node) {
 // visit is the one place that every expression passes. Kinds without a case hold
 // nothing but further expressions: admit has refused all that it does not know.
 func (a *analyzer) visit(l *level, m proto.Message) {
+	a.load.uses++
 	switch n := m.(type) {
 	case *pg.ColumnRef:
 		a.see(n)
@@ -298,6 +307,11 @@ func (a *analyzer) visit(l *level, m proto.Message) {
 	case *pg.FuncCall:
 		a.see(n)
 		a.facts.Functions = append(a.facts.Functions, a.nameUse(n.Funcname, int(n.Location)))
+		if n.Over != nil { // a sort and a window
+			a.load.stages += 2
+		}
+	case *pg.RowExpr:
+		a.makesRow(len(n.Args))
 	case *pg.TypeCast:
 		if p := n.Arg.GetParamRef(); p != nil && n.TypeName.GetLocation() < p.Location {
 			a.fail(syntaxError(int(p.Location), fmt.Sprintf("a placeholder can't follow a type's name; write $%d::type", p.Number))) // the library's grammar takes it
@@ -312,10 +326,14 @@ func (a *analyzer) visit(l *level, m proto.Message) {
 		a.fail(construct(offsetOf(m, -1), "this construct is not supported here"))
 		return
 	}
+	before := a.weight()
 	children(m, func(c proto.Message) bool {
 		a.visit(l, c)
 		return true
 	})
+	if e, ok := m.(*pg.A_Expr); ok {
+		a.repeat(copiesOf(e), before)
+	}
 }
 
 func (a *analyzer) nameUse(nodes []*pg.Node, at int) NameUse {

@@ -70,6 +70,7 @@ type Catalog struct {
 	functions map[string]string
 	types     map[string]string
 	leakproof map[OperatorName]bool
+	namesakes Namesakes
 	kinds     map[protoreflect.Name]*kind
 	commands  map[protoreflect.Name]*kind // beside a query in them
 	limit     Complexity
@@ -106,6 +107,36 @@ func NewCatalog(tables []*Table, functions, types map[string]string, leakproof [
 	}
 	c.listed = c.list()
 	return c
+}
+
+// Namesakes are the functions and operators of pg_catalog that a bare name may not mean, since
+// the search path has others of the name, too. true: such a function may do anything, or such an
+// operator may be between types of pg_catalog; else it needs an operand of another type.
+type Namesakes struct{ Functions, Operators map[string]bool }
+
+// With gives the catalog with what else bare names may mean. tables are those that bare names
+// certainly mean; one that is not in the catalog takes its name out of it.
+func (c *Catalog) With(n Namesakes, tables []TypeName) *Catalog {
+	c.namesakes = n
+	for _, t := range tables {
+		if c.bare[t.Name] != nil || c.tables[t] != nil {
+			c.bare[t.Name] = c.tables[t]
+		}
+	}
+	c.listed = c.list()
+	return c
+}
+
+// ownCall tells whether a call by a bare name may be that of a function outside pg_catalog.
+func (c *Catalog) ownCall(name string) bool {
+	_, shadowed := c.namesakes.Functions[name]
+	return shadowed || c.functions[name] != ""
+}
+
+// ownOperator tells whether a bare operator may be one outside pg_catalog.
+func (c *Catalog) ownOperator(name string) bool {
+	_, shadowed := c.namesakes.Operators[name]
+	return shadowed
 }
 
 // mostListed is how many tables are told to who names none of them.

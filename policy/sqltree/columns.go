@@ -75,6 +75,7 @@ func (a *analyzer) bareColumn(l *level, ref *pg.ColumnRef, name string, at int) 
 		if r := l.relationHere("", name); r != nil {
 			a.readRow(r, at)
 			a.resolveRow(ref, r)
+			a.rowOf(r)
 			found = true
 		}
 		found = found || len(cols) > 0
@@ -153,6 +154,7 @@ func (a *analyzer) wholeRow(l *level, ref *pg.ColumnRef, names []string, at int)
 	if r := a.qualifier(l, names, at); r != nil {
 		a.readRow(r, at)
 		a.resolveRow(ref, r)
+		a.rowOf(r)
 	}
 }
 

@@ -20,17 +20,21 @@ const (
 // Facts is what a statement is about: all that the rules judge and the rewrite edits.
 // Offsets are byte offsets into the translated text.
 type Facts struct {
-	Kind      Access // of the outermost statement: exactly one bit
-	Kinds     Access // of all statements in it, those in WITH included
-	Locks     bool   // some query locks rows (FOR UPDATE and its like)
-	Returns   bool   // it answers rows
-	Zones     bool   // it may make time zones out of its values: see zones.go
+	Kind    Access // of the outermost statement: exactly one bit
+	Kinds   Access // of all statements in it, those in WITH included
+	Locks   bool   // some query locks rows (FOR UPDATE and its like)
+	Returns bool   // it answers rows
+	Zones   bool   // it may make time zones out of its values: see zones.go
+	Weight  int    // of its plan, in expressions: see weight.go
+	// RecordBytes is about what the types of its rows take in a backend, which keeps each until its end.
+	RecordBytes int
+
 	Tables    []*TableUse
 	Reads     []ColumnUse
 	Writes    []ColumnUse
 	Functions []NameUse
 	Types     []NameUse
-	Operators []NameUse // of pg_catalog
+	Operators []NameUse
 	Levels    []*Level
 	Inserts   []*Insert
 	Assigned  []ScopeValue // what SET gives to scope columns
@@ -41,6 +45,7 @@ type Facts struct {
 	barriers map[*pg.SelectStmt]bool // queries that need OFFSET 0
 	hides    bool                    // what must be hidden from the planner is known
 	hidden   []*hidden               // and this is it
+	counts   []int32                 // placeholders of LIMIT and OFFSET
 }
 
 // TableUse is one reference to a table that is no WITH name.
@@ -209,7 +214,7 @@ func (f *Facts) Ordinary() {
 func (f *Facts) Hides() bool { return f.hides }
 
 // ShowConstants leaves the caller's constants where the planner sees them.
-func (f *Facts) ShowConstants() { f.hides, f.hidden = false, nil }
+func (f *Facts) ShowConstants() { f.hides, f.hidden, f.counts = false, nil, nil }
 
 // Shaped gives the tables on whose shape the statement relies: a * of theirs is spelled
 // out, or an alias renames their columns by position.

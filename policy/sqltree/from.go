@@ -47,6 +47,7 @@ func (a *analyzer) add(l *level, r *relation, at int) item {
 		a.fail(&Fault{Code: QueryFailed, SQLState: "42712", Offset: at, Message: "the name " + r.name + " stands in FROM more than once", Hint: "give each its own alias"})
 	}
 	r.cols = qualify(r.name, r.cols)
+	a.addWeight(len(r.cols))
 	a.serial++
 	r.serial = a.serial
 	if r.reach > 0 {
@@ -79,9 +80,10 @@ func (a *analyzer) rangeVar(l *level, v *pg.RangeVar) *relation {
 				f.Hint = "put the queries of WITH RECURSIVE in the order in which they use each other"
 				a.fail(f)
 			}
-			return aliased(&relation{name: v.Relname, cols: c.cols, known: c.known, exposure: a.exposedBy(c)}, v.Alias)
+			return aliased(&relation{name: v.Relname, cols: a.referred(c), known: c.known, exposure: a.exposedBy(c)}, v.Alias)
 		}
 	}
+	a.relate()
 	use := a.tableUse(v, AccessSelect, false)
 	r := tableRelation(use)
 	r = aliased(r, v.Alias)

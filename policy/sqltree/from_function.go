@@ -33,6 +33,7 @@ var setColumns = map[string][]string{
 // them or a column definition list gives them; of others only those that the alias names.
 func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
 	r := &relation{}
+	a.relate()
 	defer func() { r.reach = a.reach(f) }()
 	for _, n := range f.Functions {
 		for _, part := range n.GetList().GetItems() {
@@ -55,6 +56,9 @@ func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
 		a.functionPart(l, d)
 		r.known, r.rows = true, true
 	}
+	if len(f.Coldeflist) > 0 {
+		a.makesRow(len(f.Coldeflist))
+	}
 	ordinality := column{name: "ordinality"}
 	if f.Ordinality && r.known {
 		r.cols = append(r.cols, ordinality)
@@ -73,7 +77,7 @@ func (a *analyzer) setColumns(call *pg.FuncCall, alias *pg.Alias) ([]column, boo
 		return nil, false
 	}
 	name := names[len(names)-1]
-	if len(names) == 1 && a.catalog.functions[name] != "" || len(names) == 2 && names[0] != "pg_catalog" {
+	if len(names) == 1 && (a.catalog.functions[name] != "" || a.catalog.namesakes.Functions[name]) || len(names) == 2 && names[0] != "pg_catalog" {
 		return nil, false // another schema's function of that name
 	}
 	known, ok := setColumns[name]

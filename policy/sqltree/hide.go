@@ -139,6 +139,7 @@ func (h *hider) query(s *pg.SelectStmt, outermost bool) {
 	h.condition(s.HavingClause)
 	h.computed(slices.Concat(s.DistinctClause, s.GroupClause, s.WindowClause, s.SortClause)...)
 	h.computed(s.LimitCount, s.LimitOffset)
+	h.count(s.LimitCount, s.LimitOffset)
 	h.link(s)
 }
 

@@ -116,8 +116,8 @@ func checkIndexElem(m proto.Message) *Fault {
 }
 
 // operator notes the operator that a message names, and refuses one that is not of
-// pg_catalog: it is given by its bare name, which the session's search path resolves
-// there, or as OPERATOR(pg_catalog.…).
+// pg_catalog: it is given by its bare name, which must have no namesake that was not judged, or
+// as OPERATOR(pg_catalog.…).
 func (g *grammar) operator(m proto.Message, at int) *Fault {
 	var name []*pg.Node
 	switch n := m.(type) {
@@ -136,7 +136,11 @@ func (g *grammar) operator(m proto.Message, at int) *Fault {
 		return construct(at, "only the operators of pg_catalog are allowed")
 	}
 	if len(names) > 0 {
-		g.operators = append(g.operators, NameUse{Schema: "pg_catalog", Name: names[len(names)-1], Offset: at})
+		use := NameUse{Name: names[len(names)-1], Offset: at}
+		if len(names) == 2 {
+			use.Schema = names[0]
+		}
+		g.operators = append(g.operators, use)
 	}
 	return nil
 }

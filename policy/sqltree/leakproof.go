@@ -161,7 +161,7 @@ func (a *analyzer) leakproofPair(op string, left, right *pg.Node) bool {
 	if l, r := left.GetRowExpr(), right.GetRowExpr(); l != nil && r != nil {
 		return a.leakproofRows(op, l.Args, r.Args)
 	}
-	if a.conflict(left, right) || !isComparison(op) && (a.collated(left) || a.collated(right)) {
+	if a.catalog.namesakes.Operators[op] || a.conflict(left, right) || !isComparison(op) && (a.collated(left) || a.collated(right)) {
 		return false
 	}
 	left, right = uncollated(left), uncollated(right)
@@ -171,7 +171,7 @@ func (a *analyzer) leakproofPair(op string, left, right *pg.Node) bool {
 	case left == nil || right == nil:
 		return false
 	case !ok1 && ok2 && closed[r] && a.steady(left), ok1 && !ok2 && closed[l] && a.steady(right):
-		return isComparison(op)
+		return isComparison(op) && !a.catalog.ownOperator(op)
 	case !ok1 || !ok2:
 		return false
 	case l == "":
@@ -205,7 +205,7 @@ func (a *analyzer) leakproofArray(op string, left, array *pg.Node) bool {
 	if list := array.GetAArrayExpr(); list != nil {
 		return a.pairs([]string{op}, left, list.Elements)
 	}
-	if a.conflict(left, array) {
+	if a.catalog.namesakes.Operators[op] || a.conflict(left, array) {
 		return false
 	}
 	l, ok1 := a.typeOf(left)

@@ -54,7 +54,7 @@ func (a *analyzer) findType(n *pg.Node) (string, bool) {
 	case *pg.Node_AExpr:
 		switch {
 		case x.AExpr.Kind == pg.A_Expr_Kind_AEXPR_OP && isComparison(lastName(x.AExpr.Name)):
-			return "bool", true
+			return "bool", !a.catalog.namesakes.Operators[lastName(x.AExpr.Name)]
 		case a.joinsTexts(x.AExpr):
 			return "text", true
 		}
@@ -192,7 +192,7 @@ func (a *analyzer) resultType(f *pg.FuncCall) (string, bool) {
 func (a *analyzer) catalogCall(f *pg.FuncCall) string {
 	names, ok := stringsOf(f.Funcname)
 	switch {
-	case !ok || len(names) == 2 && names[0] != "pg_catalog" || len(names) == 1 && a.catalog.functions[names[0]] != "":
+	case !ok || len(names) == 2 && names[0] != "pg_catalog" || len(names) == 1 && a.catalog.ownCall(names[0]):
 		return ""
 	case slices.Contains([]string{"lower", "upper", "btrim"}, names[len(names)-1]):
 		if len(f.Args) == 0 {
@@ -207,7 +207,7 @@ func (a *analyzer) catalogCall(f *pg.FuncCall) string {
 
 // movedType gives the type of a moment plus or minus an interval, or of a date and days.
 func (a *analyzer) movedType(e *pg.A_Expr) (string, bool) {
-	if op := lastName(e.Name); e.Kind != pg.A_Expr_Kind_AEXPR_OP || op != "+" && op != "-" {
+	if op := lastName(e.Name); e.Kind != pg.A_Expr_Kind_AEXPR_OP || op != "+" && op != "-" || a.catalog.namesakes.Operators[op] {
 		return "", false
 	}
 	left, ok1 := a.typeOf(e.Lexpr)
@@ -226,7 +226,7 @@ func (a *analyzer) movedType(e *pg.A_Expr) (string, bool) {
 // joinsTexts tells '%' || ? || '%', which fails beyond a gigabyte only, unless it is of two
 // collations.
 func (a *analyzer) joinsTexts(e *pg.A_Expr) bool {
-	if e.Kind != pg.A_Expr_Kind_AEXPR_OP || lastName(e.Name) != "||" || e.Lexpr == nil || e.Rexpr == nil || a.collated(e.Lexpr) || a.collated(e.Rexpr) {
+	if e.Kind != pg.A_Expr_Kind_AEXPR_OP || lastName(e.Name) != "||" || e.Lexpr == nil || e.Rexpr == nil || a.collated(e.Lexpr) || a.collated(e.Rexpr) || a.catalog.ownOperator("||") {
 		return false
 	}
 	left, ok1 := a.typeOf(e.Lexpr)

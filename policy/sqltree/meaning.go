@@ -83,6 +83,7 @@ func (a *analyzer) resolve(ref *pg.ColumnRef, r *relation, cols []column) {
 	if ref == nil {
 		return
 	}
+	a.use(cols)
 	n, seen := a.names[ref]
 	n.relations = append(n.relations, r)
 	for i, c := range cols {
@@ -103,6 +104,7 @@ func (a *analyzer) resolveRow(ref *pg.ColumnRef, r *relation) {
 	if ref == nil {
 		return
 	}
+	a.use(r.cols)
 	n := a.names[ref]
 	n.relations = append(n.relations, r)
 	n.typ, n.collation = TypeName{}, ""

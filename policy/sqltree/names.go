@@ -13,6 +13,10 @@ type cte struct {
 	ahead bool // its query stands further on
 	query *pg.Node
 	outer *cte
+
+	repeats        bool // each reference to it has it planned again
+	uses           int  // references so far
+	weight, stages int  // of its query
 }
 
 // find gives the WITH query that an unqualified name means; nil for none.
@@ -44,6 +48,8 @@ type column struct {
 	converted bool
 	// sealed: its query is a barrier, past which no comparison is moved.
 	sealed bool
+	// weight is how many expressions it stands for, beside itself.
+	weight int
 	// guessed: nobody wrote the name, it is what Postgres makes of an expression.
 	guessed bool
 }

@@ -32,6 +32,7 @@ func (o *output) unite(other output) {
 			o.clash = true
 		}
 		c.plain = c.plain && d.plain
+		c.weight = max(c.weight, d.weight)
 		switch {
 		case c.typ == d.typ && (c.typ != TypeName{}), d.untyped:
 		case c.untyped:
@@ -54,9 +55,10 @@ func (a *analyzer) targets(l *level, items []item, list []*pg.Node) output {
 			a.star(l, items, ref, &out)
 			continue
 		}
+		before := a.weight()
 		a.expr(l, t.GetVal())
 		c := a.outputColumn(t.GetVal())
-		c.name = t.GetName()
+		c.name, c.weight = t.GetName(), a.atMost(a.weight()-before)
 		if c.name == "" {
 			c.guessed = true
 			c.name = a.figureName(t.GetVal())
@@ -119,7 +121,7 @@ func (a *analyzer) star(l *level, items []item, ref *pg.ColumnRef, out *output) 
 		}
 		for _, c := range it.cols {
 			if !c.noRead() {
-				out.cols = append(out.cols, column{name: c.name, guessed: c.guessed, typ: c.typ, untyped: c.untyped, collated: c.collated, collation: c.collation, plain: c.plain})
+				out.cols = append(out.cols, column{name: c.name, guessed: c.guessed, typ: c.typ, untyped: c.untyped, collated: c.collated, collation: c.collation, plain: c.plain, weight: c.weight + 1})
 			}
 		}
 		out.known = out.known && it.known

@@ -34,6 +34,8 @@ func (a *analyzer) cteBody(x *pg.CommonTableExpr, e *cte, outer *level, ctes *ct
 		e.cols, e.known, mixed = rename(out.cols, x.Aliascolnames), out.known, out.mixed
 	}
 	before := a.exposed()
+	e.repeats = x.Ctematerialized == pg.CTEMaterialize_CTEMaterializeNever
+	defer a.weighQuery(e)()
 	e.query = x.Ctequery
 	e.open, e.ahead, e.body = true, false, x.Ctequery.GetSelectStmt()
 	if s := e.body; s != nil {

@@ -29,6 +29,7 @@ func (a *analyzer) deleteStmt(s *pg.DeleteStmt, outer *level, ctes *cte) output 
 func (a *analyzer) target(v *pg.RangeVar, access Access, w *pg.WithClause, outer *level, ctes *cte) (*level, *TableUse, []item) {
 	visible := a.with(w, outer, ctes)
 	l := &level{outer: outer, ctes: visible, facts: &Level{}, start: a.serial + 1}
+	a.relate()
 	use := a.tableUse(v, access, true)
 	r := aliased(tableRelation(use), v.Alias)
 	use.column = scopeRef(use.Table, r)

@@ -138,7 +138,7 @@ func (a *analyzer) holdsMoments(n *pg.Node) bool {
 // that is not Postgres' own may do anything.
 func (a *analyzer) zonesOfCall(f *pg.FuncCall) bool {
 	names, ok := stringsOf(f.Funcname)
-	if !ok || len(names) == 2 && names[0] != "pg_catalog" || len(names) == 1 && a.catalog.functions[names[0]] != "" {
+	if !ok || len(names) == 2 && names[0] != "pg_catalog" || len(names) == 1 && (a.catalog.functions[names[0]] != "" || a.catalog.namesakes.Functions[names[0]]) {
 		return true
 	}
 	name := names[len(names)-1]

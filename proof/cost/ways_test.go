@@ -80,7 +80,7 @@ func (b *bench) pooled(t *testing.T, s side, bound func(sample) policy.Bound) wa
 	t.Helper()
 	var buf []byte
 	run := func(ctx context.Context, x sample) (int, error) {
-		res, err := s.pool.Query(ctx, bound(x), upstream.Encoding{}, buf[:0])
+		res, err := s.pool.Query(ctx, "", bound(x), upstream.Encoding{}, buf[:0])
 		buf = res.Body
 		return res.Rows, err
 	}

@@ -19,7 +19,7 @@ var (
 // proofs are the parts of the proof, by the arguments of go test.
 var proofs = map[string][]string{
 	"experiment": {"./proof", "-run", "^TestProve$", "-mode", "engine", "-statements", "20000", "-first", "-findings", "1"},
-	"order":      {"./proof", "-run", "^TestProveOrder$", "-mode", "engine,all", "-statements", "20000", "-first", "-findings", "1"},
+	"order":      {"./proof", "-run", "^TestOrderWithStatistics$", "-mode", "engine", "-statements", "4000"},
 	"barrier":    {"./proof/barrier", "-run", "^Test(Leaks|Found|Upsert)"},
 	"corpus":     {"./cmd/tenantgate", "-run", "^TestBypass$"},
 	"verifier":   {"./policy/sqltree", "-run", "^TestVerify"},

@@ -58,7 +58,7 @@ func build(t *testing.T) smith.Config {
 // prepare makes the databases, which go with the test binary's Postgres, and the statements.
 func prepare(t *testing.T, admin, name string) error {
 	ctx := context.Background()
-	w, err := proof.Build(ctx, admin, name)
+	w, err := proof.Build(ctx, admin, name, proof.Bundled)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ const maxRefusals = 32
 // take starts the goroutine of a connection.
 func (s *Server) take(transport net.Conn) {
 	c, admission := s.conns.add(transport)
-	if admission == admitted {
+	if admission == proxy.Admitted {
 		s.serving.Go(func() { s.serve(c) })
 		return
 	}
@@ -58,7 +58,7 @@ func (s *Server) secure(c *conn) (*stream, error) {
 	if s.tls == nil {
 		return &stream{Conn: c, socket: c}, nil
 	}
-	ctx, cancel := context.WithTimeout(s.base, s.cfg.ReadTimeout)
+	ctx, cancel := context.WithTimeout(s.base, s.cfg.HeadTimeout)
 	defer cancel()
 	secured := tls.Server(c, s.tls)
 	if err := secured.HandshakeContext(ctx); err != nil {
@@ -69,13 +69,13 @@ func (s *Server) secure(c *conn) (*stream, error) {
 
 // turnAway tells a connection beyond the limits why it is closed. Under TLS nothing is
 // said: a handshake is what the limits are to save.
-func (s *Server) turnAway(c *conn, why admission) {
+func (s *Server) turnAway(c *conn, why proxy.Admission) {
 	defer func() { _ = c.Close() }()
 	if s.tls != nil || c.SetDeadline(time.Now().Add(lingerTime)) != nil {
 		return
 	}
 	e := proxy.Refuse(proxy.Overloaded, "too many connections are open; try again")
-	if why == fullForNetwork {
+	if why == proxy.FullForNetwork {
 		e = proxy.Refuse(proxy.RateLimited, "too many connections are open from this address; use fewer, and keep them alive")
 	}
 	c.linger.Store(true) // its request may be under way

@@ -26,7 +26,11 @@ func (r *request) developer(ctx context.Context) (proxy.Caller, error) {
 		return proxy.Caller{}, proxy.Refuse(proxy.Unauthorized, "send a developer access token as Authorization: Bearer <token>")
 	}
 	r.challenge = challengeInvalid
-	return r.server.cfg.Gate.Developer(ctx, token)
+	caller, err := r.server.cfg.Gate.Developer(ctx, token)
+	if err == nil {
+		r.conn.authenticated()
+	}
+	return caller, err
 }
 
 // bearer gives the token of RFC 6750 section 2.1, or "" when the header holds none.
@@ -51,6 +55,7 @@ func (r *request) application(ctx context.Context) (proxy.Server, error) {
 	server, err := r.server.cfg.Gate.Application(ctx, serverID, key)
 	if err == nil {
 		r.reached = server.ID
+		r.conn.authenticated()
 	}
 	return server, err
 }

@@ -23,7 +23,11 @@ func (r *request) appendBody(dst []byte) ([]byte, error) {
 	}
 	limit := r.server.cfg.MaxBodyBytes
 	declared := max(r.http.Request.Header.ContentLength(), 0) // negative where it is not known
+	r.conn.move(handling, receiving)
 	body, err := appendAll(slices.Grow(dst, min(declared, limit)+bytes.MinRead), stream, limit)
+	if !r.conn.move(receiving, handling) {
+		return body, brokenBody(errEvicted)
+	}
 	switch {
 	case err != nil:
 		return body, brokenBody(err)

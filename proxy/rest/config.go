@@ -31,10 +31,17 @@ type Config struct {
 
 	MaxBodyBytes   int // of a request [1,048,576]
 	MaxHeaderBytes int // request line and headers together [16,384]
-	MaxConns       int // open connections; more are answered 503 and closed [4,096]
-	MaxConnsPerIP  int // the same per IPv4 address or IPv6 /64, 429; 0: no limit
+	MaxConns       int // open connections [4,096]
+	MaxConnsPerIP  int // the same per IPv4 address or IPv6 /64; 0: no limit
+	// MaxUnauthenticatedPerIP is how many of those from one address may have sent no valid
+	// credentials yet [256]; negative: no limit.
+	//
+	// Who comes beyond a limit takes the place of a connection that nobody would miss
+	// (proxy.Connections). Where there is none it is answered 503, or 429 for an address.
+	MaxUnauthenticatedPerIP int
 
-	ReadTimeout  time.Duration // for a request to arrive whole [30s]
+	HeadTimeout  time.Duration // for a TLS handshake, and for each request's head to arrive whole [10s, at most ReadTimeout]
+	ReadTimeout  time.Duration // for its body to arrive, once the head has [30s]
 	WriteTimeout time.Duration // for an answer to be taken [60s]
 	IdleTimeout  time.Duration // between requests of a connection [120s]
 	StoreTimeout time.Duration // for credentials, servers and end users to be looked up [10s]
@@ -49,8 +56,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Recorder == nil {
 		c.Recorder = silent{}
 	}
+	unbounded := c.MaxUnauthenticatedPerIP < 0
 	for value, preset := range map[*int]int{
-		&c.MaxBodyBytes: 1 << 20, &c.MaxHeaderBytes: 16 << 10, &c.MaxConns: 4096,
+		&c.MaxBodyBytes: 1 << 20, &c.MaxHeaderBytes: 16 << 10, &c.MaxConns: 4096, &c.MaxUnauthenticatedPerIP: 256,
 	} {
 		setDefault(value, preset)
 	}
@@ -60,6 +68,10 @@ func (c Config) withDefaults() (Config, error) {
 	} {
 		setDefault(value, preset)
 	}
+	if unbounded {
+		c.MaxUnauthenticatedPerIP = 0
+	}
+	setDefault(&c.HeadTimeout, min(10*time.Second, c.ReadTimeout))
 	return c, errors.Join(checkBasePath(c.BasePath), checkOrigins(c.CORSOrigins), checkTLS(c.TLS))
 }
 
@@ -105,3 +117,4 @@ func (silent) Stage(string, float64)           {}
 func (silent) Rejected(string, string)         {}
 func (silent) Statement(string, string)        {}
 func (silent) Overridden(int)                  {}
+func (silent) Evicted(string, bool)            {}

@@ -3,7 +3,6 @@ package rest
 import (
 	"io"
 	"net"
-	"net/netip"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -44,12 +43,13 @@ func streamOf(c net.Conn) *stream { return c.(*stream) }
 // conn is a client's connection.
 type conn struct {
 	net.Conn
-	raw     syscall.RawConn // nil where the transport has no file descriptor
-	network netip.Prefix    // whom it is counted for; zero where the peer has no IP address
-	opened  *conns
+	raw    syscall.RawConn // nil where the transport has no file descriptor
+	opened *conns
 
-	busy   atomic.Bool // a handler works on a request, or its answer is being written
-	linger atomic.Bool // the peer may still be sending: see Close
+	phase  atomic.Uint32 // what it is doing: see phase.go
+	known  atomic.Bool   // a request with valid credentials has come
+	asked  atomic.Int64  // when the last request was there, in ns since 1970; 0: none was
+	linger atomic.Bool   // the peer may still be sending: see Close
 	once   sync.Once
 
 	followed atomic.Pointer[presence] // the client while a statement runs for it; nil: none does
@@ -97,7 +97,7 @@ func (c *conn) Close() (err error) {
 			c.discard()
 		}
 		err = c.Conn.Close()
-		c.opened.remove(c)
+		c.opened.Remove(c)
 	})
 	return err
 }

@@ -4,7 +4,8 @@
 //
 // # The way of a request
 //
-//	accept    accept.go     places for connections, one owned goroutine each
+//	accept    accept.go     places for connections, one owned goroutine each; who makes room
+//	                        for others is told by phase.go and proxy.Connections
 //	head      head.go       the raw header block, read once and strictly
 //	route     route.go      path, then method; ids are percent-decoded once
 //	endpoint  users.go, servers.go, list.go, query.go: credentials → reach → scope and

@@ -67,7 +67,7 @@ func TestDrainTimeout(t *testing.T) {
 	w.shutDown()
 }
 
-// Connections beyond the limits are told so; places are given back.
+// Connections beyond the limits are told so while all others are served; places are given back.
 func TestConnectionLimits(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*rest.Config)
@@ -78,11 +78,11 @@ func TestConnectionLimits(t *testing.T) {
 		"per address": {func(c *rest.Config) { c.MaxConnsPerIP = 2 }, 429, "rate_limited"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, func(_ *world, c *rest.Config) { test.change(c) })
+			w, db := newSlowWorld(t, test.change)
 			conns := []*rawConn{w.dial(), w.dial()}
 			for _, c := range conns {
-				c.send("GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n")
-				c.answer("GET", "/nowhere")
+				c.send(queryRequest(""))
+				wait(t, db.started, "a statement")
 			}
 			for range 3 {
 				c := w.dial()
@@ -95,17 +95,17 @@ func TestConnectionLimits(t *testing.T) {
 					t.Errorf("the connection ends with %v", err)
 				}
 			}
-			_ = conns[0].Close()
-			for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			close(db.finish)
+			for _, c := range conns {
+				c.answer("POST", queryPath)
+				_ = c.Close()
+			}
+			waitUntil(t, "the places are given back", func() bool {
 				c := w.dial()
 				c.send("GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n")
-				if response, _ := c.answer("GET", "/nowhere"); response.StatusCode == 404 {
-					break
-				}
-				if time.Now().After(deadline) {
-					t.Fatal("the place was not given back")
-				}
-			}
+				response, _ := c.answer("GET", "/nowhere")
+				return response.StatusCode == 404
+			})
 		})
 	}
 }

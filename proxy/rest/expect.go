@@ -16,18 +16,20 @@ var errSendBody = errors.New("the body may be sent")
 // a refusal is answered; otherwise the client is told to go on, and handle makes them
 // again with the body.
 func (s *Server) expect(ctx *fasthttp.RequestCtx) (status int) {
+	c := streamOf(ctx.Conn()).socket
 	r := s.newRequest(ctx)
+	if r == nil {
+		return fasthttp.StatusServiceUnavailable // nobody reads it
+	}
 	r.asking = true
-	busy := &r.conn.busy
-	busy.Store(true)
 	if s.maySend(r) {
-		busy.Store(false)
+		c.move(handling, waiting)
 		return fasthttp.StatusContinue
 	}
 	return ctx.Response.StatusCode()
 }
 
-// headReceived spells the expectation as fasthttp knows it, which compares bytes. In HTTP/1.0
+// headReceived gives a body its own time to arrive, and spells the expectation as fasthttp knows it, which compares bytes. In HTTP/1.0
 // it is to be ignored. A request that declares too large a body is treated as if it asked
 // whether to send it, since fasthttp would wait for the body's beginning otherwise.
 func (s *Server) headReceived(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
@@ -41,7 +43,10 @@ func (s *Server) headReceived(h *fasthttp.RequestHeader) fasthttp.RequestConfig 
 	case bytes.EqualFold(given, []byte("100-continue")):
 		h.Set("Expect", "100-continue")
 	}
-	return fasthttp.RequestConfig{}
+	if h.ContentLength() == 0 {
+		return fasthttp.RequestConfig{}
+	}
+	return fasthttp.RequestConfig{ReadTimeout: s.cfg.ReadTimeout}
 }
 
 // maySend tells whether the request reaches the reading of its body; if not, it is answered.

@@ -260,11 +260,17 @@ func (c *counts) Stage(stage string, _ float64) {
 	c.stages = append(c.stages, stage)
 }
 
-func (c *counts) Rejected(code, frontend string) { c.event("rejected " + code + " " + frontend) }
-func (c *counts) Statement(kind, code string)    { c.event("statement " + kind + " " + code) }
-func (c *counts) PlanCache(string)               {}
-func (c *counts) SchemaRefresh(string)           {}
-func (c *counts) ScopedTables(int, int)          {}
+func (c *counts) Rejected(code, frontend string)  { c.event("rejected " + code + " " + frontend) }
+func (c *counts) Statement(kind, code string)     { c.event("statement " + kind + " " + code) }
+func (c *counts) PlanCache(string)                {}
+func (c *counts) SchemaRefresh(string)            {}
+func (c *counts) ScopedTables(int, int)           {}
+func (c *counts) Short(string, string)            {}
+func (c *counts) FoundTables(_, _ map[string]int) {}
+
+func (c *counts) Evicted(frontend string, authenticated bool) {
+	c.event("evicted " + frontend + " " + strconv.FormatBool(authenticated))
+}
 
 func (c *counts) Overridden(n int) {
 	if n > 0 {

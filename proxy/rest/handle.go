@@ -15,7 +15,10 @@ import (
 // handle is what fasthttp calls for every request whose head it could parse.
 func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	r := s.newRequest(ctx)
-	r.conn.busy.Store(true)
+	if r == nil {
+		ctx.SetConnectionClose()
+		return
+	}
 	defer r.finish()
 	if err := s.answer(r); err != nil {
 		r.fail(err)
@@ -94,6 +97,7 @@ func (r *request) finish() {
 	if r.server.draining.Load() {
 		r.http.SetConnectionClose()
 	}
+	r.conn.move(handling, answering)
 	took := time.Since(r.start)
 	r.count(took)
 	r.log(took)

@@ -40,28 +40,33 @@ func TestNetworkOf(t *testing.T) {
 // Connections without an address are not limited per address; places are counted once.
 func TestConns(t *testing.T) {
 	unix := address{from: &net.UnixAddr{Name: "x"}}
-	o := newConns(3, 1)
-	first, one := o.add(unix)
-	_, two := o.add(unix)
-	if one != admitted || two != admitted {
+	o := newConns(proxy.ConnectionLimits{Total: 3, PerNetwork: 1}, silent{})
+	add := func(from address) (*conn, proxy.Admission) {
+		c, admission := o.add(from)
+		c.begin() // so that it is not evicted
+		return c, admission
+	}
+	first, one := add(unix)
+	_, two := add(unix)
+	if one != proxy.Admitted || two != proxy.Admitted {
 		t.Errorf("%v %v", one, two)
 	}
 	here := address{from: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}}
-	if _, three := o.add(here); three != admitted {
+	if _, three := add(here); three != proxy.Admitted {
 		t.Error("the third was refused")
 	}
-	if _, four := o.add(unix); four != fullForAll {
+	if _, four := add(unix); four != proxy.FullForAll {
 		t.Error("the fourth was admitted")
 	}
-	o.remove(first)
-	o.remove(first)
-	if refused, again := o.add(here); again != fullForNetwork {
+	o.Remove(first)
+	o.Remove(first)
+	if refused, again := add(here); again != proxy.FullForNetwork {
 		t.Error("a second one from one address was admitted")
 	} else {
-		o.remove(refused)
+		o.Remove(refused)
 	}
-	if len(o.open) != 2 || len(o.networks) != 2 {
-		t.Errorf("%d open, %d networks", len(o.open), len(o.networks))
+	if left := o.cut(false); left != 2 {
+		t.Errorf("%d open", left)
 	}
 }
 
@@ -69,7 +74,7 @@ func TestConns(t *testing.T) {
 func TestWatchLeaves(t *testing.T) {
 	parent, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	o := newConns(1, 0)
+	o := newConns(proxy.ConnectionLimits{Total: 1}, silent{})
 	w := newWatch(o)
 	c, _ := o.add(address{from: &net.UnixAddr{Name: "x"}})
 	first := w.follow(parent, c)
@@ -176,4 +181,20 @@ func FuzzAccept(f *testing.F) {
 			t.Errorf("%q asks for a form of what it excludes", header)
 		}
 	})
+}
+
+// A request is served, or its connection evicted, but not both.
+func TestEvictedServesNothing(t *testing.T) {
+	ours, theirs := net.Pipe()
+	defer theirs.Close()
+	c := &conn{Conn: ours}
+	if !c.begin() || c.Evict() {
+		t.Error("a connection was evicted while it is served")
+	}
+	if c.move(handling, receiving); !c.Evict() || c.move(receiving, handling) {
+		t.Error("a request is served after its connection was evicted")
+	}
+	if c.Evict() || c.begin() {
+		t.Error("a connection lives on")
+	}
 }

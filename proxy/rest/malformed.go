@@ -21,7 +21,10 @@ func (s *Server) malformed(ctx *fasthttp.RequestCtx, err error) {
 		return
 	}
 	r := s.newRequest(ctx)
-	r.conn.busy.Store(true)
+	if r == nil {
+		stream.muted.Store(true)
+		return
+	}
 	r.conn.linger.Store(true)
 	r.bodyRead = true // nothing is read after it
 	defer r.finish()

@@ -43,12 +43,16 @@ type request struct {
 }
 
 // newRequest makes the connection's request anew, of which there is one at a time, and
-// reads the head.
+// reads the head. It is nil where the connection was evicted.
 func (s *Server) newRequest(ctx *fasthttp.RequestCtx) *request {
 	c := streamOf(ctx.Conn()).socket
+	if !c.begin() {
+		return nil
+	}
 	r := &c.request
 	r.forget()
 	r.server, r.http, r.conn, r.start = s, ctx, c, time.Now()
+	c.asked.Store(r.start.UnixNano())
 	r.verb, r.endpoint, r.code = verbOf(ctx.Method()), otherEndpoint, codeOK
 	r.head, r.fault = readHead(ctx.Request.Header.RawHeaders())
 	r.id = requestID(r.head.value[fieldRequestID])

@@ -47,7 +47,9 @@ func New(config Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: config, document: document, tls: withProtocols(config.TLS),
-		conns:    newConns(config.MaxConns, config.MaxConnsPerIP),
+		conns: newConns(proxy.ConnectionLimits{
+			Total: config.MaxConns, PerNetwork: config.MaxConnsPerIP, UnauthenticatedPerNetwork: config.MaxUnauthenticatedPerIP,
+		}, config.Recorder),
 		refusals: make(chan struct{}, maxRefusals), readers: sync.Pool{New: func() any { return new(reader) }},
 	}
 	s.watch = newWatch(s.conns)
@@ -68,7 +70,7 @@ func (s *Server) newHTTP() *fasthttp.Server {
 		ConnState:      noteIdle,
 		Logger:         quietLogger{s.cfg.Logger},
 
-		ReadTimeout:        s.cfg.ReadTimeout,
+		ReadTimeout:        s.cfg.HeadTimeout, // a body gets its own: see headReceived
 		WriteTimeout:       s.cfg.WriteTimeout,
 		IdleTimeout:        s.cfg.IdleTimeout,
 		ReadBufferSize:     s.cfg.MaxHeaderBytes,
@@ -100,7 +102,7 @@ func noteIdle(c net.Conn, state fasthttp.ConnState) {
 	if state == fasthttp.StateIdle {
 		socket := streamOf(c).socket
 		socket.letGo()
-		socket.busy.Store(false)
+		socket.move(answering, waiting)
 	}
 }
 

@@ -150,7 +150,7 @@ func (w *world) setPolicy(file *policy.File, limits policy.Limits) {
 func (w *world) limit(limits policy.Limits) { w.setPolicy(w.file, limits) }
 
 // answer stands for the database: one row that says what arrived.
-func (w *world) answer(_ context.Context, bound policy.Bound, int8AsString bool, dst []byte) ([]byte, int64, error) {
+func (w *world) answer(_ context.Context, _ string, bound policy.Bound, int8AsString bool, dst []byte) ([]byte, int64, error) {
 	args := []string{}
 	for _, param := range bound.Params() {
 		if param.Index >= 0 {

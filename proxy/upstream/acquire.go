@@ -9,14 +9,17 @@ import (
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
-// acquire gives a connection for a server's statement, or tells why there is none in time.
-func (p *Pool) acquire(ctx context.Context, server string) (lease, error) {
+// acquire gives a connection for a statement, or tells why there is none in time.
+func (p *Pool) acquire(ctx context.Context, of proxy.Account) (lease, error) {
 	start := time.Now()
-	err := p.turns.take(ctx, server, p.cfg.AcquireTimeout)
+	if p.abandoned.bars(of) {
+		return lease{}, p.barred()
+	}
+	err := p.turns.Take(ctx, of, p.cfg.AcquireTimeout)
 	var l lease
 	if err == nil {
 		if l, err = p.borrow(ctx, start); err != nil {
-			p.turns.give(server)
+			p.turns.Give(of)
 		}
 	}
 	p.cfg.Recorder.Stage("pool_wait", time.Since(start).Seconds())
@@ -39,33 +42,52 @@ func (p *Pool) acquireOwn(ctx context.Context) (lease, error) {
 	return l, err
 }
 
-// ownTurn is the name under which this program takes its turns; no server has it.
-const ownTurn = ""
+// ownTurn is under which this program takes its turns; no server has it.
+var ownTurn proxy.Account
 
 // borrow gives a connection to whoever has a turn.
 func (p *Pool) borrow(ctx context.Context, start time.Time) (lease, error) {
-	if l, ok := p.shelf.take(); ok {
+	if l, ok := p.shelved(); ok {
 		return l, nil
 	}
 	p.shelf.asking.Add(1)
 	defer p.shelf.asking.Add(-1)
-	if l, ok := p.shelf.take(); ok { // it came before it was known that somebody asks
+	if l, ok := p.shelved(); ok { // it came before it was known that somebody asks
 		return l, nil
 	}
 	ctx, cancel := context.WithDeadline(ctx, start.Add(p.cfg.AcquireTimeout))
 	defer cancel()
-	conn, err := p.pool.Acquire(ctx)
-	if err != nil {
-		return lease{}, err
+	for {
+		conn, err := p.pool.Acquire(ctx)
+		if err != nil {
+			return lease{}, err
+		}
+		l := lease{conn, sessionOf(conn.Conn().PgConn()), start}
+		if l.session.path == p.path.now() {
+			return l, nil
+		}
+		l.session.close()
+		l.handOn()
 	}
-	return lease{conn, sessionOf(conn.Conn().PgConn()), start}, nil
 }
 
-// release gives a connection back, and the server's turn with it.
-func (p *Pool) release(l lease, server string) {
+// shelved gives a connection that lies ready and has the search_path of now.
+func (p *Pool) shelved() (lease, bool) {
+	for {
+		l, ok := p.shelf.take()
+		if !ok || l.session.path == p.path.now() {
+			return l, ok
+		}
+		l.session.close()
+		l.handOn()
+	}
+}
+
+// release gives a connection back, and the server's turn with it, unless a backend holds that.
+func (p *Pool) release(l lease, of proxy.Account) {
 	p.shelf.put(l)
 	p.leased.Add(-1)
-	p.turns.give(server)
+	p.giveTurn(of, l.session)
 }
 
 // busyHint is what a caller can do where connections are short.
@@ -75,19 +97,32 @@ const busyHint = "send fewer statements at a time; an open transaction holds a c
 // while every connection was in somebody's hands was a wait for one of those; and
 // a new one can have to wait for the end of a backend that was given up.
 func (p *Pool) noConnection(err error) *proxy.Error {
-	if errors.Is(err, errShare) && !p.places.unanswered() {
-		p.cfg.Recorder.UpstreamError(classPoolWait)
-		return overloaded(fmt.Sprintf("this server holds its share of the database connections, %d, and none of them became free in time", p.turns.most), busyHint, errShare)
+	if e := p.noShare(err); e != nil && !p.places.unanswered() {
+		return e
 	}
 	s := p.pool.Stat()
 	full := s.AcquiredConns() >= s.MaxConns()
-	if errors.Is(err, errFull) && !p.places.unanswered() || errors.Is(err, context.DeadlineExceeded) && full {
+	if errors.Is(err, proxy.ErrNoTurn) && !p.places.unanswered() || errors.Is(err, context.DeadlineExceeded) && full {
 		p.cfg.Recorder.UpstreamError(classPoolWait)
-		return overloaded("no database connection became free in time", busyHint, errFull)
+		return overloaded("no database connection became free in time", busyHint, proxy.ErrNoTurn)
 	}
 	p.cfg.Recorder.UpstreamError(classConnect)
 	if sqlStateClass(err) == "53" {
 		return overloaded("the database takes no more connections", busyHint, err)
 	}
 	return unavailable("the database cannot be reached", err)
+}
+
+// noShare is for who holds as much as it may; nil for others.
+func (p *Pool) noShare(err error) *proxy.Error {
+	const message = "this %s holds its share of the database connections, %d, and none of them became free in time"
+	switch {
+	case errors.Is(err, proxy.ErrServerShare):
+		p.cfg.Recorder.UpstreamError(classServerShare)
+		return overloaded(fmt.Sprintf(message, "server", p.turns.MostOfServer()), busyHint, err)
+	case errors.Is(err, proxy.ErrProjectShare):
+		p.cfg.Recorder.UpstreamError(classProjectShare)
+		return overloaded(fmt.Sprintf(message, "server's project", p.turns.MostOfProject()), busyHint, err)
+	}
+	return nil
 }

@@ -54,7 +54,7 @@ func TestApprovedStatements(t *testing.T) {
 		CREATE TABLE notes (server_id text, id int, body text, secret text, PRIMARY KEY (server_id, id));
 		INSERT INTO notes VALUES ('mine', 1, 'a'), ('mine', 2, 'b'), ('other', 1, 'canary')`)
 	query := func(text string, args ...policy.Arg) (string, int64, error) {
-		res, err := b.pool.Query(context.Background(), boundTo(t, b, "mine", text, args...), Encoding{}, nil)
+		res, err := b.pool.Query(context.Background(), "", boundTo(t, b, "mine", text, args...), Encoding{}, nil)
 		return string(res.Body), res.RowsAffected, err
 	}
 	for _, c := range []struct {
@@ -101,16 +101,16 @@ func TestApprovedForAnotherSchema(t *testing.T) {
 	const text = "SELECT * FROM notes WHERE server_id = ?"
 	old := boundTo(t, b, "mine", text)
 	b.exec("ALTER TABLE notes ADD body text DEFAULT 'x'")
-	if body, err := b.pool.Query(t.Context(), old, Encoding{}, nil); !errors.Is(err, proxy.ErrSchemaChanged) {
+	if body, err := b.pool.Query(t.Context(), "", old, Encoding{}, nil); !errors.Is(err, proxy.ErrSchemaChanged) {
 		t.Errorf("an added column: got %s, %v", body.Body, err)
 	}
-	res, err := b.pool.Query(t.Context(), boundTo(t, b, "mine", text), Encoding{}, nil)
+	res, err := b.pool.Query(t.Context(), "", boundTo(t, b, "mine", text), Encoding{}, nil)
 	if want := `"columns":["server_id","id","body"],"rows":[["mine",1,"x"]]`; err != nil || string(res.Body) != want {
 		t.Errorf("got %s, %v", res.Body, err)
 	}
 	old = boundTo(t, b, "mine", "SELECT body FROM notes WHERE server_id = ?")
 	b.exec("ALTER TABLE notes DROP body")
-	if _, err := b.pool.Query(t.Context(), old, Encoding{}, nil); !errors.Is(err, proxy.ErrSchemaChanged) {
+	if _, err := b.pool.Query(t.Context(), "", old, Encoding{}, nil); !errors.Is(err, proxy.ErrSchemaChanged) {
 		t.Errorf("a dropped column: got %v", err)
 	}
 }

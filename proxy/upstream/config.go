@@ -21,12 +21,15 @@ type Config struct {
 
 	MinConns        int32         // connections kept open; default 0
 	MaxConns        int32         // connections at most, and backends; default 20
+	ProjectShare    int           // percent of MaxConns that one project has at most; default proxy.DefaultProjectShare
 	MaxConnLifetime time.Duration // age at which a connection is replaced; default 1h
 	AcquireTimeout  time.Duration // wait for a free connection; default 1s
 	ConnectTimeout  time.Duration // of one attempt to connect; default 5s
+	LockTimeout     time.Duration // a statement's wait for each lock; default 5s
 
-	// SearchPath is the session's search_path; default "pg_catalog, pg_temp", so that
-	// an unqualified name can only mean something of Postgres' own.
+	// SearchPath is the session's search_path. "": that of the owner of the tables that Schema is
+	// asked for, pg_catalog first and pg_temp last, without the schemas in which the role, or anybody,
+	// can make something; "pg_catalog, pg_temp" until they are known.
 	SearchPath string
 	// NoPrepared is for a pooler in transaction mode in front of the database: no named
 	// statement, no session setting, and nothing that spans two transactions. Postgres
@@ -36,12 +39,16 @@ type Config struct {
 	// which values other servers hold, so it is for a database of which every policy accepts that.
 	CustomPlans bool
 	// PreparedStatements is how many statements each connection keeps prepared at most, the
-	// last used ones; default 256. Postgres has its own copy of each, in each backend.
+	// last used ones of those that were asked for twice; default 256. Postgres has its own copy
+	// of each, in each backend: together, for that many, 128 KB each at most.
 	PreparedStatements int
 
 	// Wall is what row-level security needs; the zero value is without it: no setting is
 	// sent, and no table is Walled.
 	Wall Wall
+
+	// Judge is asked of the tables whenever the catalog is read; nil: nobody is.
+	Judge Judge
 
 	Recorder Recorder     // may be nil
 	Log      *slog.Logger // may be nil; no text of a statement and no value is written
@@ -76,6 +83,9 @@ type Recorder interface {
 	StatementParsed()
 	// UpstreamError counts a failure by its class; see the constants of class.go.
 	UpstreamError(class string)
+	// ConnectionReplaced counts a connection that was closed because its backend may keep
+	// more than it should; see ReplaceReasons.
+	ConnectionReplaced(reason string)
 }
 
 // planMode is the value of plan_cache_mode, which decides whether the planner sees the values of
@@ -92,7 +102,7 @@ func (c Config) withDefaults() Config {
 	c.MaxConnLifetime = orElse(c.MaxConnLifetime, time.Hour)
 	c.AcquireTimeout = orElse(c.AcquireTimeout, time.Second)
 	c.ConnectTimeout = orElse(c.ConnectTimeout, 5*time.Second)
-	c.SearchPath = orElse(c.SearchPath, "pg_catalog, pg_temp")
+	c.LockTimeout = orElse(c.LockTimeout, 5*time.Second)
 	c.PreparedStatements = orElse(c.PreparedStatements, 256)
 	c.MinConns = min(c.MinConns, c.MaxConns)
 	if c.Recorder == nil {
@@ -115,6 +125,7 @@ func orElse[T int | int32 | time.Duration | string](value, otherwise T) T {
 // silent is the Recorder of who does not want one.
 type silent struct{}
 
-func (silent) Stage(string, float64) {}
-func (silent) StatementParsed()      {}
-func (silent) UpstreamError(string)  {}
+func (silent) Stage(string, float64)     {}
+func (silent) StatementParsed()          {}
+func (silent) UpstreamError(string)      {}
+func (silent) ConnectionReplaced(string) {}

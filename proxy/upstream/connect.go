@@ -20,7 +20,7 @@ const maxPasswordFile = 64 << 10
 var errURL = errors.New("parsing the database URL: it is no valid connection string (not shown, it may hold a password)")
 
 // poolConfig is the pool's configuration: the session, its hooks and its bounds.
-func poolConfig(cfg Config, places *places) (*pgxpool.Config, error) {
+func poolConfig(cfg Config, places *places, path *searchPath) (*pgxpool.Config, error) {
 	pc, err := pgxpool.ParseConfig(cfg.URL)
 	if err != nil {
 		return nil, errURL
@@ -34,17 +34,21 @@ func poolConfig(cfg Config, places *places) (*pgxpool.Config, error) {
 	pc.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	pc.ConnConfig.StatementCacheCapacity = 0
 	pc.ConnConfig.DescriptionCacheCapacity = 0
-	for _, s := range startupSettings(cfg) {
+	for _, s := range startupSettings(cfg, path.now()) {
 		pc.ConnConfig.RuntimeParams[s.name] = s.value
 	}
-	hooks(pc, cfg, places)
+	hooks(pc, cfg, places, path)
 	return pc, nil
 }
 
-func hooks(pc *pgxpool.Config, cfg Config, places *places) {
+func hooks(pc *pgxpool.Config, cfg Config, places *places, path *searchPath) {
 	pc.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error {
 		t := &ticket{places: places, dial: c.DialFunc}
 		c.DialFunc, c.BuildFrontend = t.connect, t.frontend
+		t.path = path.now()
+		if c.RuntimeParams[pathSetting] != "" { // behind a pooler the prelude sets it
+			c.RuntimeParams[pathSetting] = t.path
+		}
 		if cfg.PasswordFile == "" {
 			return nil
 		}

@@ -9,21 +9,33 @@ import (
 // describe has the statement parsed and learns its types, all within the transaction that
 // it will run in: behind a pooler, another transaction may be on another connection.
 func (r *run) describe() (*plan, error) {
-	name, epoch := r.kept().name(), r.descriptions.epoch.Load()
+	name, epoch := r.name(), r.descriptions.epoch.Load()
 	d, err := r.described(name)
 	var p *plan
 	for err == nil && p == nil {
 		if d, err = r.known(name, d); err == nil {
-			p = newPlan(r.st.key, name, d, r.types)
+			p = newPlan(r.st.exact, name, d, r.types)
 		}
 	}
 	if err != nil {
 		r.kept().close(name) // it may exist all the same
 		return nil, err
 	}
-	r.kept().put(p)
+	if p.bytes = r.st.plan; name != "" {
+		p.of = r.st.account()
+		r.kept().put(p)
+	}
 	r.descriptions.put(r.st.key, d, epoch)
 	return p, nil
+}
+
+// name gives the name under which the connection keeps the statement: none to one that nobody
+// has asked for before, since it may be the last time.
+func (r *run) name() string {
+	if _, asked := r.descriptions.get(r.st.key); !asked {
+		return ""
+	}
+	return r.kept().name()
 }
 
 // known makes sure that all types of the description are known.
@@ -43,6 +55,7 @@ func (r *run) known(name string, d described) (described, error) {
 
 func (r *run) described(name string) (d described, err error) {
 	w := &r.s.wire
+	r.s.grown.add(r.st.plan, r.st.records)
 	w.parse(name, r.st.sql, r.st.declared...)
 	w.describe(name)
 	w.askNow()

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
@@ -27,6 +28,13 @@ type descriptions struct {
 	known  map[string]described
 	size   int
 	tables []catalogTable
+	names  namesRead
+}
+
+// namesRead is what decides which functions and operators a text means.
+type namesRead struct {
+	path      string
+	namesakes []policy.Namesake
 }
 
 func newDescriptions() *descriptions { return &descriptions{known: map[string]described{}} }
@@ -61,12 +69,12 @@ func (d *descriptions) drop(sql string) {
 	}
 }
 
-// see forgets all when the tables are not those of before.
-func (d *descriptions) see(tables []catalogTable) {
+// see forgets all when the tables, or what bare names mean, are not those of before.
+func (d *descriptions) see(tables []catalogTable, names namesRead) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !reflect.DeepEqual(d.tables, tables) {
-		d.tables = tables
+	if !reflect.DeepEqual(d.tables, tables) || !reflect.DeepEqual(d.names, names) {
+		d.tables, d.names = tables, names
 		d.epoch.Add(1)
 		d.forget()
 	}
@@ -101,10 +109,12 @@ func (r *run) announce() *plan {
 	if !known || blind || r.st.argBytes() > maxBehind {
 		return nil
 	}
-	p := newPlan(r.st.key, r.kept().name(), d, r.types)
+	p := newPlan(r.st.exact, r.kept().name(), d, r.types)
 	if p == nil {
 		return nil
 	}
+	p.bytes = r.st.plan
+	r.s.grown.add(r.st.plan, r.st.records)
 	r.s.wire.parse(p.name, r.st.sql, d.params...)
 	r.s.wire.describe(p.name)
 	r.announced = &d
@@ -121,12 +131,13 @@ func (r *run) confirm(p *plan) error {
 		r.kept().close(p.name) // it may exist all the same
 		return err
 	}
+	p.of = r.st.account()
 	r.kept().put(p)
 	if said.equal(*r.announced) || r.synced && r.st.writes { // such a write answers no rows
 		return nil
 	}
 	r.kept().drop(p.sql)
-	r.descriptions.drop(p.sql)
+	r.descriptions.drop(r.st.key)
 	r.stop()
 	return &proxy.Error{Code: proxy.SerializationFailure, Message: altered, Retryable: true, Cause: proxy.ErrSchemaChanged}
 }

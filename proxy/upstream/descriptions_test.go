@@ -110,16 +110,20 @@ func TestDescriptionsAreBounded(t *testing.T) {
 			t.Fatalf("%d bytes in %d wide texts", d.size, len(d.known))
 		}
 	}
-	d.see([]catalogTable{{Name: "t"}})
+	d.see([]catalogTable{{Name: "t"}}, namesRead{path: "x"})
 	d.put("late", described{}, 0)
 	if len(d.known) != 0 || d.size != 0 {
 		t.Errorf("%d texts, %d bytes", len(d.known), d.size)
 	}
 	d.put("now", described{}, 1)
-	d.see([]catalogTable{{Name: "t"}})
+	d.see([]catalogTable{{Name: "t"}}, namesRead{path: "x"})
 	d.drop("nothing")
 	if _, known := d.get("now"); !known {
 		t.Error("forgotten though no table changed")
+	}
+	d.see([]catalogTable{{Name: "t"}}, namesRead{path: "x", namesakes: []policy.Namesake{{Name: "="}}})
+	if _, known := d.get("now"); known {
+		t.Error("kept though = may mean another operator now")
 	}
 	if d.drop("now"); len(d.known) != 0 || d.size != 0 {
 		t.Errorf("%d texts, %d bytes", len(d.known), d.size)

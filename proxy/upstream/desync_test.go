@@ -85,6 +85,7 @@ func TestOddAnswers(t *testing.T) {
 	b := setup(t, Config{MaxConns: 1}, "")
 	st := sel("SELECT 1 AS v")
 	st.limits.StatementTimeout = 3 * time.Second
+	b.must(st) // it is kept when it is asked for again
 	for name, tail := range map[string][]string{
 		"copy out": {"H\x00\x00\x00"}, "copy in": {"G\x00\x00\x00"}, "empty query": {"I"}, "suspended": {"s"}, "early end": {"ZI"},
 		"a failed transaction": {"CSELECT 1\x00", "ZE"}, "an open one": {"CSELECT 1\x00", "ZT"}, "no status": {"CSELECT 1\x00", "Z"},

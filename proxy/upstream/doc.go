@@ -15,7 +15,7 @@
 //	Sync       commits
 //
 // pgconn opens and closes connections; what runs on them is written and read here, frame by
-// frame (wire.go), in the order of run.go. Servers take turns at the connections (turns.go).
+// frame (wire.go), in the order of run.go. Servers take turns at the connections (proxy.Turns).
 //
 // A known text costs one round trip, on whichever connection. Nothing stays on the connection afterwards but
 // prepared statements, which are bounded (prepared.go). Where a result can still be
@@ -33,7 +33,8 @@
 //   - A connection that a late cancellation could still hit is not used again; nor is one
 //     whose backend may keep more of a statement's memory than a little (zones.go).
 //   - Each of the database's addresses has at most MaxConns backends of a pool's, those
-//     included that go on after their connection was given up (places.go).
+//     included that go on after their connection was given up (places.go). Each of those holds
+//     its server's turn until it is gone (abandoned.go).
 //   - An error of a statement that ran shows no value and no number, whatever the caller's
 //     text holds. One that was found in the text alone, before any row was read, shows what
 //     the text holds literally. Neither shows anything of the rewritten text, the network

@@ -129,10 +129,16 @@ func (e *exchange) writeBind(s *proxy.Step, portal string, formats []int16) {
 
 // wantedFor is the statement that a step runs; a Simple one has nothing prepared.
 func (e *exchange) wantedFor(s *proxy.Step) *wanted {
+	w := &wanted{approved: approvedOf(s)}
 	if s.Prepared != nil {
-		return wantedOf(s.Prepared, approvedOf(s))
+		w = wantedOf(s.Prepared, w.approved)
 	}
-	return &wanted{approved: s.Bound.Approved()}
+	if !s.Bound.Valid() || s.Bound.Key() == w.key() {
+		return w
+	}
+	own := *w
+	own.sql, own.exact = s.Bound.SQL(), s.Bound.Key()
+	return &own
 }
 
 // writeValues writes the values of a Bind, as the client gave them.

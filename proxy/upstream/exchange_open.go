@@ -75,7 +75,9 @@ func (e *exchange) ownStatement(portal string, at phase) {
 func settingsKey(settings []proxy.Setting) string {
 	var key strings.Builder
 	for _, s := range settings {
-		key.WriteString("\x00" + s.Name + "=" + s.Value)
+		if s.Name != lockTimeout {
+			key.WriteString("\x00" + s.Name + "=" + s.Value)
+		}
 	}
 	return key.String()
 }

@@ -33,19 +33,25 @@ func (e *exchange) prepare(s *proxy.Step) error {
 func commandOf(s *proxy.Step) policy.Verb { return s.Prepared.Approved.Command().Verb }
 
 // ensure gives the name under which the connection has a statement prepared, and has it
-// prepared where it has not. One that is fleeting has no name: it is parsed each time.
+// prepared where it has not. One that is not to be kept has no name: it is parsed in each
+// exchange. Nor has one that nobody has asked for before, since it may be the last time.
 func (e *exchange) ensure(w *wanted, s *proxy.Step) (name string) {
 	kept := e.kept(w)
 	if p := kept.get(e.planKey(w)); p != nil {
 		return p.name
 	}
-	if p := e.isMaking(w); p != nil && p.name != "" {
+	if p := e.isMaking(w); p != nil && (p.name != "" || p.at == e.s.wire.unnamed) {
 		return p.name
 	}
-	p := &plan{sql: e.planKey(w), name: kept.name()}
+	p := &plan{sql: e.planKey(w), bytes: w.approved.PlanBytes()}
+	if _, asked := e.link.pool.descriptions.get(w.key()); asked {
+		p.name = kept.name()
+	}
 	e.making = append(e.making, p)
+	e.s.grown.add(p.bytes, w.approved.RecordBytes())
 	e.review = e.review || w.told != nil && e.changes() // what the client was told may be refused to be so no more
-	e.s.wire.parse(p.name, w.approved.Rewritten(), w.approved.Declared()...)
+	e.s.wire.parse(p.name, w.text(), w.approved.Declared()...)
+	p.at = e.s.wire.unnamed
 	e.s.wire.describe(p.name)
 	e.pending = true
 	e.expect(answer{kind: parsed, step: s, wanted: w, plan: p, epoch: e.link.pool.descriptions.epoch.Load()})
@@ -60,7 +66,7 @@ func (e *exchange) changes() bool {
 
 // kept are the connection's prepared statements, if one of them may be kept; else nil.
 func (e *exchange) kept(w *wanted) *statements {
-	if w.approved.Fleeting() {
+	if w.approved.Fleeting() || w.approved.PlanBytes() > planMost {
 		return nil
 	}
 	return e.s.statements
@@ -99,9 +105,9 @@ func (e *exchange) describe(s *proxy.Step) error {
 	return nil
 }
 
-// isMaking gives a statement's plan that was written and not confirmed; nil for none.
+// isMaking gives the last of a statement's plans that were written in the exchange; nil for none.
 func (e *exchange) isMaking(w *wanted) *plan {
-	for _, p := range e.making {
+	for _, p := range slices.Backward(e.making) {
 		if p.sql == e.planKey(w) {
 			return p
 		}

@@ -10,6 +10,9 @@ import (
 
 // step writes what one step asks of Postgres, and notes what the client gets for it.
 func (e *exchange) step(s *proxy.Step) error {
+	if err := e.grows(approvedOf(s)); err != nil {
+		return err
+	}
 	if a := approvedOf(s); a != nil && a.Zones() {
 		if err := e.zone(); err != nil {
 			return err

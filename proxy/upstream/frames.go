@@ -7,6 +7,9 @@ import "github.com/tenantgate/tenantgate/proxy/frame"
 // parse has a text prepared under a name; "" is the unnamed statement. Postgres finds the
 // types of parameters that are not given.
 func (w *wire) parse(name, sql string, types ...uint32) {
+	if name == "" {
+		w.unnamed++
+	}
 	at := w.out.Open(frame.Parse)
 	w.out.Text(name)
 	w.out.Text(sql)

@@ -120,6 +120,7 @@ func TestBrokenEncodingIsRolledBack(t *testing.T) {
 	b := setup(t, Config{MaxConns: 1}, "CREATE TABLE t (a int)")
 	st := write("insert", true, "INSERT INTO t VALUES (1) RETURNING a")
 	b.must(st)
+	b.must(st)
 	conn, err := b.pool.pool.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -130,8 +131,8 @@ func TestBrokenEncodingIsRolledBack(t *testing.T) {
 	if e.Cause == nil || strings.Contains(e.Message, "bool") {
 		t.Errorf("the cause belongs into the log only: %v", e)
 	}
-	if n := b.one("SELECT count(*) FROM t"); n != "1" {
-		t.Errorf("%s rows, want 1", n)
+	if n := b.one("SELECT count(*) FROM t"); n != "2" {
+		t.Errorf("%s rows, want 2", n)
 	}
 }
 
@@ -184,7 +185,7 @@ func TestNoTimeLimit(t *testing.T) {
 	}
 	st.limits.StatementTimeout = 0
 	b.fail(st, policy.Internal)
-	_, err := b.pool.Query(t.Context(), policy.Bound{}, Encoding{}, nil)
+	_, err := b.pool.Query(t.Context(), "", policy.Bound{}, Encoding{}, nil)
 	refusal(t, err, policy.Internal, "the zero Bound")
 }
 

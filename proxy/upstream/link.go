@@ -13,6 +13,7 @@ import (
 type Link struct {
 	pool     *Pool
 	server   string
+	project  string
 	lease    lease
 	held     bool // the connection is ours
 	opened   bool // the prelude of this transaction was written
@@ -31,11 +32,20 @@ type Link struct {
 
 // Link gives a client's way to the database for a server. It costs nothing until it is used;
 // Rollback must be called then.
-func (p *Pool) Link(server string) *Link { return &Link{pool: p, server: server} }
+func (p *Pool) Link(a proxy.Account) *Link {
+	return &Link{pool: p, server: a.Server, project: a.Project}
+}
+
+func (l *Link) account() proxy.Account { return proxy.Account{Project: l.project, Server: l.server} }
 
 // Run does what the exchange says and writes the client's messages to out; see wire.Link.
 // What is written to out may be taken back again while it was not sent.
 func (l *Link) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer) (proxy.State, error) {
+	if l.held && l.lease.session.path != l.pool.path.now() { // what was decided since may mean other names than those of its path
+		l.giveUp()
+		l.end()
+		return l.state(), unavailable("where the database looks for names has changed, and the transaction was rolled back", nil)
+	}
 	fresh, mark, sent := !l.held && !l.explicit, len(out.Buf), out.Sent
 	f := l.attempt(ctx, x, out)
 	if f != nil && fresh && out.Sent == sent && f.again() && ctx.Err() == nil {
@@ -110,7 +120,7 @@ func (l *Link) attempt(ctx context.Context, x *proxy.Exchange, out *frame.Writer
 
 // acquire takes a connection for a transaction.
 func (l *Link) acquire(ctx context.Context) error {
-	given, err := l.pool.acquire(ctx, l.server)
+	given, err := l.pool.acquire(ctx, l.account())
 	if err == nil {
 		l.lease, l.held = given, true
 	}
@@ -125,7 +135,7 @@ func (l *Link) release() {
 	was := l.lease
 	l.lease, l.held, l.opened, l.unsynced, l.undone, l.settings, l.inForce = lease{}, false, false, false, false, nil, ""
 	l.portions.drop()
-	l.pool.release(was, l.server)
+	l.pool.release(was, l.account())
 }
 
 // end forgets the transaction.

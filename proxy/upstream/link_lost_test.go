@@ -156,3 +156,23 @@ func relayed(t *testing.T) (*linked, *pgtest.Relay, *pgx.Conn) {
 	r, url := pgtest.NewRelay(t, db)
 	return link(t, Config{URL: url, MaxConns: 2}), r, admin
 }
+
+// A transaction does not go on where the search path is another one than that of its connection.
+func TestPathOfTransaction(t *testing.T) {
+	l := link(t, Config{MaxConns: 1})
+	begin := l.approve("BEGIN")
+	if _, state, err := l.run(proxy.Exchange{Begin: begin, Steps: []proxy.Step{l.simple("INSERT INTO notes (id, body) VALUES (9, 'x')")}}); err != nil || state != proxy.Open {
+		t.Fatal(state, err)
+	}
+	other := "pg_catalog, public, pg_temp"
+	l.pool.path.text.Store(&other)
+	if said, state, err := l.run(proxy.Exchange{Steps: []proxy.Step{l.simple("SELECT id FROM notes")}}); err == nil || state != proxy.Idle || said != "" {
+		t.Errorf("%s, %v, %v", said, state, err)
+	}
+	if got := l.one("SELECT count(*) FROM notes WHERE id = 9"); got != "0" {
+		t.Errorf("%s rows were committed", got)
+	}
+	if got := l.must(sel("SELECT current_setting('search_path')")); !strings.Contains(got, other) {
+		t.Error(got)
+	}
+}

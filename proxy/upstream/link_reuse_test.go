@@ -19,7 +19,7 @@ type another struct {
 }
 
 func (l *linked) another() *another {
-	a := &another{l, l.pool.Link("other")}
+	a := &another{l, l.pool.Link(proxy.Account{Server: "other"})}
 	l.t.Cleanup(a.link.Rollback)
 	return a
 }
@@ -66,7 +66,7 @@ func TestLinkLeftWithinLongRow(t *testing.T) {
 	const read = "SELECT id, body FROM notes ORDER BY id"
 	want := other.run(read)
 	for try := range 35 {
-		mine := l.pool.Link("mine")
+		mine := l.pool.Link(proxy.Account{Server: "mine"})
 		steps := l.extended("SELECT blob FROM notes WHERE id = $1", fmt.Sprint(100+try%5))
 		steps[2].Formats, steps[3].Formats = []int16{1}, []int16{1}
 		made := l.pool.pool.Stat().NewConnsCount()

@@ -44,7 +44,7 @@ func link(t *testing.T, cfg Config) *linked {
 	t.Helper()
 	l := &linked{bench: setup(t, cfg, linkSchema)}
 	l.decidesBy(linkPolicy)
-	l.link = l.pool.Link("mine")
+	l.link = l.pool.Link(proxy.Account{Server: "mine"})
 	l.out.To = &l.sent
 	t.Cleanup(l.link.Rollback)
 	return l

@@ -50,6 +50,12 @@ func (r *recorder) UpstreamError(class string) {
 	r.errors[class]++
 }
 
+func (r *recorder) ConnectionReplaced(reason string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.errors[reason]++
+}
+
 func (r *recorder) class(name string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -192,7 +198,7 @@ func limits() policy.Limits {
 
 // sel is a SELECT whose whole text is the caller's.
 func sel(sql string, args ...policy.Arg) *statement {
-	st := &statement{sql: sql, key: sql, kind: policy.Select, returns: true, limits: limits(), position: func(p int) int { return p }}
+	st := &statement{sql: sql, key: sql, exact: sql, kind: policy.Select, returns: true, limits: limits(), position: func(p int) int { return p }}
 	for i, a := range args {
 		st.params = append(st.params, policy.Param{Value: a, Index: i})
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // places bounds the pool's sockets, and so its backends. A backend whose connection was
@@ -51,7 +53,7 @@ func (p *places) take(ctx context.Context, address string) (chan struct{}, error
 	case taken <- struct{}{}:
 		return taken, nil
 	case <-timer.C:
-		return nil, errFull
+		return nil, proxy.ErrNoTurn
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -62,6 +64,7 @@ func (p *places) take(ctx context.Context, address string) (chan struct{}, error
 type ticket struct {
 	places    *places
 	dial      pgconn.DialFunc
+	path      string // the search_path that the connection is to have
 	connected atomic.Bool
 	in        io.Reader // what pgconn reads the connection from
 	alarm     atomic.Pointer[alarm]
@@ -128,12 +131,29 @@ func (p *places) unanswered() bool {
 func (p *places) leave(s *socket) {
 	p.mu.Lock()
 	delete(p.open, s)
+	then := s.then
 	p.mu.Unlock()
 	if s.place != nil {
 		<-s.place
 	}
 	close(s.gone)
+	if then != nil {
+		then()
+	}
 	p.wg.Done()
+}
+
+// whenGone has a function called when a socket is closed on both sides, at once where it is.
+func (p *places) whenGone(s *socket, then func()) {
+	p.mu.Lock()
+	_, open := p.open[s]
+	if open {
+		s.then = then
+	}
+	p.mu.Unlock()
+	if !open {
+		then()
+	}
 }
 
 // abandon cuts all sockets; there will be no more.

@@ -30,7 +30,7 @@ func TestGivenUpBackendsCount(t *testing.T) {
 			conn.Release()
 			for range 5 {
 				e := b.fail(sel("SELECT 1"), proxy.Overloaded)
-				if !errors.Is(e, errFull) || !e.Retryable || e.Hint != busyHint {
+				if !errors.Is(e, proxy.ErrNoTurn) || !e.Retryable || e.Hint != busyHint {
 					t.Errorf("got %+v", e)
 				}
 				if n := b.backends(); n != "1" {
@@ -141,7 +141,7 @@ func TestPlacesOfAnAddress(t *testing.T) {
 		address string
 		free    bool
 	}{{"a", true}, {"a", false}, {"b", true}, {"b", false}} {
-		if _, err := p.take(t.Context(), step.address); (err == nil) != step.free || !step.free && !errors.Is(err, errFull) {
+		if _, err := p.take(t.Context(), step.address); (err == nil) != step.free || !step.free && !errors.Is(err, proxy.ErrNoTurn) {
 			t.Errorf("%s: %v", step.address, err)
 		}
 	}

@@ -19,23 +19,19 @@ import (
 // keeps failing does not cost a storm of connections.
 const resetPause = time.Second
 
-// errFull is in the chain of a refusal because every connection is at work.
-var errFull = errors.New("every connection is in use")
-
-// errShare is errFull of a server that holds as many as one may.
-var errShare = fmt.Errorf("the server's share is in use: %w", errFull)
-
 // Pool is a pool of connections to one database. It is safe for concurrent use.
 type Pool struct {
 	pool  *pgxpool.Pool
 	cfg   Config
 	log   *slog.Logger
 	types *types
+	path  *searchPath
 
 	descriptions *descriptions
 	places       *places
-	turns        *turns
+	turns        *proxy.Turns
 	shelf        shelf
+	abandoned    *abandoned
 	leased       atomic.Int32 // connections in statements' hands
 	statements   sync.Pool    // of *statement that nobody uses
 
@@ -55,7 +51,8 @@ func Open(ctx context.Context, cfg Config) (*Pool, error) {
 	cfg = cfg.withDefaults()
 	// Half the time: who asked for the connection is to learn why there is none.
 	places := newPlaces(cfg.MaxConns, cfg.AcquireTimeout/2)
-	pc, err := poolConfig(cfg, places)
+	path := newSearchPath(cfg.SearchPath)
+	pc, err := poolConfig(cfg, places, path)
 	if err != nil {
 		places.close()
 		return nil, err
@@ -65,12 +62,17 @@ func Open(ctx context.Context, cfg Config) (*Pool, error) {
 		places.close()
 		return nil, fmt.Errorf("opening the upstream pool: %w", err)
 	}
-	p := &Pool{pool: pool, cfg: cfg, log: cfg.Log, types: newTypes(), descriptions: newDescriptions(), places: places, turns: newTurns(int(cfg.MaxConns))}
+	p := &Pool{pool: pool, cfg: cfg, path: path, log: cfg.Log, types: newTypes(), descriptions: newDescriptions(), places: places, turns: proxy.NewTurns(int(cfg.MaxConns), cfg.ProjectShare)}
+	p.abandoned = newAbandoned(cfg.MaxConns)
+	p.shelf.replaced = cfg.Recorder.ConnectionReplaced
 	p.shelf.keep = max(min(shelfTime, cfg.MaxConnLifetime), time.Millisecond)
 	p.statements.New = func() any { return newStatement() }
 	p.life, p.end = context.WithCancel(context.Background())
 	p.wg.Go(func() { p.shelf.keepClear(p.life) })
 	p.wg.Go(func() { p.places.look(p.life) })
+	if !cfg.NoPrepared { // behind a pooler nobody's backend is known
+		p.wg.Go(func() { p.lookForFormer(p.life, formerEvery, formerAge) })
+	}
 	return p, nil
 }
 
@@ -117,7 +119,7 @@ func (p *Pool) Ready(ctx context.Context) error {
 	defer cancel()
 	l, err := p.acquireOwn(ctx)
 	switch {
-	case errors.Is(err, errFull) && proxy.AsError(err).Code == proxy.Overloaded:
+	case errors.Is(err, proxy.ErrNoTurn) && proxy.AsError(err).Code == proxy.Overloaded:
 		return nil // not where the places are held by attempts to connect
 	case err != nil:
 		return err
@@ -129,17 +131,22 @@ func (p *Pool) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Stat is a snapshot of the pool, in connections; Waiting is in statements.
-type Stat struct{ Idle, Acquired, Max, Waiting int }
+// Stat is a snapshot of the pool, in connections; Waiting is in statements. Abandoned are backends
+// that go on after their connection was given up.
+type Stat struct{ Idle, Acquired, Max, Waiting, Abandoned int }
 
 // Stat tells the pool's state now.
 func (p *Pool) Stat() Stat {
 	s, shelved := p.pool.Stat(), p.shelf.len()
 	return Stat{
 		Idle: int(s.IdleConns()) + shelved, Acquired: max(int(s.AcquiredConns())-shelved, 0),
-		Max: int(s.MaxConns()), Waiting: p.turns.inLine(),
+		Max: int(s.MaxConns()), Waiting: p.turns.Waiting(), Abandoned: p.abandoned.total(),
 	}
 }
+
+// Contended tells whether somebody waits for a connection who holds at least two fewer than the
+// account, or than its project where that is another one.
+func (p *Pool) Contended(a proxy.Account) bool { return p.turns.Contended(a) }
 
 // reset has all connections replaced: their server is going away, or is no longer the one
 // to write to, and what the connection string asks for is checked only at connecting.
@@ -169,18 +176,19 @@ func (p *Pool) ServerVersion() string {
 	return ""
 }
 
-// Query runs b and appends to dst its result as the members "columns" and "rows" of a
+// Query runs b, of a server of the project, and appends to dst its result as the members "columns" and "rows" of a
 // JSON object, without braces. On an error dst's content is as it was, and nothing that
 // the statement did remains, unless the message says that this is not known. The error is
 // an *proxy.Error. When ctx ends, the statement is cancelled on the server; a cause of ctx
 // that is an *proxy.Error is what Query returns then. Of a write that may have taken effect
 // all the same it keeps the code only: the message tells, and Retryable is false.
-func (p *Pool) Query(ctx context.Context, b policy.Bound, enc Encoding, dst []byte) (Result, error) {
+func (p *Pool) Query(ctx context.Context, project string, b policy.Bound, enc Encoding, dst []byte) (Result, error) {
 	if !b.Valid() {
 		return Result{Body: dst}, defect("a statement without approval reached upstream")
 	}
 	st := p.statements.Get().(*statement)
 	st.take(b)
+	st.project = project
 	defer func() { st.forget(); p.statements.Put(st) }()
 	return p.query(ctx, st, enc, dst)
 }

@@ -44,7 +44,7 @@ func TestPoolIsFull(t *testing.T) {
 	if err := b.pool.Ready(t.Context()); err != nil {
 		t.Errorf("a busy pool is not ready: %v", err)
 	}
-	if e := <-refused; !e.Retryable || e.RetryAfter == 0 || b.rec.class(classPoolWait) != 2 {
+	if e := <-refused; !e.Retryable || e.RetryAfter == 0 || b.rec.class(classServerShare) != 2 {
 		t.Errorf("got %+v, counted %v", e, b.rec.errors)
 	}
 	wg.Wait()
@@ -242,11 +242,12 @@ func TestDeadNetwork(t *testing.T) {
 	r, through := pgtest.NewRelay(t, db)
 	b := setup(t, Config{URL: through, MaxConns: 1, AcquireTimeout: 3 * time.Second, ConnectTimeout: time.Second}, "")
 	b.must(sel("SELECT 1"))
+	b.must(sel("SELECT 1"))
 	r.Silent.Store(true)
 	start := time.Now()
 	st := write("update", false, "UPDATE t SET a = 1")
 	st.limits.StatementTimeout = 200 * time.Millisecond
-	st.sql, st.key = "SELECT 1", "SELECT 1" // known on the connection, so that the Sync goes out at once
+	st.sql, st.key, st.exact = "SELECT 1", "SELECT 1", "SELECT 1" // known on the connection, so that the Sync goes out at once
 	e := b.fail(st, proxy.UpstreamUnavailable)
 	if took := time.Since(start); took > 200*time.Millisecond+grace+2*cancelPatience {
 		t.Errorf("took %s", took)

@@ -16,9 +16,9 @@ type setting struct{ name, value string }
 // sessionSettings are what a statement's meaning and the encoding of its values rest on.
 // Dates are ISO in UTC, floats in the shortest form that reads back the same, bytea in
 // hex; a backslash is a character; NULL in an array is NULL, and = NULL is not IS NULL.
-func sessionSettings(cfg Config) []setting {
+func sessionSettings(cfg Config, path string) []setting {
 	return []setting{
-		{"search_path", cfg.SearchPath},
+		{pathSetting, path},
 		{"timezone", "UTC"},
 		{"datestyle", "ISO, YMD"},
 		{"intervalstyle", "postgres"},
@@ -30,17 +30,22 @@ func sessionSettings(cfg Config) []setting {
 		{"row_security", "on"},
 		{"client_min_messages", "error"},
 		{"plan_cache_mode", cfg.planMode()},
+		{"jit", "off"}, // a plan for any value looks dearer than it is, and compiling it may take longer than running it
+		{lockTimeout, strconv.FormatInt(max(cfg.LockTimeout.Milliseconds(), 1), 10)},
 	}
 }
 
+// lockTimeout is how long a statement waits for each lock. No text is read otherwise for it.
+const lockTimeout = "lock_timeout"
+
 // startupSettings are those that a connection starts with. A pooler knows few of them
 // and hands a connection on with whatever it has, so there the prelude sets the rest.
-func startupSettings(cfg Config) []setting {
+func startupSettings(cfg Config, path string) []setting {
 	start := []setting{{"client_encoding", "UTF8"}, {"application_name", "tenantgate"}}
 	if cfg.NoPrepared {
 		return start
 	}
-	start = append(start, sessionSettings(cfg)...)
+	start = append(start, sessionSettings(cfg, path)...)
 	return append(start,
 		setting{"default_transaction_isolation", "read committed"},
 		setting{"default_transaction_read_only", "off"},
@@ -59,14 +64,14 @@ type prelude struct {
 	fixed  [][]byte
 }
 
-func newPrelude(cfg Config) prelude {
+func newPrelude(cfg Config, path string) prelude {
 	names := []string{"statement_timeout"}
 	p := prelude{walled: cfg.Wall.Key != nil}
 	if p.walled {
 		names = append(names, wall.Setting, wall.Signature)
 	}
 	if cfg.NoPrepared {
-		for _, s := range sessionSettings(cfg) {
+		for _, s := range sessionSettings(cfg, path) {
 			names = append(names, s.name)
 			p.fixed = append(p.fixed, []byte(s.value))
 		}

@@ -1,16 +1,22 @@
 package upstream
 
 import (
+	"cmp"
 	"container/list"
 	"slices"
 	"strconv"
+
+	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // plan is a statement as a connection knows it, and for results in JSON how to bind its
 // parameters and how to encode its rows.
 type plan struct {
-	sql     string // with the types of parameters where such were given; see wanted
-	name    string // "": the unnamed statement
+	sql     string        // with the types of parameters where such were given; see wanted
+	name    string        // "": the unnamed statement
+	of      proxy.Account // who had it prepared
+	bytes   int           // about what it takes in the backend
+	at      int           // of the unnamed statement: its number in the exchange
 	said    described
 	params  []valueType
 	columns []valueType
@@ -37,10 +43,11 @@ func newPlan(sql, name string, d described, t *types) *plan {
 	return p
 }
 
-// statements are the prepared statements of one connection, the least recently used
-// ones dropped beyond the limit. It belongs to the connection's holder.
+// statements are the prepared statements of one connection, within the limit; see victim. It belongs to the connection's holder.
 type statements struct {
 	limit  int
+	most   int // bytes of them, in the backend
+	bytes  int
 	order  *list.List // of *plan, the last used first
 	byText map[string]*list.Element
 	stale  []string // names to close on the server
@@ -49,8 +56,8 @@ type statements struct {
 	epoch  uint64 // of the tables that they were prepared for
 }
 
-func newStatements(limit int) *statements {
-	return &statements{limit: limit, order: list.New(), byText: map[string]*list.Element{}}
+func newStatements(limit, most int) *statements {
+	return &statements{limit: limit, most: most, order: list.New(), byText: map[string]*list.Element{}}
 }
 
 // renew drops all that was prepared in another epoch.
@@ -87,15 +94,37 @@ func (s *statements) name() string {
 	return "tg_" + strconv.FormatUint(s.made, 10)
 }
 
-// put keeps a plan and drops the least recently used one when there are too many.
+// put keeps a plan and drops others where there are too many, or they are too large.
 func (s *statements) put(p *plan) {
 	if s == nil {
 		return
 	}
+	s.drop(p.sql) // one that was prepared a moment ago, or what is over the limit would never be found
 	s.byText[p.sql] = s.order.PushFront(p)
-	if s.order.Len() > s.limit {
-		s.drop(s.order.Back().Value.(*plan).sql)
+	s.bytes += p.bytes
+	for s.order.Len() > s.limit || s.bytes > s.most {
+		s.drop(s.victim().sql)
 	}
+}
+
+// victim is what goes where there are too many: of the project that has the most prepared, and there
+// of the server that has, the least recently used one. So whoever has texts prepared that
+// nobody sends again loses its own. There must be one.
+func (s *statements) victim() *plan {
+	projects, servers := map[string]int{}, map[proxy.Account]int{}
+	for e := s.order.Front(); e != nil; e = e.Next() {
+		p := e.Value.(*plan)
+		projects[p.of.Project] += 1 + p.bytes
+		servers[p.of] += 1 + p.bytes
+	}
+	victim := s.order.Back().Value.(*plan)
+	for e := s.order.Back(); e != nil; e = e.Prev() {
+		p := e.Value.(*plan)
+		if cmp.Or(cmp.Compare(projects[p.of.Project], projects[victim.of.Project]), cmp.Compare(servers[p.of], servers[victim.of])) > 0 {
+			victim = p
+		}
+	}
+	return victim
 }
 
 // drop forgets the plan of a text and has it closed on the server.
@@ -108,7 +137,9 @@ func (s *statements) drop(sql string) {
 		return
 	}
 	delete(s.byText, sql)
-	s.close(s.order.Remove(e).(*plan).name)
+	p := s.order.Remove(e).(*plan)
+	s.bytes -= p.bytes
+	s.close(p.name)
 }
 
 // close has the named statement closed with the next statement; closing what does not

@@ -57,11 +57,12 @@ func (p *Pool) react(ctx context.Context, f *failure) {
 
 // attempt runs st once.
 func (p *Pool) attempt(ctx context.Context, st *statement, enc Encoding, dst []byte) (Result, *failure) {
-	l, err := p.acquire(ctx, st.server)
+	account := st.account()
+	l, err := p.acquire(ctx, account)
 	if err != nil {
 		return Result{}, &failure{err: err, refused: proxy.AsError(err)}
 	}
-	defer p.release(l, st.server)
+	defer p.release(l, account)
 	r := &l.session.run
 	*r = run{talk: talk{ctx: ctx, s: l.session}, st: st, types: p.types, descriptions: p.descriptions, enc: encoder{Encoding: enc}, start: time.Now()}
 	defer func() {
@@ -90,7 +91,7 @@ func (r *run) failure(err error) *failure {
 	}
 	errors.As(err, &f.refused)
 	if f.stale() {
-		r.s.statements.drop(r.st.key)
+		r.s.statements.drop(r.st.exact)
 		r.descriptions.drop(r.st.key)
 		if sqlState(err) == undefinedStatement && !r.s.left {
 			r.s.giveUp() // somebody dropped the connection's statements: the others are gone too

@@ -21,6 +21,7 @@ func (e *exchange) parsed(a *answer) error {
 	if a.plan.name == "" {
 		e.unnamed = a.plan
 	} else {
+		a.plan.of = e.link.account()
 		e.s.statements.put(a.plan)
 	}
 	e.link.pool.descriptions.put(a.wanted.key(), d, a.epoch)

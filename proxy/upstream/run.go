@@ -99,7 +99,7 @@ func (r *run) exchange(dst []byte) (Result, error) {
 func (r *run) prepare() (*plan, error) {
 	r.zones = r.st.bound.Valid() && r.st.bound.Approved().Zones()
 	r.s.statements.renew(r.descriptions.epoch.Load())
-	p := r.encoded(r.kept().get(r.st.key))
+	p := r.encoded(r.kept().get(r.st.exact))
 	r.s.statements.deallocate(&r.s.wire)
 	r.s.writePrelude(r.st)
 	if r.unknown = p == nil; r.unknown {
@@ -113,7 +113,7 @@ func (r *run) prepare() (*plan, error) {
 
 // kept are the connection's prepared statements, if the run's may be one of them; else nil.
 func (r *run) kept() *statements {
-	if r.st.fleeting {
+	if r.st.fleeting || r.st.plan > planMost {
 		return nil
 	}
 	return r.s.statements
@@ -129,6 +129,7 @@ func (r *run) encoded(p *plan) *plan {
 		r.s.statements.drop(p.sql)
 		return nil
 	}
+	full.bytes = p.bytes
 	*p = *full
 	return p
 }

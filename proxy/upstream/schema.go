@@ -122,13 +122,18 @@ func (p *Pool) Schema(ctx context.Context, tables []policy.TableName) (policy.Sc
 		return policy.Schema{}, err
 	}
 	defer p.release(l, ownTurn)
-	rows, role, err := p.readCatalog(ctx, l.conn, tables)
+	rows, owners, role, err := p.readCatalog(ctx, l.conn, tables)
 	if err != nil {
 		p.cfg.Recorder.UpstreamError(classConnect)
 		return policy.Schema{}, unavailable("the database's catalog cannot be read", err)
 	}
-	p.descriptions.see(rows)
 	s := asSchema(rows)
+	path, err := p.readNames(ctx, l.conn, &s, owners, tables)
+	if err != nil {
+		p.cfg.Recorder.UpstreamError(classConnect)
+		return policy.Schema{}, unavailable("the database's catalog cannot be read", err)
+	}
+	p.descriptions.see(rows, namesRead{path, s.Namesakes})
 	tried, err := p.tryWall(ctx, l.conn, role)
 	if err != nil {
 		p.cfg.Recorder.UpstreamError(classConnect)
@@ -136,6 +141,14 @@ func (p *Pool) Schema(ctx context.Context, tables []policy.TableName) (policy.Sc
 	}
 	for i := range s.Tables {
 		p.judge(&s.Tables[i], rows[i].RLS, tried)
+	}
+	if err := p.find(ctx, l.conn, s.Tables); err != nil {
+		p.cfg.Recorder.UpstreamError(classConnect)
+		return policy.Schema{}, unavailable("what stands behind the database's tables cannot be read", err)
+	}
+	if p.path.settle(path) {
+		p.replace()
+		p.log.Info("statements find functions and operators where the application does", "search_path", path)
 	}
 	return s, nil
 }
@@ -154,7 +167,7 @@ func (p *Pool) judge(t *policy.Table, rls rlsOfTable, tried tried) {
 }
 
 // readCatalog reads the tables and what the role may, in one transaction.
-func (p *Pool) readCatalog(ctx context.Context, conn *pgxpool.Conn, tables []policy.TableName) (rows []catalogTable, role rlsOfRole, err error) {
+func (p *Pool) readCatalog(ctx context.Context, conn *pgxpool.Conn, tables []policy.TableName) (rows []catalogTable, owners []owner, role rlsOfRole, err error) {
 	schemas, names, scopes := make([]string, len(tables)), make([]string, len(tables)), make([]string, len(tables))
 	for i, t := range tables {
 		schemas[i], names[i], scopes[i] = t.Schema, t.Name, p.cfg.Wall.Scopes[t]
@@ -162,8 +175,9 @@ func (p *Pool) readCatalog(ctx context.Context, conn *pgxpool.Conn, tables []pol
 	var batch pgx.Batch
 	batch.Queue(pathSQL)
 	batch.Queue(schemaSQL, schemas, names, scopes).QueryRow(func(row pgx.Row) error { return scanJSON(row, &rows) })
+	batch.Queue(ownersSQL, schemas, names).QueryRow(func(row pgx.Row) error { return scanJSON(row, &owners) })
 	batch.Queue(roleRLS).QueryRow(func(row pgx.Row) error { return scanJSON(row, &role) })
-	return rows, role, conn.SendBatch(ctx, &batch).Close()
+	return rows, owners, role, conn.SendBatch(ctx, &batch).Close()
 }
 
 func scanJSON(row pgx.Row, into any) error {

@@ -63,6 +63,7 @@ func TestSchema(t *testing.T) {
 			{Schema: "public", Name: `Odd "name`, Columns: []policy.Column{column("Col", "pg_catalog", "int4", false)}},
 		},
 		Types: []policy.Type{{Schema: "app", Name: "pair"}, {Schema: "kinds", Name: "_mood"}, {Schema: "kinds", Name: "mood"}, {Schema: "kinds", Name: "positive"}},
+		Bare:  []policy.TableName{{Schema: "public", Name: `Odd "name`}, {Schema: "public", Name: "users"}},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(policy.Table{}, "OID"), cmpopts.IgnoreFields(policy.Schema{}, "Given"), cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)

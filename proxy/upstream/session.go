@@ -29,11 +29,13 @@ type session struct {
 	wall       Wall
 	prelude    prelude
 	signed     signed
+	path       string        // its search_path
 	statements *statements   // nil where nothing may be named
 	run        run           // the one that has the connection now
 	ownPortal  string        // of statements that a client knows nothing of; nobody can guess it
 	left       bool          // given up while the server may still be at work
 	zoned      time.Duration // that statements took which may have made time zones
+	grown      growth
 }
 
 // messagesSQL asks for messages in English where the role may set that; the caller's
@@ -43,7 +45,7 @@ THEN pg_catalog.set_config('lc_messages', 'C', false) END`
 
 // newSession makes conn ready for statements.
 func newSession(ctx context.Context, conn *pgconn.PgConn, cfg Config) error {
-	s := &session{conn: conn, wall: cfg.Wall, prelude: newPrelude(cfg), ownPortal: rand.Text()}
+	s := &session{conn: conn, wall: cfg.Wall, prelude: newPrelude(cfg, socketOf(conn).ticket.path), path: socketOf(conn).ticket.path, ownPortal: rand.Text()}
 	s.wire.conn, s.wire.in.From, s.wire.state = conn.Conn(), socketOf(conn).ticket.in, proxy.Idle
 	s.alarm.conn = conn.Conn()
 	socketOf(conn).ticket.alarm.Store(&s.alarm)
@@ -51,7 +53,7 @@ func newSession(ctx context.Context, conn *pgconn.PgConn, cfg Config) error {
 	if cfg.NoPrepared {
 		return nil
 	}
-	s.statements = newStatements(cfg.PreparedStatements)
+	s.statements = newStatements(cfg.PreparedStatements, cfg.PreparedStatements*planMean)
 	if _, err := conn.Prepare(ctx, preludeName, s.prelude.sql, nil); err != nil {
 		return fmt.Errorf("preparing a session: %w", err)
 	}
@@ -72,11 +74,9 @@ func sessionOf(conn *pgconn.PgConn) *session {
 }
 
 // strays tells whether a parameter is not what it was when the connection was made: a function
-// of the operator's, such as a trigger's, has set it for longer than its transaction.
+// of the operator's, such as a trigger's, has set it for longer than its transaction. Behind a
+// pooler each transaction may have another backend, and makes all settings.
 func (s *session) strays() bool {
-	if s.pooled() {
-		return false // each transaction may have another backend, and makes all settings
-	}
 	for name, value := range s.wire.reported {
 		if was := s.conn.ParameterStatus(name); was != "" && was != value { // what a library has brought is nobody's setting
 			return true

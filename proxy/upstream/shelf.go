@@ -29,7 +29,8 @@ type lease struct {
 // work. Whoever has taken a turn finds one here or may ask pgxpool for one, so together they
 // are never more than the pool's.
 type shelf struct {
-	keep time.Duration
+	keep     time.Duration
+	replaced func(reason string) // is told why a connection is closed
 
 	mu     sync.Mutex
 	leases []lease
@@ -54,10 +55,10 @@ func (s *shelf) take() (l lease, ok bool) {
 
 // put takes a connection back, or hands it on to pgxpool when its time has come.
 func (s *shelf) put(l lease) {
-	switch {
-	case !l.session.left && l.session.wire.state != proxy.Idle: // pgxpool does not know of it
+	if !l.session.left && l.session.wire.state != proxy.Idle { // pgxpool does not know of it
 		l.session.giveUp()
-	case l.session.spent(), l.session.strays():
+	} else if reason := l.session.worn(); reason != "" {
+		s.replaced(reason)
 		l.session.close()
 	}
 	if !l.session.usable() || time.Since(l.since) > s.keep || !s.keeps(l) {

@@ -3,6 +3,8 @@ package upstream
 import (
 	"testing"
 	"time"
+
+	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // Ensure a connection that is used all the time is handed on to pgxpool all the same, which
@@ -26,14 +28,14 @@ func TestShelfIsCleared(t *testing.T) {
 // Ensure a connection that somebody left in a transaction is not lent again.
 func TestOpenTransactionIsNotShelved(t *testing.T) {
 	b := setup(t, Config{MaxConns: 1}, "")
-	l, err := b.pool.acquire(t.Context(), "s")
+	l, err := b.pool.acquire(t.Context(), proxy.Account{Server: "s"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.conn.Exec(t.Context(), "BEGIN"); err != nil {
 		t.Fatal(err)
 	}
-	b.pool.release(l, "s")
+	b.pool.release(l, proxy.Account{Server: "s"})
 	if n := b.pool.shelf.len(); n != 0 {
 		t.Errorf("%d on the shelf", n)
 	}
@@ -104,12 +106,12 @@ func TestShelfServesWhoWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.pool.turns.give(ownTurn) // as after a release, while pgxpool counts the connection that takes leave
+	b.pool.turns.Give(ownTurn) // as after a release, while pgxpool counts the connection that takes leave
 	done := make(chan error, 1)
 	go func() {
-		l, err := b.pool.acquire(t.Context(), "waits")
+		l, err := b.pool.acquire(t.Context(), proxy.Account{Server: "waits"})
 		if err == nil {
-			b.pool.release(l, "waits")
+			b.pool.release(l, proxy.Account{Server: "waits"})
 		}
 		done <- err
 	}()

@@ -28,6 +28,7 @@ type socket struct {
 	ticket *ticket
 	place  chan struct{} // where it has its place; nil for one that needs none
 	gone   chan struct{} // closed when both sides are closed
+	then   func()        // is called then, under no lock; nil for nothing. It is guarded by places.mu
 
 	mu     sync.Mutex  // orders closing and deadlines
 	closed atomic.Bool // by the owner

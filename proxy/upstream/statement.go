@@ -11,8 +11,10 @@ import (
 type statement struct {
 	bound    policy.Bound // the zero value in tests
 	server   string       // whose statement it is
+	project  string       // and whose that is
 	sql      string
-	key      string            // what tells it from others: sql with the types that are declared
+	key      string            // of its description: what tells the approved text from others
+	exact    string            // of what a connection has prepared: sql with the types that are declared
 	declared policy.GivenTypes // of its parameters
 	params   []policy.Param
 	kind     policy.Kind
@@ -21,8 +23,14 @@ type statement struct {
 	limits   policy.Limits
 	shapes   []policy.Shape
 	fleeting bool          // it must not be kept prepared
+	plan     int           // bytes of its plan in a backend
+	records  int           // bytes of the types of its rows there
 	native   bool          // its parameters are $n to the caller
 	position func(int) int // a character of sql → one of the caller's text, or 0
+}
+
+func (st *statement) account() proxy.Account {
+	return proxy.Account{Project: st.project, Server: st.server}
 }
 
 // newStatement makes one that can take one policy.Bound after the other.
@@ -35,8 +43,8 @@ func newStatement() *statement {
 // take takes b apart, and forgets what was before.
 func (st *statement) take(b policy.Bound) {
 	*st = statement{
-		bound: b, server: b.Server(), sql: b.SQL(), key: b.Approved().Key(), declared: b.Approved().Declared(), params: st.params[:0], kind: b.Kind(), writes: b.Writes(), returns: b.Returns(),
-		limits: b.Limits().Buffered(), shapes: b.Shapes(), fleeting: b.Fleeting(), position: st.position,
+		bound: b, server: b.Server(), sql: b.SQL(), key: b.Approved().Key(), exact: b.Key(), declared: b.Approved().Declared(), params: st.params[:0], kind: b.Kind(), writes: b.Writes(), returns: b.Returns(),
+		limits: b.Limits().Buffered(), shapes: b.Shapes(), fleeting: b.Fleeting(), plan: b.Approved().PlanBytes(), records: b.Approved().RecordBytes(), position: st.position,
 	}
 	for i := range b.NumParams() {
 		st.params = append(st.params, b.Param(i))

@@ -14,6 +14,8 @@ import (
 type wanted struct {
 	approved *policy.Approved
 	told     *described // what the client was told of it; nil: nothing yet
+	sql      string     // the text that runs, and its key, where values stand in it; else that which was approved
+	exact    string
 }
 
 // key is what the descriptions know it by.
@@ -22,7 +24,20 @@ func (w *wanted) key() string { return w.approved.Key() }
 // planKey is what the connections know a statement by. Postgres reads the constants of dates,
 // times and intervals when it parses a text, under the settings of then: so those of a client
 // that has set something else than a connection has are its own.
-func (e *exchange) planKey(w *wanted) string { return w.key() + e.link.inForce }
+func (e *exchange) planKey(w *wanted) string {
+	if w.exact != "" {
+		return w.exact + e.link.inForce
+	}
+	return w.key() + e.link.inForce
+}
+
+// text is what Postgres parses.
+func (w *wanted) text() string {
+	if w.sql != "" {
+		return w.sql
+	}
+	return w.approved.Rewritten()
+}
 
 // wantedOf gives what is kept with p, made anew where it was approved otherwise since: what
 // the client was told stays.

@@ -17,6 +17,8 @@ type wire struct {
 	out  frame.Writer // messages to be sent
 	in   frame.Reader // from conn, as pgconn reads it: after a slow write it may have read ahead
 	sent bool         // since begin
+	// unnamed counts the unnamed statements that were written: the last one is there.
+	unnamed int
 	// state is the transaction's, as the server told it last; 0 while something is sent that it
 	// has not answered to the end.
 	state proxy.State

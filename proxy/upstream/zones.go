@@ -20,10 +20,6 @@ const (
 	zonesMost = 10 * time.Second
 )
 
-// spent tells whether the connection is to be closed for the zones that its backend may keep.
-// Behind a pooler the backend is not the connection's.
-func (s *session) spent() bool { return s.zoned > zonesTime && !s.pooled() }
-
 // zone notes that the exchange may make time zones.
 func (e *exchange) zone() error {
 	e.zones = true

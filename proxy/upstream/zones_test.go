@@ -14,7 +14,7 @@ func TestLinkZones(t *testing.T) {
 	value := l.extended("SELECT $1::date", "2024-01-01 12:00 A2")[2:]
 	l.want(proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{zone}, Commit: true}, proxy.Open, "columns date:1082:0", "row 2024-01-01", "done SELECT 1")
 	s := l.link.lease.session
-	if s.zoned == 0 || s.spent() {
+	if s.zoned == 0 || s.worn() != "" {
 		t.Fatalf("%v", s.zoned)
 	}
 	l.want(proxy.Exchange{Steps: value, Commit: true}, proxy.Open, "BindComplete", "columns date:1082:0", "row 2024-01-01", "done SELECT 1")
@@ -39,14 +39,14 @@ func TestQueryZones(t *testing.T) {
 	l := link(t, Config{MaxConns: 1})
 	query := func(text string, args ...string) *session {
 		t.Helper()
-		if _, err := l.pool.Query(t.Context(), l.bound(l.approve(text), args...), Encoding{}, nil); err != nil {
+		if _, err := l.pool.Query(t.Context(), "", l.bound(l.approve(text), args...), Encoding{}, nil); err != nil {
 			t.Fatal(err)
 		}
-		given, err := l.pool.acquire(t.Context(), "mine")
+		given, err := l.pool.acquire(t.Context(), proxy.Account{Server: "mine"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer l.pool.release(given, "mine")
+		defer l.pool.release(given, proxy.Account{Server: "mine"})
 		return given.session
 	}
 	s := query("SELECT id FROM notes WHERE body = $1 AND id = 1", "2024-01-01 A1")

@@ -29,6 +29,10 @@ func (c *client) authenticate(ctx context.Context) error {
 	if !c.server.failures.may(c.network) {
 		return errTooManyFailures
 	}
+	ctx, evict := context.WithCancelCause(ctx)
+	defer evict(nil)
+	c.running.Store(&evict)
+	defer c.running.Store(nil)
 	ctx, cancel := context.WithDeadline(ctx, c.reading.until)
 	defer cancel()
 	verifier, err := c.server.cfg.Gate.Verifier(ctx, c.serverID)
@@ -123,8 +127,9 @@ func (c *client) hold(ctx context.Context, key proxy.KeyID) error {
 	if !holder.Server.Active {
 		return fatalOf(proxy.Deactivated())
 	}
-	c.key = key
+	c.key, c.projectID = key, holder.Server.ProjectID
 	if full := c.server.clients.enter(c); full != nil {
+		c.server.cfg.Recorder.Short("clients", proxy.Whose(full))
 		return full
 	}
 	return nil

@@ -32,7 +32,7 @@ func (s *session) bind(body []byte) error {
 	if err := s.renew(of); err != nil {
 		return err
 	}
-	made := portal{of: of, values: len(body)}
+	made := portal{of: of, values: len(body) + of.planBytes()}
 	if of.local() {
 		made.formats = of.formats(m.results)
 	}

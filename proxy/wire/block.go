@@ -86,7 +86,7 @@ func (s *session) endTransaction(approved *policy.Approved, c policy.Command) er
 		return s.endNothing(tag, c)
 	case s.tx.failed:
 		modes = s.tx.first
-		s.link.Rollback()
+		s.rollback()
 		s.endBlock(false)
 		s.tag("ROLLBACK")
 	case !s.tx.sent && len(s.batch.x.Steps) == 0:

@@ -20,11 +20,9 @@ const (
 type buffers struct {
 	reading sync.Pool // of *[longBuffer]byte
 	writing sync.Pool // of *[]byte
-	budget  int64     // bytes
 
 	mu   sync.Mutex
-	long int64            // bytes that are taken off the budget
-	held map[string]int64 // by which servers
+	held *proxy.Holdings // bytes of the budget
 }
 
 func (b *buffers) forReading() []byte {
@@ -43,36 +41,21 @@ func (b *buffers) forWriting() *[]byte {
 }
 
 // reserve takes n bytes off the budget for a server's client, or none where that is more
-// than there is, or than the server's share.
-func (b *buffers) reserve(server string, n int) bool {
+// than there is, or than the share of the server or its project.
+func (b *buffers) reserve(a proxy.Account, n int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.long+int64(n) > b.budget || b.held[server]+int64(n) > proxy.Share(b.budget) {
-		return false
-	}
-	b.count(server, int64(n))
-	return true
+	return b.held.Take(a, n) == nil
 }
 
 // giveBack gives n bytes back.
-func (b *buffers) giveBack(server string, n int) {
+func (b *buffers) giveBack(a proxy.Account, n int) {
 	if n == 0 {
 		return // as mostly
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.count(server, int64(-n))
-}
-
-// count notes that a server holds n bytes more.
-func (b *buffers) count(server string, n int64) {
-	if b.held == nil {
-		b.held = map[string]int64{}
-	}
-	b.long += n
-	if b.held[server] += n; b.held[server] == 0 {
-		delete(b.held, server)
-	}
+	b.held.Give(a, n)
 }
 
 // grow gives the client a longer buffer to read into: twice as long as what has come of a
@@ -83,7 +66,7 @@ func (c *client) grow(n int) error {
 	size := longBuffer
 	if len(c.in.Buf) >= longBuffer {
 		size = min(2*len(c.in.Buf), n)
-		if !b.reserve(c.serverID, size) {
+		if !b.reserve(c.account(), size) {
 			return errNoMemory
 		}
 		c.hurry(n)
@@ -109,7 +92,7 @@ func (c *client) giveBackReading() {
 	if len(c.in.Buf) == longBuffer {
 		b.reading.Put((*[longBuffer]byte)(c.in.Buf))
 	}
-	b.giveBack(c.serverID, c.grown)
+	b.giveBack(c.account(), c.grown)
 	c.grown = 0
 	c.in.Buf, c.in.At, c.in.End = c.small[:], 0, 0
 }

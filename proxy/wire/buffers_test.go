@@ -53,7 +53,7 @@ func TestLongMessagesShareABudget(t *testing.T) {
 	if held := heldOf(b); held != 32<<10 {
 		t.Errorf("%d bytes are held for 20 KiB of 960", held)
 	}
-	if !b.reserve("another", 3<<19) {
+	if !b.reserve(proxy.Account{Project: "another"}, 589_000) {
 		t.Fatal("there is no budget")
 	}
 	r.say(make([]byte, 0xf0000-4-20<<10))
@@ -66,7 +66,7 @@ func TestLongMessagesShareABudget(t *testing.T) {
 		t.Error("it waits")
 	}
 	c.giveBackReading()
-	if held := heldOf(b); held != 3<<19 {
+	if held := heldOf(b); held != 589_000 {
 		t.Errorf("%d bytes are held", held)
 	}
 }
@@ -118,28 +118,29 @@ func TestLongBufferIsLeft(t *testing.T) {
 	}
 }
 
-func heldOf(b *buffers) int64 {
+func heldOf(b *buffers) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.long
+	return b.held.Taken()
 }
 
 // No server holds all of the budget, and what it gives back it has again.
 func TestLongMessagesOfOneServer(t *testing.T) {
-	b := &buffers{budget: 1000}
+	b := &buffers{held: proxy.NewHoldings(1000, 100)}
 	for _, step := range []struct {
 		server string
 		n      int
 		ok     bool
 	}{{"a", 500, true}, {"a", 251, false}, {"a", 250, true}, {"a", 1, false}, {"b", 250, true}, {"b", 1, false}} {
-		if b.reserve(step.server, step.n) != step.ok {
+		if b.reserve(proxy.Account{Project: "p", Server: step.server}, step.n) != step.ok {
 			t.Errorf("%+v", step)
 		}
 	}
-	b.giveBack("a", 750)
-	b.giveBack("b", 250)
-	if !b.reserve("a", 750) || b.long != 750 || len(b.held) != 1 {
-		t.Errorf("%d bytes, of %v", b.long, b.held)
+	a := proxy.Account{Project: "p", Server: "a"}
+	b.giveBack(a, 750)
+	b.giveBack(proxy.Account{Project: "p", Server: "b"}, 250)
+	if !b.reserve(a, 750) || heldOf(b) != 750 {
+		t.Errorf("%d bytes are held", heldOf(b))
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 const smallBuffer = 512
 
 // client is one connection, and what start-up has found out about it. It belongs to the
-// goroutine that serves it, but for phase, running and what the methods say.
+// goroutine that serves it, but for phase, running, opened, over and what the methods say.
 //
 // A session, once there is one, does this, and nothing else with the connection:
 //
@@ -37,15 +37,20 @@ type client struct {
 	in  frame.Reader // do not call its Next: see client.next
 	out frame.Writer
 
-	serverID string      // the user's name; the server of that id holds key once start-up is over
-	key      proxy.KeyID // for Gate.Holder
-	asked    []asked     // of the start-up message; to be forgotten when they were made
+	serverID  string // the user's name; the server of that id holds key once start-up is over
+	projectID string
+	key       proxy.KeyID // for Gate.Holder
+	asked     []asked     // of the start-up message; to be forgotten when they were made
 
 	process, secret int32 // of BackendKeyData
 	entered         bool  // it is counted as its server's
 
 	phase   atomic.Uint32 // a phase
 	running atomic.Pointer[context.CancelCauseFunc]
+	opened  atomic.Int64 // when its transaction took a connection, in nanoseconds since 1970; 0: it has none
+	over    atomic.Int64 // the same of a transaction that is to end, whatever the client does
+
+	overSince time.Time // when over was set; the watch's own
 
 	openTimeout time.Duration // the client's own for a transaction that is idle; 0: none
 	within      bool          // the next message is waited for with a transaction open

@@ -4,7 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/binary"
-	"net/netip"
+	"errors"
 	"sync"
 
 	"github.com/tenantgate/tenantgate/proxy"
@@ -12,64 +12,75 @@ import (
 
 // clients are those that are connected, within their limits.
 type clients struct {
-	limit, perNetwork int // 0: no limit per network
+	places *proxy.Connections[*client]
 
-	mu       sync.Mutex
-	open     map[int32]*client // by process id
-	networks map[netip.Prefix]int
-	servers  map[string]int // those that have authenticated, by whose they are
+	mu   sync.Mutex
+	open map[int32]*client // by process id
+	held *proxy.Holdings   // of those that have authenticated
 }
 
-func newClients(limit, perNetwork int) *clients {
-	return &clients{limit: limit, perNetwork: perNetwork, open: map[int32]*client{}, networks: map[netip.Prefix]int{}, servers: map[string]int{}}
+func newClients(limits proxy.ConnectionLimits, projectShare int, recorder Recorder) *clients {
+	return &clients{open: map[int32]*client{}, held: proxy.NewHoldings(limits.Total, projectShare),
+		places: proxy.NewConnections[*client](limits, func(authenticated bool) { recorder.Evicted(Frontend, authenticated) })}
 }
 
 // add takes a place for a client, and gives it the numbers that it is cancelled by. Without
 // a place it says why not.
 func (o *clients) add(c *client) *fatal {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	switch {
-	case len(o.open) >= o.limit:
+	switch o.places.Add(c, c.network) {
+	case proxy.FullForAll:
 		return errTooMany
-	case o.perNetwork > 0 && c.network.IsValid() && o.networks[c.network] >= o.perNetwork:
+	case proxy.FullForNetwork:
 		return errTooManyThere
 	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	for c.process == 0 || o.open[c.process] != nil {
 		c.process = random() & 0x7fffffff
 	}
 	c.secret = random()
 	o.open[c.process] = c
-	o.networks[c.network]++
 	return nil
 }
 
+// Spare implements proxy.Connection. It is asked about clients alone that have not authenticated.
+func (*client) Spare() (since int64, spare bool) { return 0, true }
+
+// Evict implements proxy.Connection.
+func (c *client) Evict() bool {
+	c.cancelRunning()
+	return c.socket.Close() == nil
+}
+
 // enter counts a client that has authenticated as its server's, or says why it can't stay: no
-// server has more than its share of the places.
+// server and no project has more than its share of the places.
 func (o *clients) enter(c *client) *fatal {
+	if !o.places.Authenticated(c) {
+		return errTooMany // nobody hears it: its connection was closed
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.servers[c.serverID] >= proxy.Share(o.limit) {
-		return errTooManyOfServer
+	err := o.held.Take(c.account(), 1)
+	switch {
+	case err == nil:
+		c.entered = true
+		return nil
+	case errors.Is(err, proxy.ErrServerShare):
+		return errTooManyOfServer.because(err)
+	case errors.Is(err, proxy.ErrProjectShare):
+		return errTooManyOfProject.because(err)
 	}
-	o.servers[c.serverID]++
-	c.entered = true
-	return nil
+	return errTooMany
 }
 
 // remove gives the place back, of a client that has one.
 func (o *clients) remove(c *client) {
+	o.places.Remove(c)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.open, c.process)
-	if o.networks[c.network]--; o.networks[c.network] <= 0 {
-		delete(o.networks, c.network)
-	}
-	if !c.entered {
-		return
-	}
-	if o.servers[c.serverID]--; o.servers[c.serverID] <= 0 {
-		delete(o.servers, c.serverID)
+	if c.entered {
+		o.held.Give(c.account(), 1)
 	}
 }
 

@@ -6,15 +6,17 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // Config is what a Server is made of. Where a field says nothing else, its zero value
 // means the default in brackets.
 type Config struct {
-	Gate     Gate                       // required
-	Open     func(serverID string) Link // gives each client a link of its own; required
-	Recorder Recorder                   // nil: nothing is recorded
-	Logger   *slog.Logger               // required
+	Gate     Gate                     // required
+	Open     func(proxy.Account) Link // gives each client a link of its own; required
+	Recorder Recorder                 // nil: nothing is recorded
+	Logger   *slog.Logger             // required
 
 	// TLS gives the certificate; one that can change while the service runs comes from its
 	// GetCertificate. GetConfigForClient is not taken, and session tickets are off: channel
@@ -26,12 +28,22 @@ type Config struct {
 	// it must not block. nil or "": a version that clients take for an old one.
 	ServerVersion func() string
 
-	MaxClients      int // at a time; more are told so and closed [10,000]
+	MaxClients      int // at a time [10,000]
 	MaxClientsPerIP int // the same per IPv4 address or IPv6 /64; 0: no limit
-	MaxMessageBytes int // of one message [16 MiB]
+	// MaxUnauthenticatedPerIP is how many of those from one address may be logging in at a
+	// time [256]; negative: no limit.
+	//
+	// Who comes beyond a limit takes the place of the one that has been logging in for
+	// longest (proxy.Connections). Where there is none it is told so and closed.
+	MaxUnauthenticatedPerIP int
+	MaxMessageBytes         int // of one message [16 MiB]
 	// MaxLongBytes bounds what all clients together have in messages that are longer than
 	// 16 KiB and not yet answered [256 MiB].
 	MaxLongBytes int
+
+	// ProjectShare is how much of those one project has at most, of clients that have authenticated
+	// and of bytes, in percent; a server has three quarters of that [proxy.DefaultProjectShare].
+	ProjectShare int
 
 	// LoginTimeout is for everything up to authentication, in all [10s].
 	LoginTimeout time.Duration
@@ -47,6 +59,16 @@ type Config struct {
 	// TransactionIdleTimeout is for a client within a transaction, until its next message is
 	// there as a whole: it has a connection of the database's and may hold locks [60s].
 	TransactionIdleTimeout time.Duration
+	// TransactionTimeout is for a transaction in all, from its first statement on: it has a
+	// connection of the database's, and an old snapshot keeps what others delete [5m].
+	TransactionTimeout time.Duration
+	// ContendedTimeout is the same for an account of which Contended is true [10s].
+	ContendedTimeout time.Duration
+	// Contended tells whether somebody waits for a connection who holds fewer than the
+	// account. nil: nobody does.
+	Contended func(proxy.Account) bool
+	// LockTimeout is how long a statement waits for each lock; a client can have it shorter [5s].
+	LockTimeout time.Duration
 	// DrainTimeout is for statements and transactions to end, once Serve's context is done
 	// [10s].
 	DrainTimeout time.Duration
@@ -70,8 +92,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Recorder == nil {
 		c.Recorder = silent{}
 	}
+	unbounded := c.MaxUnauthenticatedPerIP < 0
 	for value, preset := range map[*int]int{
-		&c.MaxClients: 10_000, &c.MaxMessageBytes: 16 << 20, &c.MaxLongBytes: 256 << 20,
+		&c.MaxClients: 10_000, &c.MaxUnauthenticatedPerIP: 256, &c.MaxMessageBytes: 16 << 20, &c.MaxLongBytes: 256 << 20,
 	} {
 		setDefault(value, preset)
 	}
@@ -82,8 +105,15 @@ func (c Config) withDefaults() (Config, error) {
 	for value, preset := range map[*time.Duration]time.Duration{
 		&c.LoginTimeout: 10 * time.Second, &c.ReadTimeout: 30 * time.Second, &c.WriteTimeout: 30 * time.Second,
 		&c.IdleTimeout: 24 * time.Hour, &c.TransactionIdleTimeout: time.Minute, &c.DrainTimeout: 10 * time.Second,
+		&c.TransactionTimeout: 5 * time.Minute, &c.ContendedTimeout: 10 * time.Second, &c.LockTimeout: 5 * time.Second,
 	} {
 		setDefault(value, preset)
+	}
+	if unbounded {
+		c.MaxUnauthenticatedPerIP = 0
+	}
+	if c.Contended == nil {
+		c.Contended = func(proxy.Account) bool { return false }
 	}
 	return c, checkTLS(c.TLSMode, c.TLS)
 }
@@ -118,3 +148,6 @@ func (silent) Stage(string, float64)    {}
 func (silent) Rejected(string, string)  {}
 func (silent) Statement(string, string) {}
 func (silent) Overridden(int)           {}
+func (silent) Evicted(string, bool)     {}
+func (silent) TransactionEnded(string)  {}
+func (silent) Short(string, string)     {}

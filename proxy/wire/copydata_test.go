@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"github.com/tenantgate/tenantgate/proxy"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +25,7 @@ func TestCopyDataIsBounded(t *testing.T) {
 	until(t, func() bool { return heldOf(b) >= 200_000 })
 	w.send(&pgproto3.CopyFail{})
 	w.answers()
-	b.budget = 150_000
+	b.held = proxy.NewHoldings(150_000, 100)
 	pieces := strings.SplitAfter(strings.Repeat(strings.Repeat("c", 10_000)+"|", 10), "|")
 	w.is(w.copied(copyFiles, pieces...), "copyin0 [0 0 0] ERROR 53200 I")
 	w.is(w.query(all), "columns() row() <SELECT 1> I")

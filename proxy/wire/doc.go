@@ -5,7 +5,8 @@
 //
 // # How a connection goes
 //
-//	listener.go   takes connections, bounds them, and ends with its context
+//	listener.go   takes connections, and ends with its context
+//	clients.go    bounds them: who has not logged in makes room for others
 //	startup.go    TLS, the start-up message, cancel requests       (PostgreSQL manual, 55.2.1)
 //	scram.go      SCRAM-SHA-256 and -PLUS                          (RFC 5802, RFC 7677, RFC 5929)
 //	client.go     what a session has of its client: the next message, and what may end it

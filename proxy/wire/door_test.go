@@ -36,8 +36,9 @@ type doorkeeper struct {
 	inactive   map[string]bool
 	asked      atomic.Int64 // for verifiers
 	mu         sync.Mutex
-	fault      error // of the next look-ups
-	revoked    bool  // every key was taken away since
+	fault      error                 // of the next look-ups
+	revoked    bool                  // every key was taken away since
+	hold       func(context.Context) // is called for each verifier, if not nil
 	panicOnAsk bool
 	panicked   bool
 }
@@ -75,8 +76,11 @@ func verifierOf(passwords ...string) proxy.Verifier {
 	return v
 }
 
-func (d *doorkeeper) Verifier(_ context.Context, id string) (proxy.Verifier, error) {
+func (d *doorkeeper) Verifier(ctx context.Context, id string) (proxy.Verifier, error) {
 	d.asked.Add(1)
+	if d.hold != nil {
+		d.hold(ctx)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.panicOnAsk {
@@ -172,7 +176,7 @@ func openDoor(t testing.TB, change func(*Config)) *door {
 	t.Helper()
 	d := &door{gate: newDoorkeeper(), counts: &counts{outcomes: map[string]int{}}, log: &journal{}, ended: make(chan error, 1)}
 	config := Config{
-		Gate: d.gate, Open: func(string) Link { return noLink{} }, Recorder: d.counts,
+		Gate: d.gate, Open: func(proxy.Account) Link { return noLink{} }, Recorder: d.counts,
 		Logger:  slog.New(slog.NewTextHandler(d.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		TLSMode: TLSDisable, DrainTimeout: 2 * time.Second,
 	}

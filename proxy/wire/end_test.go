@@ -47,7 +47,7 @@ func (d *door) counted(t *testing.T, want string) {
 
 func TestConfigIsChecked(t *testing.T) {
 	complete := func(change func(*Config)) Config {
-		c := Config{Gate: newDoorkeeper(), Open: func(string) Link { return noLink{} }, Logger: slog.New(slog.DiscardHandler), TLSMode: TLSDisable}
+		c := Config{Gate: newDoorkeeper(), Open: func(proxy.Account) Link { return noLink{} }, Logger: slog.New(slog.DiscardHandler), TLSMode: TLSDisable}
 		change(&c)
 		return c
 	}
@@ -163,7 +163,7 @@ func TestTransportCounts(t *testing.T) {
 // bare is a client of a server that does not listen, and the other end of its connection.
 func bare(t *testing.T, change func(*Config)) (*client, *raw) {
 	t.Helper()
-	config := Config{Gate: newDoorkeeper(), Open: func(string) Link { return noLink{} }, Logger: slog.New(slog.DiscardHandler), TLSMode: TLSDisable}
+	config := Config{Gate: newDoorkeeper(), Open: func(proxy.Account) Link { return noLink{} }, Logger: slog.New(slog.DiscardHandler), TLSMode: TLSDisable}
 	if change != nil {
 		change(&config)
 	}
@@ -358,7 +358,7 @@ func TestLongMessageOfAStranger(t *testing.T) {
 
 // No server has all places of clients.
 func TestPlacesOfOneServer(t *testing.T) {
-	d := openDoor(t, func(c *Config) { c.MaxClients = 4 })
+	d := openDoor(t, func(c *Config) { c.MaxClients, c.ProjectShare = 4, 100 })
 	for range 2 {
 		_ = d.dial(t).ready(shop, shopKey)
 	}

@@ -31,9 +31,7 @@ func (s *session) exchange(sync bool) error {
 		s.batch.reset()
 		return err
 	}
-	present := s.follow()
-	state, err := s.link.Run(present.ctx, x, &s.c.out)
-	s.leave()
+	state, err := s.runOn(x)
 	refusal := refusalIn(err)
 	if err != nil && refusal == nil {
 		return err

@@ -54,7 +54,7 @@ func (s *session) succeeded(state proxy.State) error {
 
 // undo rolls an implicit transaction back.
 func (s *session) undo() {
-	s.link.Rollback()
+	s.rollback()
 	s.tx.implicit, s.tx.wrapped = false, false
 	s.portals.drop()
 	s.settle(false)
@@ -123,7 +123,9 @@ func interrupted(cause error, refusal *proxy.Error) error {
 	case refusal.Unsettled: // whoever is told to connect again repeats it
 		return &fatal{state: refusal.SQLState, code: refusal.Code, message: refusal.Message, cause: refusal}
 	}
-	return errShutdown.because(refusal)
+	why := errShutdown
+	_ = errors.As(cause, &why)
+	return why.because(refusal)
 }
 
 // refresh has the schema read again, so that the statement can be decided on anew when the

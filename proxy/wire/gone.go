@@ -13,8 +13,8 @@ var errClientGone = errors.New("the client closed the connection")
 // watchEvery is how often the clients are looked at that a statement runs for.
 const watchEvery = 250 * time.Millisecond
 
-// watch ends the statements of clients that are gone, until ctx is done: nobody reads from
-// them meanwhile. A client that has closed its sending half alone looks the same and is
+// watch ends the statements of clients that are gone, and transactions that are too old, until
+// ctx is done: nobody reads from them meanwhile. A client that has closed its sending half alone looks the same and is
 // treated the same.
 func (s *Server) watch(ctx context.Context) {
 	ticker := time.NewTicker(watchEvery)
@@ -25,6 +25,7 @@ func (s *Server) watch(ctx context.Context) {
 			return
 		case <-ticker.C:
 			s.clients.endGone()
+			s.endOld(time.Now())
 		}
 	}
 }

@@ -25,7 +25,9 @@ const (
 	statementTimeout = 7
 	idleTimeout      = 8
 
-	numSettable = 13
+	lockTimeout = 13
+
+	numSettable = 14
 )
 
 var settable = [numSettable]parameter{
@@ -44,6 +46,7 @@ var settable = [numSettable]parameter{
 	{name: "client_min_messages", preset: "notice", check: oneOf("client_min_messages",
 		"debug5", "debug4", "debug3", "debug2", "debug1", "log", "info", "notice", "warning", "error")},
 	{name: "row_security", preset: "on", check: onlyOn("row_security")},
+	{name: "lock_timeout", preset: "0", made: true, check: checkSpan("lock_timeout")},
 }
 
 // invalidValue is Postgres' refusal of a value.

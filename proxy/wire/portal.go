@@ -13,7 +13,7 @@ import (
 const (
 	mostPortals  = 256
 	mostPortalsB = 2 << 20  // bytes
-	mostValues   = 32 << 20 // bytes, of their arguments
+	mostValues   = 32 << 20 // bytes, of their arguments and plans
 )
 
 // mostIdentifier is the length of the longest name that is taken, in bytes: as in Postgres, which
@@ -38,7 +38,7 @@ type portal struct {
 	round    uint64          // which is this
 	done     bool            // it was run, where it is answered here
 	made     uint64          // how many were made before it
-	values   int             // bytes of its arguments, which the database keeps
+	values   int             // bytes of its arguments and its plan, which the database keeps
 }
 
 // size is about what it keeps in memory under a name, in bytes: also its statement, which may

@@ -55,4 +55,12 @@ type Recorder interface {
 	Statement(kind, code string)
 	// Overridden counts values for a scope column that were another server's.
 	Overridden(n int)
+	// Evicted counts a client that had to make room for another while it logged in.
+	Evicted(frontend string, authenticated bool)
+	// Short counts clients that could not stay because their server, project, or all have as many as
+	// they may; what is "clients".
+	Short(what, whose string)
+	// TransactionEnded counts a transaction that was ended for its age: "timeout", or "contended"
+	// where others waited.
+	TransactionEnded(why string)
 }

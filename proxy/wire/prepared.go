@@ -44,6 +44,14 @@ func (p *statement) local() bool { return p.approved == nil || isLocal(p.command
 // failed, too.
 func (p *statement) rowless() bool { return p.local() && p.columns() == 0 }
 
+// planBytes is about what its plan takes in the database, in bytes.
+func (p *statement) planBytes() int {
+	if p.approved == nil {
+		return 0
+	}
+	return p.approved.Approved.PlanBytes()
+}
+
 // size is about what it takes in memory, in bytes, beside what is shared.
 func (p *statement) size() int { return 256 + len(p.name) + len(p.text) }
 

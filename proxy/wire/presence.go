@@ -2,6 +2,9 @@ package wire
 
 import (
 	"context"
+	"time"
+
+	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // presence is a client that is there. Its context is for one exchange after the other,
@@ -19,8 +22,28 @@ func (s *session) follow() *presence {
 		s.present.ctx, s.present.end = context.WithCancelCause(s.base)
 	}
 	s.c.running.Store(&s.present.end)
+	if s.c.opened.Load() == 0 {
+		s.c.opened.Store(time.Now().UnixNano())
+	}
 	return s.present
 }
 
 // leave ends the following.
 func (s *session) leave() { s.c.running.Store(nil) }
+
+// runOn has the link do an exchange.
+func (s *session) runOn(x *proxy.Exchange) (proxy.State, error) {
+	present := s.follow()
+	defer s.leave()
+	state, err := s.link.Run(present.ctx, x, &s.c.out)
+	if state == proxy.Idle {
+		s.c.opened.Store(0)
+	}
+	return state, err //nolint:wrapcheck // it is the link's
+}
+
+// rollback has the link end what is open.
+func (s *session) rollback() {
+	s.link.Rollback()
+	s.c.opened.Store(0)
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
+	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/upstream"
 )
 
@@ -85,6 +86,11 @@ func TestRealPipedEndOfLostBlock(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, admin := onPostgres(t)
+			for range 2 { // so that it is kept
+				w.query("BEGIN; SAVEPOINT a")
+				w.is(w.pipe(step(insertTwo)...), "parsed bound <INSERT 0 1> T")
+				w.query("ROLLBACK")
+			}
 			w.query("BEGIN; SAVEPOINT a")
 			w.is(w.pipe(step(insertTwo)...), "parsed bound <INSERT 0 1> T")
 			endBackends(t, admin)
@@ -186,7 +192,7 @@ func behindRelay(t *testing.T) (*sitting, *pgtest.Relay, *pgx.Conn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	w := sitOn(t, realGate(t, pool), pool.Link(ownID), nil)
+	w := sitOn(t, realGate(t, pool), pool.Link(proxy.Account{Server: ownID}), nil)
 	w.answers()
 	return w, r, admin
 }

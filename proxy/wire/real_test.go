@@ -14,6 +14,7 @@ import (
 	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
 	"github.com/tenantgate/tenantgate/policies"
 	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/upstream"
 )
 
@@ -63,7 +64,7 @@ func twoOnPostgres(t *testing.T, conns int, settings ...asked) (first, second *s
 	}
 	t.Cleanup(pool.Close)
 	gate := realGate(t, pool)
-	first, second = sitOn(t, gate, pool.Link(ownID), settings), sitOn(t, gate, pool.Link(ownID), nil)
+	first, second = sitOn(t, gate, pool.Link(proxy.Account{Server: ownID}), settings), sitOn(t, gate, pool.Link(proxy.Account{Server: ownID}), nil)
 	first.answers()
 	second.answers()
 	return first, second, admin

@@ -39,7 +39,7 @@ func (s *session) fail() {
 	}
 	s.tx.failed, s.tx.unended = true, false
 	if s.holding.Server.ID == "" { // nor can it go back to a savepoint, for that is refused too
-		s.link.Rollback()
+		s.rollback()
 		s.tx.sent = false
 	}
 	s.set.now, s.set.kept = s.set.base, s.set.base

@@ -50,11 +50,14 @@ func New(config Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: config, mac: hmacSHA256,
-		clients:  newClients(config.MaxClients, config.MaxClientsPerIP),
+		clients: newClients(proxy.ConnectionLimits{
+			Total: config.MaxClients, PerNetwork: config.MaxClientsPerIP, UnauthenticatedPerNetwork: config.MaxUnauthenticatedPerIP,
+			KeepAuthenticated: true,
+		}, config.ProjectShare, config.Recorder),
 		failures: newAttempts(20, time.Second), strays: newAttempts(100, time.Second/10),
 		refusals: make(chan struct{}, maxRefusals),
 	}
-	s.buffers.budget = int64(config.MaxLongBytes)
+	s.buffers.held = proxy.NewHoldings(config.MaxLongBytes, config.ProjectShare)
 	if config.TLSMode != TLSDisable {
 		s.tls = forClients(config.TLS)
 	}

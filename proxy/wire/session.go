@@ -47,7 +47,7 @@ type session struct {
 func newSession(c *client) *session {
 	cfg := &c.server.cfg
 	return &session{
-		c: c, gate: cfg.Gate, link: cfg.Open(c.serverID),
+		c: c, gate: cfg.Gate, link: cfg.Open(proxy.Account{Project: c.projectID, Server: c.serverID}),
 		subject: proxy.Subject{Frontend: Frontend, Dialect: policy.Postgres, Server: proxy.Server{ID: c.serverID}},
 	}
 }
@@ -108,6 +108,7 @@ const mostSaid = 16 << 10
 
 // greet tells what the session begins with.
 func (s *session) greet() error {
+	s.set.longest = s.c.server.cfg.LockTimeout
 	fault := s.set.start(s.c.serverID, s.c.server.version(), s.c.asked)
 	s.c.asked = nil
 	if fault != nil {

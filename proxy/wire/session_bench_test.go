@@ -54,7 +54,7 @@ func encoded(messages ...pgproto3.FrontendMessage) []byte {
 // replayed is a session of a client that sends messages over and over.
 func replayed(t testing.TB, link Link, messages []byte, times int) (*session, *client) {
 	t.Helper()
-	server, err := New(Config{Gate: newDeciding(t), Open: func(string) Link { return link }, Logger: slog.New(slog.DiscardHandler), TLSMode: TLSDisable})
+	server, err := New(Config{Gate: newDeciding(t), Open: func(proxy.Account) Link { return link }, Logger: slog.New(slog.DiscardHandler), TLSMode: TLSDisable})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func FuzzSession(f *testing.F) {
 	}
 	gate := newDeciding(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		server, err := New(Config{Gate: gate, Open: func(string) Link { return quiet{} }, Logger: slog.New(slog.DiscardHandler), TLSMode: TLSDisable, MaxMessageBytes: 1 << 20})
+		server, err := New(Config{Gate: gate, Open: func(proxy.Account) Link { return quiet{} }, Logger: slog.New(slog.DiscardHandler), TLSMode: TLSDisable, MaxMessageBytes: 1 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -298,6 +298,9 @@ func (*tally) Connection(string)             {}
 func (*tally) Stage(string, float64)         {}
 func (c *tally) Rejected(code, front string) { c.count("rejected " + code + " " + front) }
 func (c *tally) Statement(kind, code string) { c.count("statement " + kind + " " + code) }
+func (c *tally) Evicted(string, bool)        { c.count("evicted") }
+func (c *tally) Short(what, whose string)    { c.count("short of " + what + ": " + whose) }
+func (c *tally) TransactionEnded(why string) { c.count("transaction ended: " + why) }
 func (c *tally) Overridden(n int)            { c.count(fmt.Sprintf("overridden %d", n)) }
 
 func (c *tally) count(name string) {
@@ -339,7 +342,7 @@ func sitOn(t testing.TB, gate *deciding, link Link, settings []asked) *sitting {
 	t.Helper()
 	w := &sitting{t: t, gate: gate, tally: &tally{counts: map[string]int{}}, log: &journal{}, ended: make(chan error, 1)}
 	server, err := New(Config{
-		Gate: w.gate, Open: func(string) Link { return link }, Recorder: w.tally,
+		Gate: w.gate, Open: func(proxy.Account) Link { return link }, Recorder: w.tally,
 		Logger: slog.New(slog.NewTextHandler(w.log, nil)), TLSMode: TLSDisable, ServerVersion: func() string { return "15.4" },
 	})
 	if err != nil {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,9 +19,10 @@ type settings struct {
 	base *values // as they were when it began
 	home *values // those of the session's start, to which RESET goes back
 
-	reported *values // as the client was told them
-	applied  *values // as the link's transaction has them; nil: not known
-	unproved bool    // home has a value that Postgres itself has to judge, and has not
+	reported *values       // as the client was told them
+	applied  *values       // as the link's transaction has them; nil: not known
+	longest  time.Duration // lock_timeout at most
+	unproved bool          // home has a value that Postgres itself has to judge, and has not
 
 	listed  *values // whose differing are
 	differs []proxy.Setting
@@ -88,7 +90,7 @@ func (s *settings) changed(v *values, name, value string) (*values, *proxy.Error
 // where it is none.
 func notSettable(name string) *proxy.Error {
 	return unsupported("setting "+printable(name)+" is not supported",
-		"A client can set application_name, DateStyle, TimeZone, IntervalStyle, extra_float_digits, statement_timeout, idle_in_transaction_session_timeout and client_min_messages.")
+		"A client can set application_name, DateStyle, TimeZone, IntervalStyle, extra_float_digits, statement_timeout, lock_timeout, idle_in_transaction_session_timeout and client_min_messages.")
 }
 
 // reset gives values with one as it was at the session's start.
@@ -160,10 +162,22 @@ func (s *settings) list(differing bool) []proxy.Setting {
 	var list []proxy.Setting
 	for i, p := range settable {
 		if p.made && !(differing && s.now.of[i] == p.preset) {
-			list = append(list, proxy.Setting{Name: p.name, Value: s.now.of[i]})
+			list = append(list, proxy.Setting{Name: p.name, Value: s.made(i)})
 		}
 	}
 	return list
+}
+
+// made gives the value of a setting for the database: waits for locks end when they must.
+func (s *settings) made(i int) string {
+	if i != lockTimeout {
+		return s.now.of[i]
+	}
+	wait, _ := parseSpan(s.now.of[i])
+	if wait <= 0 || wait > s.longest {
+		wait = s.longest
+	}
+	return strconv.FormatInt(max(wait.Milliseconds(), 1), 10)
 }
 
 // greet tells all settings that Postgres reports.

@@ -89,9 +89,7 @@ func (s *session) prove() error {
 func (s *session) settingsAlone(list []proxy.Setting) error {
 	opened := s.tx.sent || s.tx.implicit
 	x := proxy.Exchange{Settings: list, Resettle: true, Commit: !opened}
-	present := s.follow()
-	_, err := s.link.Run(present.ctx, &x, &s.c.out)
-	s.leave()
+	_, err := s.runOn(&x)
 	refusal := refusalIn(err)
 	if refusal == nil {
 		s.tx.unended = s.tx.unended || s.tx.sent

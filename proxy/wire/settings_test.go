@@ -30,7 +30,7 @@ func TestSettings(t *testing.T) {
 	w.is(w.link.did(), "{BEGIN} [{IntervalStyle iso_8601} {extra_float_digits 3}] simple [] sync")
 	w.is(w.query("SET extra_float_digits = 0"), "<SET> T")
 	w.query(all)
-	w.is(w.link.did(), "[{DateStyle ISO, YMD} {TimeZone UTC} {IntervalStyle iso_8601} {extra_float_digits 0}] simple [] sync")
+	w.is(w.link.did(), "[{DateStyle ISO, YMD} {TimeZone UTC} {IntervalStyle iso_8601} {extra_float_digits 0} {lock_timeout 5000}] simple [] sync")
 	w.query(all)
 	w.is(w.link.did(), "simple [] sync")
 	w.is(w.query("ROLLBACK"), "<ROLLBACK> IntervalStyle=postgres I")
@@ -66,7 +66,7 @@ func TestSettingValues(t *testing.T) {
 		{"SET client_min_messages = quiet", "ERROR 22023 I"},
 		{"SET bytea_output = 'escape'", "ERROR 0A000 I"},
 		{"SET lock_timeout = 0", "<SET> I"},
-		{"SET lock_timeout = 1", "ERROR 0A000 I"},
+		{"SET work_mem = 1", "ERROR 0A000 I"},
 		{"SET synchronous_commit = off", "ERROR 0A000 I"},
 		{"SET role = other", "ERROR 0A000 I"},
 		{"SET tenantgate.server_id = 'x'", "ERROR 0A000 I"},
@@ -77,6 +77,8 @@ func TestSettingValues(t *testing.T) {
 		{"SET statement_timeout = 1500", "<SET> I"},
 		{"SHOW statement_timeout", "columns(statement_timeout:25) row(1500ms) <SHOW> I"},
 		{"SET statement_timeout = -1", "ERROR 22023 I"},
+		{"SET lock_timeout = '1h'", "<SET> I"},
+		{"SHOW lock_timeout", "columns(lock_timeout:25) row(1h) <SHOW> I"},
 		{"SET statement_timeout = 'a while'", "ERROR 22023 I"},
 		{"SHOW server_version_num", "columns(server_version_num:25) row(150004) <SHOW> I"},
 		{"SHOW search_path", `columns(search_path:25) row("$user", public) <SHOW> I`},
@@ -100,7 +102,7 @@ func TestTimeZone(t *testing.T) {
 	w.is(w.query(all), "columns() row() <SELECT 1> I")
 	w.is(w.link.did(), "simple [] sync")
 	w.is(w.query("SET TIME ZONE 'Europe/Berlin'"), "<SET> TimeZone=Europe/Berlin I")
-	w.is(w.link.did(), "[{DateStyle ISO, YMD} {TimeZone Europe/Berlin} {IntervalStyle postgres} {extra_float_digits 1}] sync")
+	w.is(w.link.did(), "[{DateStyle ISO, YMD} {TimeZone Europe/Berlin} {IntervalStyle postgres} {extra_float_digits 1} {lock_timeout 5000}] sync")
 	w.query(all)
 	w.is(w.link.did(), "[{TimeZone Europe/Berlin}] simple [] sync")
 	w.query("BEGIN")
@@ -133,7 +135,7 @@ func TestHintsAreSentences(t *testing.T) {
 	w := greeted(t)
 	for text, want := range map[string]string{
 		"SELECT pg_sleep(1)":                           "The policy lists the functions that may be called.",
-		"SET synchronous_commit=0":                     "A client can set application_name, DateStyle, TimeZone, IntervalStyle, extra_float_digits, statement_timeout, idle_in_transaction_session_timeout and client_min_messages.",
+		"SET synchronous_commit=0":                     "A client can set application_name, DateStyle, TimeZone, IntervalStyle, extra_float_digits, statement_timeout, lock_timeout, idle_in_transaction_session_timeout and client_min_messages.",
 		"SHOW nothing":                                 "Only the parameters that clients commonly ask for are answered.",
 		"SELECT nothing":                               "",
 		"PREPARE TRANSACTION 'a'":                      "End the transaction with COMMIT or ROLLBACK.",
@@ -162,7 +164,7 @@ func TestStartSettings(t *testing.T) {
 	w.is(w.query("RESET TimeZone"), "<RESET> TimeZone=Asia/Tokyo I")
 	w.link.did()
 	w.query(all)
-	w.is(w.link.did(), "[{DateStyle ISO, YMD} {TimeZone Asia/Tokyo} {IntervalStyle postgres} {extra_float_digits 2}] sync; "+
+	w.is(w.link.did(), "[{DateStyle ISO, YMD} {TimeZone Asia/Tokyo} {IntervalStyle postgres} {extra_float_digits 2} {lock_timeout 5000}] sync; "+
 		"[{TimeZone Asia/Tokyo} {extra_float_digits 2}] simple [] sync")
 	w.is(w.query("SHOW statement_timeout"), "columns(statement_timeout:25) row(3s) <SHOW> I")
 

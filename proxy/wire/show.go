@@ -15,7 +15,7 @@ type fixedParameter struct {
 	reported bool
 }
 
-const numFixed = 23
+const numFixed = 22
 
 // fixed are the parameters that clients ask for, as Postgres has them if nobody changed them.
 var fixed = [numFixed]fixedParameter{
@@ -23,7 +23,7 @@ var fixed = [numFixed]fixedParameter{
 	{"server_encoding", "UTF8", true}, {"is_superuser", "off", true}, {"integer_datetimes", "on", true}, {"in_hot_standby", "off", true},
 	{"array_nulls", "on", false}, {"backslash_quote", "safe_encoding", false}, {"block_size", "8192", false},
 	{"check_function_bodies", "on", false}, {"default_table_access_method", "heap", false}, {"default_tablespace", "", false},
-	{"escape_string_warning", "on", false}, {"lc_messages", "C", false}, {"lock_timeout", "0", false},
+	{"escape_string_warning", "on", false}, {"lc_messages", "C", false},
 	{"max_identifier_length", "63", false}, {"max_index_keys", "32", false}, {"quote_all_identifiers", "off", false},
 	{"role", "none", false}, {"synchronize_seqscans", "on", false}, {"synchronous_commit", "on", false}, {"xmloption", "content", false},
 }

@@ -115,6 +115,8 @@ func (c *client) beforeRead() error {
 		return errShutdown
 	case c.stopped != nil && c.stopped.Load():
 		return errCancelled
+	case c.within && c.isOver():
+		return c.tooOld()
 	}
 	return nil
 }

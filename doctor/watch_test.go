@@ -1,0 +1,112 @@
+package doctor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
+)
+
+// watch gives what a Watch finds, as the statement role, where row-level security does not help.
+func (c *clinic) watch(t *testing.T, url string, r *Report, sources ...string) (found []string) {
+	t.Helper()
+	w, err := NewWatch(files(t, sources...), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), pgtest.As(t, url, c.names.Replace("@role"), "secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	if _, err := conn.Exec(t.Context(), "SET search_path = pg_catalog, pg_temp; SET jit = off"); err != nil {
+		t.Fatal(err)
+	}
+	var answer []byte
+	sql, args := w.Query()
+	if err := conn.QueryRow(t.Context(), sql, args...).Scan(&answer); err != nil {
+		t.Fatal(err)
+	}
+	all, err := w.Read(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var walled []uint32
+	idents := map[uint32]string{}
+	rows, err := conn.Query(t.Context(), "SELECT c.oid, format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var oid uint32
+	var ident string
+	if _, err := pgx.ForEachRow(rows, []any{&oid, &ident}, func() error {
+		idents[oid] = ident
+		if slices.Contains(r.Walled, ident) {
+			walled = append(walled, oid)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range all {
+		if grade := map[bool]Grade{true: Breach, false: Tell}[f.Breach]; !bound(f.Needs, walled) && f.Name != "planner-statistics" {
+			found = append(found, fmt.Sprint(grade, " ", f.Name, " ", f.Object, " at ", idents[f.Table]))
+		}
+	}
+	return found
+}
+
+// agree holds what the service finds of the tables against the report: they are judged in one
+// place. Statistics that are there are for the owner to see.
+func (c *clinic) agree(t *testing.T, url string, r *Report, sources []string) {
+	t.Helper()
+	if len(sources) == 0 {
+		sources = []string{shop}
+	}
+	var want []string
+	for _, f := range r.Findings {
+		if f.alone {
+			return
+		}
+		if slices.Contains(Watched(), f.Check) && f.Check != "planner-statistics" && (f.Grade == Breach || f.Grade == Tell) {
+			want = append(want, fmt.Sprint(f.Grade, " ", f.Check, " ", f.Object, " at ", f.Table))
+		}
+	}
+	got := c.watch(t, url, r, sources...)
+	slices.Sort(got)
+	slices.Sort(want)
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("while serving it finds\n%s\nand doctor\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// Ensure that what every policy which opens a table accepts is a note, and out of the script.
+func TestAccepted(t *testing.T) {
+	c := openClinic(t)
+	url := c.patient(t)
+	c.exec(t, url, `CREATE RULE copy AS ON DELETE TO items DO ALSO DELETE FROM unnamed`)
+	accepting := strings.Replace(shop, "items: {scoped: true", "items: {accept: [{finding: hidden-rule, object: copy on public.items, reason: a test}], scoped: true", 1)
+	second := func(text string) string { return strings.Replace(text, "name: shop", "name: second", 1) }
+	for _, s := range []struct {
+		policies []string
+		want     string
+	}{
+		{[]string{shop}, "breach hidden-rule copy on public.items"},
+		{[]string{accepting}, "note hidden-rule copy on public.items"},
+		{[]string{accepting, second(shop)}, "breach hidden-rule copy on public.items"},
+		{[]string{accepting, second(accepting)}, "note hidden-rule copy on public.items"},
+		{[]string{accepting, second(strings.Replace(shop, "items: {", "items: {access: [], ", 1))}, "note hidden-rule copy on public.items"},
+	} {
+		r := c.examine(t, url, s.policies...)
+		if got := list(r.Findings); got != s.want {
+			t.Errorf("%s, want %s", got, s.want)
+		}
+		if accepted := strings.HasPrefix(s.want, "note"); accepted != r.Sound() || accepted == strings.Contains(r.Script(), "DROP RULE") || accepted != strings.Contains(r.Findings[0].Instead, "by the policy shop: a test") {
+			t.Errorf("%s: %+v", s.want, r.Findings)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package proxy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tenantgate/tenantgate/policy"
+)
+
+// found is a finding of a table that some policy which opens it does not accept.
+type found struct {
+	table string
+	policy.Finding
+}
+
+// line tells it to an operator.
+func (f found) line() string {
+	if f.Breach {
+		return "closed: " + f.table + ", by " + f.Name + " of " + f.Object
+	}
+	return "tells whether another server has a value: " + f.table + ", by " + f.Name + " of " + f.Object
+}
+
+// found gives what was found of the policies' tables, in the order of the schema.
+func (p *Policies) found(schema policy.Schema) (all []found) {
+	for _, t := range schema.Tables {
+		for _, f := range t.Findings {
+			if slices.ContainsFunc(p.config.Files, func(file *policy.File) bool { return suffers(file, t, f) }) {
+				all = append(all, found{t.Schema + "." + t.Name, f})
+			}
+		}
+	}
+	return all
+}
+
+// suffers tells whether a policy opens a table and does not accept what was found of it.
+func suffers(file *policy.File, t policy.Table, f policy.Finding) bool {
+	for _, section := range file.Tables {
+		if section.Schema == t.Schema && section.Name == t.Name {
+			_, accepted := section.Accepts(f.Name, f.Object)
+			return len(section.Access) > 0 && !accepted
+		}
+	}
+	return false
+}
+
+// count gives the number of tables that are closed by each finding, or that tell by it.
+func count(all []found, breach bool) map[string]int {
+	tables := map[string]int{}
+	seen := map[[2]string]bool{}
+	for _, f := range all {
+		key := [2]string{f.Name, f.table}
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		if f.Breach == breach {
+			tables[f.Name]++
+		}
+	}
+	return tables
+}
+
+// Found names, a line each, the tables that are closed and those that tell.
+func (p *Policies) Found() (lines []string) {
+	for _, f := range p.current.Load().found {
+		lines = append(lines, f.line())
+	}
+	return lines
+}
+
+// tellFound logs what closes tables and what they tell, when that has changed: what is new, and
+// what is gone.
+func (p *Policies) tellFound(old, next *snapshot) {
+	var before []string
+	if old != nil {
+		before = told(old.found)
+	}
+	for _, f := range next.found {
+		switch {
+		case slices.Contains(before, f.line()):
+		case f.Breach:
+			p.config.Log.Error("a table is closed: by what was found a statement that names it could reach other servers' rows; tenantgate doctor tells what mends it, and a policy can accept it", "table", f.table, "finding", f.Name, "object", f.Object)
+		default:
+			p.config.Log.Warn("a table tells whether another server has a value; tenantgate doctor tells what mends it, and a policy can accept it", "table", f.table, "finding", f.Name, "object", f.Object)
+		}
+	}
+	after := told(next.found)
+	for _, line := range before {
+		if !slices.Contains(after, line) {
+			p.config.Log.Info("what was found of a table is gone or accepted", "was", strings.TrimSpace(line))
+		}
+	}
+}
+
+// told gives a line for each.
+func told(all []found) []string {
+	out := make([]string, len(all))
+	for i, f := range all {
+		out[i] = f.line()
+	}
+	return out
+}

@@ -1,0 +1,47 @@
+package proxy
+
+// Holdings count what accounts hold of something that all share, such as bytes. Whoever has them
+// sees to it that they are used by one goroutine at a time.
+type Holdings struct {
+	shares
+	total, taken int
+	projects     map[string]int
+	servers      map[Account]int
+}
+
+// NewHoldings count up to n. A project holds at most projectShare percent of that; where that
+// is not from 1 to 100 it is DefaultProjectShare.
+func NewHoldings(n, projectShare int) *Holdings {
+	return &Holdings{shares: sharesOf(n, projectShare), total: n, projects: map[string]int{}, servers: map[Account]int{}}
+}
+
+// Take counts n more for an account, or tells why it can't: as Turns.Take.
+func (h *Holdings) Take(a Account, n int) error {
+	switch {
+	case h.servers[a]+n > h.server.most:
+		return ErrServerShare
+	case h.projects[a.Project]+n > h.project.most:
+		return ErrProjectShare
+	case h.taken+n > h.total:
+		return ErrNoTurn
+	}
+	h.count(a, n)
+	return nil
+}
+
+// Give gives n back.
+func (h *Holdings) Give(a Account, n int) { h.count(a, -n) }
+
+// Taken is how much all hold together.
+func (h *Holdings) Taken() int { return h.taken }
+
+// count notes n more.
+func (h *Holdings) count(a Account, n int) {
+	h.taken += n
+	if h.servers[a] += n; h.servers[a] == 0 {
+		delete(h.servers, a)
+	}
+	if h.projects[a.Project] += n; h.projects[a.Project] == 0 {
+		delete(h.projects, a.Project)
+	}
+}

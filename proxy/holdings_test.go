@@ -1,0 +1,33 @@
+package proxy
+
+import (
+	"testing"
+)
+
+// Ensure neither a server nor a project holds more than its share, what is given back can be taken
+// again, and nothing is kept of who holds nothing.
+func TestHoldings(t *testing.T) {
+	h := NewHoldings(1000, 75)
+	for i, step := range []struct {
+		account string
+		n       int
+		err     error
+	}{
+		{"big/a", 563, nil}, {"big/a", 1, ErrServerShare}, {"big/b", 188, ErrProjectShare}, {"big/b", 187, nil}, {"big/c", 1, ErrProjectShare},
+		{"small/a", 251, ErrNoTurn}, {"small/a", 250, nil}, {"other/a", 1, ErrNoTurn},
+	} {
+		if err := h.Take(accountOf(step.account), step.n); err != step.err { //nolint:errorlint // each is the other, too
+			t.Errorf("step %d: %v, want %v", i, err, step.err)
+		}
+	}
+	h.Give(accountOf("big/a"), 563)
+	if err := h.Take(accountOf("big/c"), 500); err != nil {
+		t.Error(err)
+	}
+	h.Give(accountOf("big/b"), 187)
+	h.Give(accountOf("big/c"), 500)
+	h.Give(accountOf("small/a"), 250)
+	if h.taken != 0 || len(h.servers) != 0 || len(h.projects) != 0 {
+		t.Errorf("left: %+v", h)
+	}
+}

@@ -1,0 +1,57 @@
+package rest
+
+import "errors"
+
+// phase is what a connection is doing. Its goroutine moves it on; Evict moves it to evicted
+// from any phase in which nothing is lost but a request that has not begun to be served.
+type phase uint32
+
+const (
+	waiting   phase = iota // for a handshake, or for a request's head and what fasthttp reads with it
+	handling               // a request is being served
+	receiving              // the rest of a request's body is awaited
+	answering              // its answer is being written, or what comes behind it thrown away
+	evicted
+)
+
+// errEvicted is of a connection that had to go before its request was served.
+var errEvicted = errors.New("the connection was evicted")
+
+// begin tells whether a request may be served: not where the connection was evicted.
+func (c *conn) begin() bool { return c.move(waiting, handling) }
+
+func (c *conn) move(from, to phase) bool {
+	return c.phase.CompareAndSwap(uint32(from), uint32(to))
+}
+
+// busy tells whether a request is being served, or its answer written.
+func (c *conn) busy() bool { return phase(c.phase.Load()) != waiting }
+
+// authenticated notes that valid credentials came.
+func (c *conn) authenticated() {
+	if !c.known.Swap(true) {
+		c.opened.Authenticated(c)
+	}
+}
+
+// Spare implements proxy.Connection. The answer to somebody unknown is a refusal or a
+// document: who does not take it keeps nobody else out.
+func (c *conn) Spare() (since int64, spare bool) {
+	switch phase(c.phase.Load()) {
+	case waiting, receiving:
+		spare = true
+	case answering:
+		spare = !c.known.Load()
+	}
+	return c.asked.Load(), spare
+}
+
+// Evict implements proxy.Connection.
+func (c *conn) Evict() bool {
+	now := phase(c.phase.Load())
+	if now == handling || now == evicted || !c.move(now, evicted) {
+		return false
+	}
+	c.cut()
+	return true
+}

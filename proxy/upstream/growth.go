@@ -1,0 +1,68 @@
+package upstream
+
+import (
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// What a backend may keep of statements, in bytes as policy.Approved estimates them. Plans go
+// when their statement is closed. The types of rows stay until the backend's end, and so does much
+// of what it took to make a large plan (Postgres 15, 2026-11-23: 300 MB of 300 MB).
+const (
+	planMost    = 4 << 20   // of one plan; a larger one is made anew each time, and costs the connection
+	planMean    = 128 << 10 // of all plans, for each statement that a connection may keep
+	recordsMost = 4 << 20   // of types of rows; the connection is closed when its transaction ends
+	recordsEnd  = 64 << 20  // of them in one transaction
+)
+
+// The reasons of Recorder.ConnectionReplaced.
+const (
+	replacedZones    = "time_zones"
+	replacedRecords  = "record_types"
+	replacedPlan     = "large_plan"
+	replacedSettings = "settings"
+)
+
+// ReplaceReasons gives the reasons of Recorder.ConnectionReplaced.
+func ReplaceReasons() []string {
+	return []string{replacedZones, replacedRecords, replacedPlan, replacedSettings}
+}
+
+// growth is what a backend may keep of the statements that it has run, until its end.
+type growth struct {
+	records int // bytes of types of rows
+	plan    int // bytes of the largest plan
+}
+
+// add counts a statement that the backend parses.
+func (g *growth) add(plan, records int) {
+	g.plan = max(g.plan, plan)
+	g.records += records
+}
+
+// worn tells why the connection is to be closed when its transaction ends; "" for no reason.
+// Behind a pooler the backend is not the connection's.
+func (s *session) worn() string {
+	switch {
+	case s.pooled():
+		return ""
+	case s.zoned > zonesTime:
+		return replacedZones
+	case s.grown.records > recordsMost:
+		return replacedRecords
+	case s.grown.plan > planMost:
+		return replacedPlan
+	case s.strays():
+		return replacedSettings
+	}
+	return ""
+}
+
+// grows refuses a statement that makes types of rows where the transaction has made too many.
+func (e *exchange) grows(a *policy.Approved) error {
+	if l := e.link; a == nil || a.RecordBytes() == 0 || !l.held || l.lease.session.grown.records < recordsEnd {
+		return nil
+	}
+	return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "the statements of this transaction have made too many types of rows",
+		Hint: "Commit, and go on in another transaction; or select columns in place of rows."}
+}

@@ -1,0 +1,135 @@
+package upstream
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// resident is what the pool's backend holds of the machine's memory, in KB; 0 where nobody tells.
+func (b *bench) resident() int {
+	b.t.Helper()
+	pid := b.one("SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'tenantgate'")
+	status, err := os.ReadFile("/proc/" + pid + "/status")
+	if err != nil {
+		b.t.Skip("there is no /proc")
+	}
+	_, rest, _ := strings.Cut(string(status), "RssAnon:")
+	kb, _ := strconv.Atoi(strings.TrimSpace(rest[:strings.Index(rest, "kB")]))
+	return kb
+}
+
+// joins is a text whose plan carries the columns of n tables through n joins.
+func joins(n, which int) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "SELECT *, n.id + %d FROM notes AS n", which)
+	for i := range n {
+		fmt.Fprintf(&text, ", notes AS n%d", i)
+	}
+	return text.String() + " LIMIT 0"
+}
+
+func (l *linked) query(text string) {
+	l.t.Helper()
+	if _, err := l.pool.Query(l.t.Context(), "", l.bound(l.approve(text)), Encoding{}, nil); err != nil {
+		l.t.Fatalf("%.80s: %v", text, err)
+	}
+}
+
+// Ensure a backend keeps no statement that was asked for once, whichever way it came.
+func TestKeptWhenAskedTwice(t *testing.T) {
+	l := link(t, Config{MaxConns: 1})
+	kept := func(text string) string {
+		return l.must(sel("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%" + text + "%' AND statement NOT LIKE '%pg_prepared%'"))
+	}
+	want := func(text string, n int) {
+		t.Helper()
+		if got := kept(text); got != fmt.Sprintf(`"columns":["count"],"rows":[[%d]]`, n) {
+			t.Errorf("%s: %s, want %d", text, got, n)
+		}
+	}
+	l.query("SELECT id AS rest FROM notes")
+	want("rest", 0)
+	l.query("SELECT id AS rest FROM notes")
+	want("rest", 1)
+	for i := range 3 {
+		l.want(proxy.Exchange{Steps: []proxy.Step{l.simple("SELECT id AS simple FROM notes WHERE id = 1")}, Commit: true}, proxy.Idle, "columns simple:23:0", "row 1", "done SELECT 1")
+		want("simple", min(i, 1))
+	}
+	parsed := l.rec.parsed
+	l.want(proxy.Exchange{Steps: l.extended("SELECT id AS extended FROM notes WHERE id = $1", "1"), Commit: true}, proxy.Idle,
+		"ParseComplete", "params [23]", "columns extended:23:0", "BindComplete", "columns extended:23:0", "row 1", "done SELECT 1")
+	want("extended", 0)
+	if l.rec.parsed != parsed+2 { // and the look
+		t.Errorf("%d statements were parsed", l.rec.parsed-parsed)
+	}
+}
+
+// Ensure what a backend keeps is bounded by its size, and that it ends where it had to make more.
+func TestPlansAreBounded(t *testing.T) {
+	l := link(t, Config{MaxConns: 1, PreparedStatements: 64})
+	l.query("SELECT id FROM notes")
+	before := l.resident()
+	for i := range 80 {
+		l.query(joins(20, i))
+		l.query(joins(20, i))
+	}
+	grown := l.resident() - before
+	given, err := l.pool.acquire(t.Context(), proxy.Account{Server: "mine"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := given.session.statements
+	t.Logf("%d plans of %d KB, the backend grew by %d KB", s.order.Len(), s.bytes>>10, grown)
+	if s.bytes > s.most || s.order.Len() > 40 || grown > s.most>>10 {
+		t.Error("that is too much")
+	}
+	l.pool.release(given, proxy.Account{Server: "mine"})
+	for s.order.Len() > 0 {
+		s.drop(s.order.Back().Value.(*plan).sql)
+	}
+	if s.bytes != 0 {
+		t.Errorf("%d bytes of nothing", s.bytes)
+	}
+	l.query(joins(75, 0))
+	if l.rec.class(replacedPlan) != 1 || !given.session.conn.IsClosed() {
+		t.Error("the connection is still there")
+	}
+}
+
+// Ensure a connection ends for the types of rows that it has made, in a transaction too, and not
+// for those of one statement that runs again and again.
+func TestRecordTypes(t *testing.T) {
+	l := link(t, Config{MaxConns: 1})
+	row := func(i, columns int) string {
+		return fmt.Sprintf("SELECT s FROM (SELECT 1 AS a%d%s) AS s", i, strings.Repeat(", 1", columns))
+	}
+	for range 200 {
+		l.query(row(0, 900))
+	}
+	if n := l.rec.class(replacedRecords); n != 0 {
+		t.Errorf("replaced %d times for one type", n)
+	}
+	for i := range 60 {
+		l.query(row(i, 900))
+	}
+	if n := l.rec.class(replacedRecords); n != 1 {
+		t.Errorf("replaced %d times", n)
+	}
+	if grown := l.resident(); grown > 40<<10 {
+		t.Errorf("the backend has %d KB", grown)
+	}
+	l.want(proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{l.simple("SELECT id FROM notes WHERE id = 1")}, Commit: true}, proxy.Open, "columns id:23:0", "row 1", "done SELECT 1")
+	l.link.lease.session.grown.records = recordsEnd
+	if _, state, err := l.run(proxy.Exchange{Steps: []proxy.Step{l.simple(row(1, 1))}, Commit: true}); sqlStateOf(err) != "54000" || state != proxy.Failed {
+		t.Errorf("%c, %v", state, err)
+	}
+	l.want(proxy.Exchange{Steps: []proxy.Step{l.simple("ROLLBACK")}, Commit: true}, proxy.Idle, "done ROLLBACK")
+	if n := l.rec.class(replacedRecords); n != 2 {
+		t.Errorf("replaced %d times", n)
+	}
+}
