@@ -22,6 +22,9 @@ const lead = time.Second / 2
 
 // Run measures and prints.
 func (c *crowdCommand) Run(ctx context.Context) error {
+	if len(c.Attack) > 0 {
+		return c.siege(ctx)
+	}
 	d, err := makeDatabase(ctx, c.PGBin)
 	if err != nil {
 		return err

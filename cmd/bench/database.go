@@ -17,9 +17,11 @@ import (
 // project.
 type database struct {
 	cluster                         *embedded.Cluster
+	config                          embedded.Config
 	dir                             string
-	hand, statement, control, admin string   // URLs: of who writes by hand, of tenantgate's roles, of the superuser
-	project, token, apiKey          string   // the key is the server's
+	hand, statement, control, admin string // URLs: of who writes by hand, of tenantgate's roles, of the superuser
+	project, token, apiKey          string // the key is the server's
+	hostile                         hostile
 	key                             wall.Key // which tenantgate signs with
 	version                         string   // of Postgres
 }
@@ -43,7 +45,8 @@ func makeDatabase(ctx context.Context, binDir string) (*database, error) {
 	}
 	d := &database{dir: dir}
 	// Of the default, 100, the fronts would leave too few to 64 clients of pgbench.
-	if d.cluster, err = embedded.Start(ctx, embedded.Config{BinDir: binDir, DataDir: dir, Settings: map[string]string{"max_connections": "300"}}); err != nil {
+	d.config = embedded.Config{BinDir: binDir, DataDir: dir, Settings: map[string]string{"max_connections": "300"}}
+	if d.cluster, err = embedded.Start(ctx, d.config); err != nil {
 		return nil, fmt.Errorf("starting Postgres: %w", err)
 	}
 	if err := d.fill(ctx); err != nil {
@@ -62,9 +65,7 @@ func (d *database) fill(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.admin = d.cluster.AdminURL(databaseName)
-	url := func(role string) string { return d.cluster.URL(role, password, databaseName) }
-	d.hand, d.statement, d.control = url(handRole), url(statementRole), url(controlRole)
+	d.name()
 	if err := control.MigrateControl(ctx, d.control); err != nil {
 		return err
 	}
@@ -84,6 +85,25 @@ func (d *database) fill(ctx context.Context) error {
 		return err
 	}
 	return d.register(ctx)
+}
+
+// name notes where the cluster is reached.
+func (d *database) name() {
+	url := func(role string) string { return d.cluster.URL(role, password, databaseName) }
+	d.admin = d.cluster.AdminURL(databaseName)
+	d.hand, d.statement, d.control = url(handRole), url(statementRole), url(controlRole)
+}
+
+// restart cuts Postgres off, with backends that nothing else ends, and starts it again.
+func (d *database) restart(ctx context.Context) (err error) {
+	at, cut := context.WithCancel(ctx)
+	cut()
+	_ = d.cluster.Stop(at) // it tells that it was killed, as it was to be
+	d.cluster, err = embedded.Start(ctx, d.config)
+	if err == nil {
+		d.name()
+	}
+	return err
 }
 
 // register makes the project, its server and a token.

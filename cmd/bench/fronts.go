@@ -56,6 +56,11 @@ func startFronts(ctx context.Context, c *compareCommand, d *database) ([]*front,
 // startTenantgate starts it as it is shipped, with all walls, but for the limits of one
 // server's rate and statements at once.
 func startTenantgate(ctx context.Context, o options, d *database, flags ...string) (*front, error) {
+	return startShipped(ctx, o, d, append(flags, "--requests-per-second", "0", "--max-concurrent", "1000")...)
+}
+
+// startShipped starts it with those limits, too.
+func startShipped(ctx context.Context, o options, d *database, flags ...string) (*front, error) {
 	port, err := freePort(ctx)
 	if err != nil {
 		return nil, err
@@ -65,7 +70,7 @@ func startTenantgate(ctx context.Context, o options, d *database, flags ...strin
 		return "/api/developer/projects/" + d.project + "/servers/" + server + "/database/query"
 	}
 	f.cmd = exec.CommandContext(ctx, o.Tenantgate, "serve", "--http-addr", f.addr, "--ops-addr", local(port+1), "--rls", "required", //nolint:gosec // the caller's choice
-		"--pool-min", strconv.Itoa(o.Pool), "--pool-max", strconv.Itoa(o.Pool), "--prepared-statements", strconv.Itoa(o.Prepared), "--requests-per-second", "0", "--max-concurrent", "1000")
+		"--pool-min", strconv.Itoa(o.Pool), "--pool-max", strconv.Itoa(o.Pool), "--prepared-statements", strconv.Itoa(o.Prepared))
 	f.cmd.Args = append(f.cmd.Args, flags...)
 	f.cmd.Env = append(os.Environ(), "TENANTGATE_DATABASE_URL="+d.statement, "TENANTGATE_CONTROL_DATABASE_URL="+d.control, "TENANTGATE_LOOKUP_DATABASE_URL="+d.hand)
 	return f, f.start(ctx, d.dir, "http://"+local(port+1)+"/readyz")

@@ -19,6 +19,7 @@ type load struct {
 	pause    time.Duration              // of a client between an answer and its next request
 	times    int                        // requests of each client at most; 0: no limit
 	refusals bool                       // the answers 429 and 503 are counted, and end nothing
+	anew     int                        // requests after which a client connects anew, and whatever fails is counted: see visitor; 0: never
 }
 
 // inTurns gives the clients the same requests; each begins elsewhere among them.
@@ -79,6 +80,9 @@ type seen struct {
 
 // client is one connection's worth of it.
 func (l load) client(ctx context.Context, i int, until time.Time) (seen, error) {
+	if l.anew > 0 {
+		return l.visitor(ctx, i, until), nil
+	}
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", l.addr)
 	if err != nil {
 		return seen{}, err

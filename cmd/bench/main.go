@@ -1,5 +1,5 @@
 // Command bench measures tenantgate: beside what stands for its price (make bench), beside a
-// server that takes all it can get (make bench-crowd), and with ever more servers and
+// server that takes all it can get, or one that attacks (make bench-crowd), and with ever more servers and
 // statements (make bench-grow). Its front end for Postgres' protocol it measures beside PgBouncer
 // (make bench-wire).
 //
@@ -54,6 +54,9 @@ type crowdCommand struct {
 	Quiet   int           `default:"10" help:"Servers that ask now and then, with one client each."`
 	Pause   time.Duration `default:"10ms" help:"Between an answer to one of those and its next request."`
 	Clients int           `default:"64" help:"Clients of the server that asks without end."`
+
+	Attack []string `placeholder:"NAME" help:"Measure beside somebody who means harm instead: uncancellable, plans, records, transactions, texts, half-sent, together, or all of them."`
+	Before string   `placeholder:"FILE" help:"An older program to measure in turns with the other one, for --attack."`
 }
 
 // growCommand measures what becomes of the cost of a request.

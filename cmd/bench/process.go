@@ -89,6 +89,29 @@ func ticks(fields []string) (time.Duration, error) {
 	return time.Duration(all) * time.Second / hertz, nil
 }
 
+// ownOfChildren adds up what the children of a process have in memory that belongs to nobody
+// else, in bytes (proc_pid_status(5)).
+func ownOfChildren(pid int) (all int) {
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		child, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue // no process
+		}
+		if parent, _, err := stat(child); err != nil || parent != pid {
+			continue
+		}
+		content, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", child)) // it may have ended
+		for line := range strings.Lines(string(content)) {
+			var kilobytes int
+			if _, err := fmt.Sscanf(line, "RssAnon: %d kB", &kilobytes); err == nil {
+				all += kilobytes << 10
+			}
+		}
+	}
+	return all
+}
+
 // residentOf reads how much of a process is in memory, in bytes (proc_pid_statm(5)).
 func residentOf(pid int) (int, error) {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
