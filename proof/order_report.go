@@ -17,6 +17,7 @@ type OrderReport struct {
 	Slow        int // cut off by the time limit
 	Failed      int // answered with an error
 	Planted     int // after an INSERT of the server's own rows
+	Sized       int // the answer differs where its own INSERT gave an index more pages on one side
 	Differing   int
 	Paths       map[string]int
 	Refusals    map[string]int
@@ -56,6 +57,9 @@ func (r *OrderReport) count(q probing, o probed) bool {
 		return false
 	case o.unsettled:
 		r.Unsettled++
+		return false
+	case o.sized:
+		r.Sized++
 		return false
 	}
 	r.Compared++
@@ -102,8 +106,8 @@ func (r *OrderReport) ended() bool {
 // String is the report in a few lines.
 func (r *OrderReport) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "order, walls %s, seed %d: %d statements, %.1f %% compared (%d after rows of one's own), %d answered with an error, %d undetermined, %d slow\n",
-		r.Config.Walls, r.Config.Seed, r.Tried, 100*float64(r.Compared)/float64(max(r.Tried, 1)), r.Planted, r.Failed, r.Unsettled, r.Slow)
+	fmt.Fprintf(&b, "order, walls %s, seed %d: %d statements, %.1f %% compared (%d after rows of one's own), %d answered with an error, %d undetermined, %d by sizes, %d slow\n",
+		r.Config.Walls, r.Config.Seed, r.Tried, 100*float64(r.Compared)/float64(max(r.Tried, 1)), r.Planted, r.Failed, r.Unsettled, r.Sized, r.Slow)
 	fmt.Fprintf(&b, "differing sequences %d; %.0f statements/s in %s\n", r.Differing, float64(r.Tried)/max(r.Elapsed.Seconds(), 0.001), r.Elapsed.Round(time.Millisecond))
 	fmt.Fprintf(&b, "paths: %s\nrefused: %s\nerrors: %s\n", tally(r.Paths), tally(r.Refusals), tally(r.Errors))
 	if r.Differing > 0 {
