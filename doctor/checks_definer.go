@@ -8,16 +8,16 @@ package doctor
 // that makes up its SQL at run time is taken to name any table.
 var definerChecks = []check{
 	{
-		name: "hidden-rule", grade: Breach, served: true, stage: stageRest,
+		name: "hidden-rule", grade: Breach, served: true, // a script that dropped the rule of a soft delete would have rows deleted
 		sql: `SELECT quote_ident(r.rulename) || ' on ' || t.ident AS object, t.listed, t.root AS listed_oid, '' AS needs,
 			CASE WHEN reached.it THEN 'breach' ELSE 'risk' END AS grade,
 			CASE WHEN reached.it THEN 'beyond the policy, which proved another statement, and beyond row-level security' ELSE 'beyond both walls, should a statement come to it' END AS why,
-			CASE WHEN t.oid IN (SELECT oid FROM units) THEN format('DROP RULE IF EXISTS %I ON %s;', r.rulename, t.ident) ELSE '' END AS mend
+			format('DROP RULE %I ON %s;', r.rulename, t.ident) AS remove
 		FROM (SELECT root, listed, oid, ident, bit_or(CASE WHEN aimed THEN events ELSE 0 END) AS events FROM family GROUP BY root, listed, oid, ident) t
 		JOIN pg_rewrite r ON r.ev_class = t.oid AND r.rulename <> '_RETURN' AND r.ev_enabled <> 'D'
 		CROSS JOIN LATERAL (SELECT t.events & CASE r.ev_type WHEN '2' THEN 16 WHEN '3' THEN 4 WHEN '4' THEN 8 ELSE 28 END <> 0 AND r.ev_action::text !~ '^[(]{QUERY :commandType 7 ' AS it) reached`,
 		says: `the rule {object} turns a statement into others, which run with the rights of the table's owner: they are {why}`,
-		mend: `{mend}`, instead: `Do what it did in a trigger whose function is SECURITY INVOKER.`,
+		instead: `Without it the statement does what it says: a DELETE that the rule made an UPDATE deletes rows. First do the same in a BEFORE trigger whose function is SECURITY INVOKER, then: {remove}`,
 	}, {
 		name: "hidden-definer", grade: Risk, served: true,
 		sql: `SELECT ident AS object, what, listed, root AS listed_oid, '' AS needs, CASE WHEN reached AND tabs IS NOT NULL THEN 'breach' ELSE 'risk' END AS grade,

@@ -6,7 +6,7 @@ import "strings"
 const pry = `CREATE FUNCTION pry(text) RETURNS bool IMMUTABLE LANGUAGE sql SECURITY DEFINER AS 'SELECT true'; REVOKE ALL ON FUNCTION pry(text) FROM PUBLIC; GRANT EXECUTE ON FUNCTION pry(text) TO @owner`
 
 var definerFaults = []fault{
-	{name: "a rule", sql: `CREATE RULE copy AS ON DELETE TO items DO ALSO DELETE FROM unnamed`, want: "breach hidden-rule copy on public.items"},
+	{name: "a rule", sql: `CREATE RULE copy AS ON DELETE TO items DO ALSO DELETE FROM unnamed`, want: "breach hidden-rule copy on public.items", left: "hidden-rule"},
 	{name: "a trigger", sql: `CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER tell BEFORE INSERT ON items EXECUTE FUNCTION tell()`, want: "risk hidden-definer public.tell()", left: "hidden-definer"},
 	{name: "a harmless trigger", sql: `CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER touch BEFORE INSERT ON items EXECUTE FUNCTION touch()`},
 	{name: "a default", sql: `CREATE FUNCTION newest() RETURNS text LANGUAGE sql SECURITY DEFINER AS 'SELECT 1::text'; REVOKE ALL ON FUNCTION newest() FROM PUBLIC; ALTER TABLE items ALTER name SET DEFAULT newest()`, want: "risk hidden-definer public.newest()", left: "hidden-definer"},
@@ -21,8 +21,8 @@ var definerFaults = []fault{
 	{name: "a trigger's condition", sql: pry + `; CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER touch BEFORE INSERT ON items FOR EACH ROW WHEN (pry(NEW.name)) EXECUTE FUNCTION touch()`, want: "risk hidden-definer public.pry(text)", left: "hidden-definer"},
 	{name: "a function that calls one", sql: pry + `; CREATE FUNCTION outward(text) RETURNS bool IMMUTABLE BEGIN ATOMIC SELECT pry($1); END; ALTER TABLE items ADD CONSTRAINT fair CHECK (outward(name))`, want: "risk hidden-definer public.pry(text)", left: "hidden-definer"},
 	{name: "an operator of one", sql: pry + `; CREATE OPERATOR @@@ (RIGHTARG = text, FUNCTION = pry); ALTER TABLE items ADD CONSTRAINT fair CHECK (@@@ name)`, want: "risk hidden-definer public.pry(text)", left: "hidden-definer"},
-	{name: "a rule that a statement can't come to", sql: `CREATE TABLE part () INHERITS (items); CREATE RULE copy AS ON DELETE TO part DO ALSO DELETE FROM unnamed`, want: "risk hidden-rule copy on public.part"},
-	{name: "a rule that does nothing", sql: `CREATE RULE never AS ON DELETE TO items DO INSTEAD NOTHING`, want: "risk hidden-rule never on public.items"},
+	{name: "a rule that a statement can't come to", sql: `CREATE TABLE part () INHERITS (items); CREATE RULE copy AS ON DELETE TO part DO ALSO DELETE FROM unnamed`, want: "risk hidden-rule copy on public.part", left: "hidden-rule"},
+	{name: "a rule that does nothing", sql: `CREATE RULE never AS ON DELETE TO items DO INSTEAD NOTHING`, want: "risk hidden-rule never on public.items", left: "hidden-rule"},
 	{name: "a rule behind a reference", sql: `CREATE TABLE log (server_id text, id text, FOREIGN KEY (server_id, id) REFERENCES orders ON DELETE CASCADE); CREATE RULE copy AS ON DELETE TO log DO ALSO DELETE FROM unnamed`,
 		want: "breach hidden-rule copy on public.log\nrisk hidden-foreign-into log_server_id_id_fkey on public.log", at: "public.orders", left: "hidden-rule\nhidden-foreign-into"},
 	{name: "a caller's trigger", sql: unwalled + reads("touch", "UPDATE items SET name = 'x' WHERE order_id = NEW.id") + trigger("orders", "touch"), want: "breach wall-missing public.items\nbreach hidden-function public.touch()", open: "public.items", at: "public.orders", left: "", mend: true},
