@@ -18,12 +18,11 @@ type Judge interface {
 	Read(answer []byte) ([]policy.Finding, error)
 }
 
-// find gives each table what the judge finds of it, where row-level security does not help.
-func (p *Pool) find(ctx context.Context, conn *pgxpool.Conn, tables []policy.Table) error {
+// find gives what the judge finds, whether or not row-level security helps.
+func (p *Pool) find(ctx context.Context, conn *pgxpool.Conn) (findings []policy.Finding, err error) {
 	if p.cfg.Judge == nil {
-		return nil
+		return nil, nil
 	}
-	var findings []policy.Finding
 	sql, args := p.cfg.Judge.Query()
 	var batch pgx.Batch
 	batch.Queue(pathSQL)
@@ -34,15 +33,16 @@ func (p *Pool) find(ctx context.Context, conn *pgxpool.Conn, tables []policy.Tab
 		}
 		return err
 	})
-	if err := conn.SendBatch(ctx, &batch).Close(); err != nil {
-		return err
-	}
+	return findings, conn.SendBatch(ctx, &batch).Close()
+}
+
+// give gives each table what was found of it, where row-level security does not help.
+func give(findings []policy.Finding, tables []policy.Table) {
 	for _, f := range findings {
 		if i := slices.IndexFunc(tables, func(t policy.Table) bool { return t.OID == f.Table }); i >= 0 && !kept(f.Needs, tables) {
 			tables[i].Findings = append(tables[i].Findings, f)
 		}
 	}
-	return nil
 }
 
 // kept tells whether row-level security stands behind all tables that a finding needs it of.

@@ -28,6 +28,7 @@ type Pool struct {
 	path  *searchPath
 
 	descriptions *descriptions
+	lastRead     lastRead
 	places       *places
 	turns        *proxy.Turns
 	shelf        shelf

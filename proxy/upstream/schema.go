@@ -122,35 +122,55 @@ func (p *Pool) Schema(ctx context.Context, tables []policy.TableName) (policy.Sc
 		return policy.Schema{}, err
 	}
 	defer p.release(l, ownTurn)
-	rows, owners, role, err := p.readCatalog(ctx, l.conn, tables)
+	read, err := p.readAll(ctx, l.conn, tables)
 	if err != nil {
-		p.cfg.Recorder.UpstreamError(classConnect)
-		return policy.Schema{}, unavailable("the database's catalog cannot be read", err)
+		return policy.Schema{}, err
 	}
-	s := asSchema(rows)
-	path, err := p.readNames(ctx, l.conn, &s, owners, tables)
-	if err != nil {
-		p.cfg.Recorder.UpstreamError(classConnect)
-		return policy.Schema{}, unavailable("the database's catalog cannot be read", err)
-	}
-	p.descriptions.see(rows, namesRead{path, s.Namesakes})
-	tried, err := p.tryWall(ctx, l.conn, role)
+	p.descriptions.see(read.rows, namesRead{read.path, read.schema.Namesakes})
+	tried, err := p.tryWall(ctx, l.conn, read.role)
 	if err != nil {
 		p.cfg.Recorder.UpstreamError(classConnect)
 		return policy.Schema{}, unavailable("the database's row-level security cannot be tried", err)
 	}
+	s := read.schema
+	s.Tables = slices.Clone(s.Tables)
 	for i := range s.Tables {
-		p.judge(&s.Tables[i], rows[i].RLS, tried)
+		p.judge(&s.Tables[i], read.rows[i].RLS, tried)
 	}
-	if err := p.find(ctx, l.conn, s.Tables); err != nil {
-		p.cfg.Recorder.UpstreamError(classConnect)
-		return policy.Schema{}, unavailable("what stands behind the database's tables cannot be read", err)
-	}
-	if p.path.settle(path) {
+	give(read.findings, s.Tables)
+	if p.path.settle(read.path) {
 		p.replace()
-		p.log.Info("statements find functions and operators where the application does", "search_path", path)
+		p.log.Info("statements find functions and operators where the application does", "search_path", read.path)
 	}
 	return s, nil
+}
+
+// readAll reads the catalog, where it is not as it was when it was last read (sign.go).
+func (p *Pool) readAll(ctx context.Context, conn *pgxpool.Conn, tables []policy.TableName) (*catalogRead, error) {
+	sign, err := readSign(ctx, conn)
+	scopes := p.scopes(tables)
+	if last := p.lastRead.Load(); err == nil && last.holds(sign, tables, scopes) {
+		return last, nil
+	}
+	read := &catalogRead{sign: sign, at: time.Now(), tables: slices.Clone(tables), scopes: scopes}
+	var owners []owner
+	if err == nil {
+		read.rows, owners, read.role, err = p.readCatalog(ctx, conn, tables)
+	}
+	if err == nil {
+		read.schema = asSchema(read.rows)
+		read.path, err = p.readNames(ctx, conn, &read.schema, owners, tables)
+	}
+	if err != nil {
+		p.cfg.Recorder.UpstreamError(classConnect)
+		return nil, unavailable("the database's catalog cannot be read", err)
+	}
+	if read.findings, err = p.find(ctx, conn); err != nil {
+		p.cfg.Recorder.UpstreamError(classConnect)
+		return nil, unavailable("what stands behind the database's tables cannot be read", err)
+	}
+	p.lastRead.Store(read)
+	return read, nil
 }
 
 // judge says of a table whether it is Walled.
@@ -168,16 +188,25 @@ func (p *Pool) judge(t *policy.Table, rls rlsOfTable, tried tried) {
 
 // readCatalog reads the tables and what the role may, in one transaction.
 func (p *Pool) readCatalog(ctx context.Context, conn *pgxpool.Conn, tables []policy.TableName) (rows []catalogTable, owners []owner, role rlsOfRole, err error) {
-	schemas, names, scopes := make([]string, len(tables)), make([]string, len(tables)), make([]string, len(tables))
+	schemas, names := make([]string, len(tables)), make([]string, len(tables))
 	for i, t := range tables {
-		schemas[i], names[i], scopes[i] = t.Schema, t.Name, p.cfg.Wall.Scopes[t]
+		schemas[i], names[i] = t.Schema, t.Name
 	}
 	var batch pgx.Batch
 	batch.Queue(pathSQL)
-	batch.Queue(schemaSQL, schemas, names, scopes).QueryRow(func(row pgx.Row) error { return scanJSON(row, &rows) })
+	batch.Queue(schemaSQL, schemas, names, p.scopes(tables)).QueryRow(func(row pgx.Row) error { return scanJSON(row, &rows) })
 	batch.Queue(ownersSQL, schemas, names).QueryRow(func(row pgx.Row) error { return scanJSON(row, &owners) })
 	batch.Queue(roleRLS).QueryRow(func(row pgx.Row) error { return scanJSON(row, &role) })
 	return rows, owners, role, conn.SendBatch(ctx, &batch).Close()
+}
+
+// scopes gives the tables' scope columns.
+func (p *Pool) scopes(tables []policy.TableName) []string {
+	scopes := make([]string, len(tables))
+	for i, t := range tables {
+		scopes[i] = p.cfg.Wall.Scopes[t]
+	}
+	return scopes
 }
 
 func scanJSON(row pgx.Row, into any) error {
