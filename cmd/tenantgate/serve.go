@@ -227,7 +227,7 @@ func (sv *service) openRest(_ context.Context, _ databases) (err error) {
 	sv.rest, err = rest.New(rest.Config{
 		Gate: sv.gate, Servers: sv.store, EndUsers: sv.lookup, Query: query(sv.pool), Recorder: sv.metrics, Logger: sv.log,
 		BasePath: s.BasePath, TLS: sv.certificate, CORSOrigins: s.CORSOrigins,
-		MaxBodyBytes: s.MaxBodyBytes, MaxConns: s.MaxConns, MaxConnsPerIP: s.MaxConnsPerIP, MaxUnauthenticatedPerIP: orUnlimited(s.MaxUnauthPerIP), DrainTimeout: s.DrainTimeout,
+		MaxBodyBytes: s.MaxBodyBytes, MaxConns: s.MaxConns, MaxConnsPerIP: s.MaxConnsPerIP, MaxUnauthenticatedPerIP: orUnlimited(s.MaxUnauthPerIP), DrainTimeout: s.DrainTimeout, ProjectShare: s.ProjectShare,
 	})
 	if err != nil {
 		return fmt.Errorf("making the REST interface: %w", err)
@@ -239,8 +239,8 @@ func (sv *service) openRest(_ context.Context, _ databases) (err error) {
 
 // query adapts the pool to the front end.
 func query(pool *upstream.Pool) rest.QueryFunc {
-	return func(ctx context.Context, project string, b policy.Bound, int8AsString bool, dst []byte) ([]byte, int64, error) {
-		result, err := pool.Query(ctx, project, b, upstream.Encoding{Int8AsString: int8AsString}, dst)
+	return func(ctx context.Context, project string, b policy.Bound, as rest.Form, dst []byte) ([]byte, int64, error) {
+		result, err := pool.Query(ctx, project, b, upstream.Encoding{Int8AsString: as.Int8AsString, Room: as.Room}, dst)
 		return result.Body, result.RowsAffected, err
 	}
 }

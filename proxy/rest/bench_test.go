@@ -83,7 +83,7 @@ func benchmarkRequest(b *testing.B, request string) {
 	gate := newReady(b)
 	server, err := rest.New(rest.Config{
 		Gate: gate, Servers: gate, EndUsers: gate, Logger: slog.New(slog.NewJSONHandler(unread{}, nil)),
-		Query: func(_ context.Context, _ string, _ policy.Bound, _ bool, dst []byte) ([]byte, int64, error) {
+		Query: func(_ context.Context, _ string, _ policy.Bound, _ rest.Form, dst []byte) ([]byte, int64, error) {
 			return append(dst, `"columns":["id","name"],"rows":[[7,"a name"]]`...), 0, nil
 		},
 	})

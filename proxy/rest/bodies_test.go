@@ -15,7 +15,7 @@ import (
 
 // manyTimes answers with the statement's arg, as often as its length says: a letter alone is a
 // short answer, sixteen of it make one of a megabyte.
-func manyTimes(_ context.Context, _ string, bound policy.Bound, _ bool, dst []byte) ([]byte, int64, error) {
+func manyTimes(_ context.Context, _ string, bound policy.Bound, _ rest.Form, dst []byte) ([]byte, int64, error) {
 	for _, param := range bound.Params() {
 		if text := param.Value.Text; param.Index >= 0 {
 			dst = append(dst, `"columns":["n"],"rows":[["`...)
@@ -72,7 +72,7 @@ func TestLargeAnswersAreMadeInTheSameMemory(t *testing.T) {
 func sameMemory(t *testing.T, length int) {
 	answer := bytes.Repeat([]byte("x"), length)
 	w := newWorld(t, func(w *world, c *rest.Config) {
-		c.Query = func(_ context.Context, _ string, _ policy.Bound, _ bool, dst []byte) ([]byte, int64, error) {
+		c.Query = func(_ context.Context, _ string, _ policy.Bound, _ rest.Form, dst []byte) ([]byte, int64, error) {
 			return append(append(append(dst, `"columns":["n"],"rows":[["`...), answer...), `"]]`...), 0, nil
 		}
 		w.limit(policy.Limits{RequestsPerSecond: -1})

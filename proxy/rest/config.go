@@ -40,6 +40,13 @@ type Config struct {
 	// (proxy.Connections). Where there is none it is answered 503, or 429 for an address.
 	MaxUnauthenticatedPerIP int
 
+	// MaxAnswerBytes bounds what all answers together have that are longer than 64 KiB, until they
+	// are taken [512 MiB]. Who comes beyond that is answered 503, and its statement has no effect.
+	MaxAnswerBytes int
+	// ProjectShare is how much of those one project has at most, in percent; a server has three
+	// quarters of that [proxy.DefaultProjectShare].
+	ProjectShare int
+
 	HeadTimeout  time.Duration // for a TLS handshake, and for each request's head to arrive whole [10s, at most ReadTimeout]
 	ReadTimeout  time.Duration // for its body to arrive, once the head has [30s]
 	WriteTimeout time.Duration // for an answer to be taken [60s]
@@ -58,7 +65,7 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	unbounded := c.MaxUnauthenticatedPerIP < 0
 	for value, preset := range map[*int]int{
-		&c.MaxBodyBytes: 1 << 20, &c.MaxHeaderBytes: 16 << 10, &c.MaxConns: 4096, &c.MaxUnauthenticatedPerIP: 256,
+		&c.MaxBodyBytes: 1 << 20, &c.MaxHeaderBytes: 16 << 10, &c.MaxConns: 4096, &c.MaxUnauthenticatedPerIP: 256, &c.MaxAnswerBytes: 512 << 20,
 	} {
 		setDefault(value, preset)
 	}
@@ -118,3 +125,4 @@ func (silent) Rejected(string, string)         {}
 func (silent) Statement(string, string)        {}
 func (silent) Overridden(int)                  {}
 func (silent) Evicted(string, bool)            {}
+func (silent) Short(string, string)            {}

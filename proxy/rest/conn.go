@@ -56,11 +56,13 @@ type conn struct {
 
 	// What follows belongs to the goroutine that serves the connection.
 
-	place   proxy.Place // of the request whose answer is not written yet; zero: none
-	present *presence   // the client that was followed last; nil: none was
-	body    *[]byte     // the large buffer that its answer is in; nil: it has none
-	large   bool        // the last answer was longer than largeBody
-	request request     // the one that is being answered
+	place   proxy.Place   // of the request whose answer is not written yet; zero: none
+	account proxy.Account // whose the answer is, where it may be large
+	roomy   int           // bytes that it has of all answers' room
+	present *presence     // the client that was followed last; nil: none was
+	body    *[]byte       // the large buffer that its answer is in; nil: it has none
+	large   bool          // the last answer was longer than largeBody
+	request request       // the one that is being answered
 }
 
 // hold keeps the place that a request has taken until its answer is written: as long as
@@ -78,12 +80,16 @@ func (c *conn) lend(body []byte) {
 	*c.body = body
 }
 
-// letGo gives back what is held until the answer was written: the place and a large buffer.
+// letGo gives back what is held until the answer was written: the place, a large buffer and its room.
 func (c *conn) letGo() {
 	c.place.Release()
 	if c.body != nil {
 		c.opened.bodies.giveBack(c.body)
 		c.body = nil
+	}
+	if c.roomy > 0 {
+		c.opened.room.give(c.account, c.roomy)
+		c.roomy = 0
 	}
 }
 

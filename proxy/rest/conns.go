@@ -11,10 +11,11 @@ import (
 type conns struct {
 	*proxy.Connections[*conn]
 	bodies bodies
+	room   *room
 }
 
-func newConns(limits proxy.ConnectionLimits, recorder Recorder) *conns {
-	return &conns{Connections: proxy.NewConnections[*conn](limits, func(authenticated bool) {
+func newConns(limits proxy.ConnectionLimits, recorder Recorder, room *room) *conns {
+	return &conns{room: room, Connections: proxy.NewConnections[*conn](limits, func(authenticated bool) {
 		recorder.Evicted(frontend, authenticated)
 	})}
 }

@@ -18,11 +18,11 @@ func TestCounts(t *testing.T) {
 	var answer error
 	w := newWorld(t, func(w *world, c *rest.Config) {
 		w.limit(policy.Limits{RequestsPerSecond: -1})
-		c.Query = func(ctx context.Context, _ string, bound policy.Bound, int8AsString bool, dst []byte) ([]byte, int64, error) {
+		c.Query = func(ctx context.Context, _ string, bound policy.Bound, as rest.Form, dst []byte) ([]byte, int64, error) {
 			if answer != nil {
 				return dst, 0, answer
 			}
-			return w.answer(ctx, "", bound, int8AsString, dst)
+			return w.answer(ctx, "", bound, as, dst)
 		}
 	})
 	const insert = `{"query":"INSERT INTO files (server_id) VALUES (?), (?)","args":["s2","s1"]}`
@@ -78,11 +78,11 @@ func TestCountsOfRepeatedStatements(t *testing.T) {
 			}
 			return nil
 		}
-		c.Query = func(ctx context.Context, _ string, bound policy.Bound, int8AsString bool, dst []byte) ([]byte, int64, error) {
+		c.Query = func(ctx context.Context, _ string, bound policy.Bound, as rest.Form, dst []byte) ([]byte, int64, error) {
 			if runs++; runs == 1 {
 				return dst, 0, &proxy.Error{Code: proxy.SerializationFailure, Message: "m", Retryable: true, Cause: proxy.ErrSchemaChanged}
 			}
-			return w.answer(ctx, "", bound, int8AsString, dst)
+			return w.answer(ctx, "", bound, as, dst)
 		}
 	})
 	const insert = `{"query":"INSERT INTO files (server_id) VALUES (?)","args":["s2"]}`

@@ -15,7 +15,8 @@
 //
 // A client that asks with Expect before it sends a body has it told by expect.go. The
 // place that a statement takes among its server's running ones is held until its answer
-// is written (conn.go): so those bound what answers nobody reads cost in memory, too.
+// is written (conn.go). What large answers take in memory until then is bounded for all
+// servers together, by shares (room.go): a statement whose answer has no room is undone.
 //
 // # Invariants
 //

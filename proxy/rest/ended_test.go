@@ -33,7 +33,7 @@ func TestShutdownKeepsWhatIsKnown(t *testing.T) {
 			started := make(chan struct{}, 1)
 			w := newWorld(t, func(_ *world, c *rest.Config) {
 				c.DrainTimeout = 150 * time.Millisecond
-				c.Query = func(ctx context.Context, _ string, _ policy.Bound, _ bool, dst []byte) ([]byte, int64, error) {
+				c.Query = func(ctx context.Context, _ string, _ policy.Bound, _ rest.Form, dst []byte) ([]byte, int64, error) {
 					started <- struct{}{}
 					<-ctx.Done()
 					return dst, 0, test.told
@@ -60,7 +60,7 @@ func TestShutdownKeepsWhatIsKnown(t *testing.T) {
 func TestClientGoneKeepsWhatIsKnown(t *testing.T) {
 	started := make(chan struct{}, 1)
 	w := newWorld(t, func(_ *world, c *rest.Config) {
-		c.Query = func(ctx context.Context, _ string, _ policy.Bound, _ bool, dst []byte) ([]byte, int64, error) {
+		c.Query = func(ctx context.Context, _ string, _ policy.Bound, _ rest.Form, dst []byte) ([]byte, int64, error) {
 			started <- struct{}{}
 			<-ctx.Done()
 			return dst, 0, &proxy.Error{Code: proxy.UpstreamUnavailable, Message: unknown}
@@ -84,7 +84,7 @@ func TestDrainWaitsForCancellations(t *testing.T) {
 	started := make(chan struct{}, 1)
 	w := newWorld(t, func(_ *world, c *rest.Config) {
 		c.DrainTimeout = 100 * time.Millisecond
-		c.Query = func(ctx context.Context, _ string, _ policy.Bound, _ bool, dst []byte) ([]byte, int64, error) {
+		c.Query = func(ctx context.Context, _ string, _ policy.Bound, _ rest.Form, dst []byte) ([]byte, int64, error) {
 			started <- struct{}{}
 			<-ctx.Done()
 			time.Sleep(2100 * time.Millisecond)

@@ -265,8 +265,14 @@ func (c *counts) Statement(kind, code string)     { c.event("statement " + kind 
 func (c *counts) PlanCache(string)                {}
 func (c *counts) SchemaRefresh(string)            {}
 func (c *counts) ScopedTables(int, int)           {}
-func (c *counts) Short(string, string)            {}
 func (c *counts) FoundTables(_, _ map[string]int) {}
+
+// Short counts what the front end refuses; the gate's is not of interest here.
+func (c *counts) Short(what, whose string) {
+	if what == "answers" {
+		c.event("short of " + what + ": " + whose)
+	}
+}
 
 func (c *counts) Evicted(frontend string, authenticated bool) {
 	c.event("evicted " + frontend + " " + strconv.FormatBool(authenticated))

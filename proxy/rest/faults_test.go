@@ -50,7 +50,7 @@ func TestPanic(t *testing.T) {
 	const secret = "hunter2"
 	for name, value := range map[string]any{"text": secret, "error": errors.New(secret), "index": nil} {
 		w := newWorld(t, func(_ *world, c *rest.Config) {
-			c.Query = func(context.Context, string, policy.Bound, bool, []byte) ([]byte, int64, error) {
+			c.Query = func(context.Context, string, policy.Bound, rest.Form, []byte) ([]byte, int64, error) {
 				if value == nil {
 					return []byte(secret)[len(secret)+1:], 0, nil
 				}
@@ -144,7 +144,7 @@ func TestSchemaChanged(t *testing.T) {
 			runs, refreshes := 0, 0
 			w := newWorld(t, func(w *world, c *rest.Config) {
 				w.gate.refresh = func() (bool, error) { refreshes++; return test.changed, test.refresh }
-				c.Query = func(_ context.Context, _ string, _ policy.Bound, _ bool, dst []byte) ([]byte, int64, error) {
+				c.Query = func(_ context.Context, _ string, _ policy.Bound, _ rest.Form, dst []byte) ([]byte, int64, error) {
 					if runs++; runs <= test.failures {
 						return dst, 0, &proxy.Error{Code: proxy.UpstreamUnavailable, Message: "m", Cause: proxy.ErrSchemaChanged}
 					}

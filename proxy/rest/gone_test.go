@@ -86,14 +86,14 @@ func TestClientStays(t *testing.T) {
 func TestHalfClosedIsLookedAtAnew(t *testing.T) {
 	started := make(chan struct{}, 2)
 	w := newWorld(t, func(w *world, c *rest.Config) {
-		c.Query = func(ctx context.Context, _ string, bound policy.Bound, int8AsString bool, dst []byte) ([]byte, int64, error) {
+		c.Query = func(ctx context.Context, _ string, bound policy.Bound, as rest.Form, dst []byte) ([]byte, int64, error) {
 			if started <- struct{}{}; len(started) == 1 {
 				<-ctx.Done()
 			}
 			if err := ctx.Err(); err != nil {
 				return dst, 0, err
 			}
-			return w.answer(ctx, "", bound, int8AsString, dst)
+			return w.answer(ctx, "", bound, as, dst)
 		}
 	})
 	c := w.dial()

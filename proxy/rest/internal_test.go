@@ -40,7 +40,7 @@ func TestNetworkOf(t *testing.T) {
 // Connections without an address are not limited per address; places are counted once.
 func TestConns(t *testing.T) {
 	unix := address{from: &net.UnixAddr{Name: "x"}}
-	o := newConns(proxy.ConnectionLimits{Total: 3, PerNetwork: 1}, silent{})
+	o := newConns(proxy.ConnectionLimits{Total: 3, PerNetwork: 1}, silent{}, nil)
 	add := func(from address) (*conn, proxy.Admission) {
 		c, admission := o.add(from)
 		c.begin() // so that it is not evicted
@@ -74,7 +74,7 @@ func TestConns(t *testing.T) {
 func TestWatchLeaves(t *testing.T) {
 	parent, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	o := newConns(proxy.ConnectionLimits{Total: 1}, silent{})
+	o := newConns(proxy.ConnectionLimits{Total: 1}, silent{}, nil)
 	w := newWatch(o)
 	c, _ := o.add(address{from: &net.UnixAddr{Name: "x"}})
 	first := w.follow(parent, c)

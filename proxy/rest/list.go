@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // maxPage is the largest page of a list.
@@ -32,14 +34,18 @@ func (s *Server) listServers(r *request) error {
 	if next != "" {
 		r.set("Link", "<"+r.nextPage(limit, next)+`>; rel="next"`)
 	}
-	body := append(r.buffer(), `{"servers":[`...)
+	body := append(r.resultBuffer(proxy.Account{Project: r.projectID}), `{"servers":[`...)
 	for i, server := range servers {
 		if i > 0 {
 			body = append(body, ',')
 		}
 		body = appendServer(body, server)
 	}
-	return r.send(append(body, "]}"...))
+	body = append(body, "]}"...)
+	if err := r.conn.Have(cap(body)); err != nil {
+		return err
+	}
+	return r.send(body)
 }
 
 // page reads limit and cursor; without a limit it is 0, which asks for all.

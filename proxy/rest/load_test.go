@@ -16,7 +16,7 @@ import (
 func TestLargeAnswers(t *testing.T) {
 	large := strings.Repeat("x", 10<<20)
 	w := newWorld(t, func(_ *world, c *rest.Config) {
-		c.Query = func(_ context.Context, _ string, bound policy.Bound, _ bool, dst []byte) ([]byte, int64, error) {
+		c.Query = func(_ context.Context, _ string, bound policy.Bound, _ rest.Form, dst []byte) ([]byte, int64, error) {
 			text := large
 			if len(bound.Params()) > 0 {
 				text = bound.Params()[0].Value.Text
@@ -38,7 +38,7 @@ func TestLargeAnswers(t *testing.T) {
 func TestLargeAnswersAreLetGo(t *testing.T) {
 	const size, clients = 2 << 20, 20
 	w := newWorld(t, func(_ *world, c *rest.Config) {
-		c.Query = func(_ context.Context, _ string, _ policy.Bound, _ bool, dst []byte) ([]byte, int64, error) {
+		c.Query = func(_ context.Context, _ string, _ policy.Bound, _ rest.Form, dst []byte) ([]byte, int64, error) {
 			return append(dst, `"columns":["c"],"rows":[["`+strings.Repeat("x", size)+`"]]`...), 0, nil
 		}
 	})

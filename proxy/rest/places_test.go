@@ -19,7 +19,7 @@ func newPlacesWorld(t *testing.T, places int, change func(*rest.Config)) *world 
 	large := strings.Repeat("x", 16<<20)
 	return newWorld(t, func(w *world, c *rest.Config) {
 		w.limit(policy.Limits{MaxConcurrent: places, RequestsPerSecond: -1})
-		c.Query = func(_ context.Context, _ string, bound policy.Bound, _ bool, dst []byte) ([]byte, int64, error) {
+		c.Query = func(_ context.Context, _ string, bound policy.Bound, _ rest.Form, dst []byte) ([]byte, int64, error) {
 			text := large
 			if len(bound.Params()) > 0 {
 				text = bound.Params()[0].Value.Text

@@ -51,13 +51,19 @@ type EndUsers interface {
 	ByEmail(ctx context.Context, serverID, email string) (proxy.EndUser, error)
 }
 
+// Form is how a caller wants a result.
+type Form struct {
+	Int8AsString bool // int8 and numeric as JSON strings
+	Room         Room // is asked before body is kept that is longer than dst had room for
+}
+
 // QueryFunc runs a bound statement of a server of the project and appends the members "columns" and "rows" of its
 // result, as JSON without braces, to dst. body is dst extended; it may be another array.
 // It returns soon after ctx is done, with the statement cancelled; a *proxy.Error that
 // is not retryable then says what became of the statement. ctx does not end with it: the
 // connection's next statement may have it, too. An error with
 // proxy.ErrSchemaChanged in its chain means that nothing ran.
-type QueryFunc func(ctx context.Context, project string, bound policy.Bound, int8AsString bool, dst []byte) (body []byte, rowsAffected int64, err error)
+type QueryFunc func(ctx context.Context, project string, bound policy.Bound, as Form, dst []byte) (body []byte, rowsAffected int64, err error)
 
 // Recorder is told what the front end does, for metrics. Its labels are bounded:
 // endpoint is one of Endpoints, code one of proxy.Codes, "ok" or "client_closed".
@@ -73,4 +79,6 @@ type Recorder interface {
 	// Evicted counts a connection that had to make room for another, by whether it had
 	// authenticated.
 	Evicted(frontend string, authenticated bool)
+	// Short counts an answer for which there was no room, "answers", by whose share was in use.
+	Short(what, whose string)
 }

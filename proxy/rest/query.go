@@ -136,7 +136,7 @@ func (s *Server) attempt(ctx context.Context, r *request, subject proxy.Subject)
 	}
 	r.ran, r.kind, r.overridden = true, string(bound.Kind()), bound.Overridden()
 	start := time.Now()
-	body, affected, err := s.cfg.Query(ctx, subject.Server.ProjectID, bound, r.int8AsString, append(r.buffer(), '{'))
+	body, affected, err := s.cfg.Query(ctx, subject.Server.ProjectID, bound, Form{r.int8AsString, r.conn}, append(r.resultBuffer(subject.Server.Account()), '{'))
 	return outcome{body, affected, time.Since(start)}, err
 }
 

@@ -20,17 +20,28 @@ const (
 // codeGone is the code, in logs and metrics, of requests whose client went away.
 const codeGone = "client_closed"
 
-// buffer gives an empty buffer for an answer's body; setBody takes it back. After a large
-// answer it is a large one: where there was one, there are often more.
+// buffer gives an empty buffer for an answer's body; setBody takes it back.
 func (r *request) buffer() []byte {
-	c := r.conn
-	if c.large && c.body == nil {
-		c.body = c.opened.bodies.take()
-	}
-	if c.body != nil {
-		return (*c.body)[:0]
+	if r.conn.body != nil {
+		return (*r.conn.body)[:0]
 	}
 	return r.http.Response.SwapBody(nil)[:0]
+}
+
+// resultBuffer is buffer for an account's result. After a large one it is a large one, where there is
+// room: where there was one, there are often more.
+func (r *request) resultBuffer(a proxy.Account) []byte {
+	c := r.conn
+	c.account = a
+	if c.large && c.body == nil {
+		body := c.opened.bodies.take()
+		if c.Have(cap(*body)) == nil {
+			c.body = body
+		} else {
+			c.opened.bodies.giveBack(body)
+		}
+	}
+	return r.buffer()
 }
 
 // send answers 200 with a JSON body. The body is the connection's from here on.

@@ -21,7 +21,7 @@ func newSlow() *slow {
 	return &slow{started: make(chan struct{}, 100), finish: make(chan struct{}), ended: make(chan error, 100)}
 }
 
-func (s *slow) query(ctx context.Context, _ string, _ policy.Bound, _ bool, dst []byte) ([]byte, int64, error) {
+func (s *slow) query(ctx context.Context, _ string, _ policy.Bound, _ rest.Form, dst []byte) ([]byte, int64, error) {
 	s.started <- struct{}{}
 	select {
 	case <-ctx.Done():

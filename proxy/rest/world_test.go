@@ -150,14 +150,14 @@ func (w *world) setPolicy(file *policy.File, limits policy.Limits) {
 func (w *world) limit(limits policy.Limits) { w.setPolicy(w.file, limits) }
 
 // answer stands for the database: one row that says what arrived.
-func (w *world) answer(_ context.Context, _ string, bound policy.Bound, int8AsString bool, dst []byte) ([]byte, int64, error) {
+func (w *world) answer(_ context.Context, _ string, bound policy.Bound, as rest.Form, dst []byte) ([]byte, int64, error) {
 	args := []string{}
 	for _, param := range bound.Params() {
 		if param.Index >= 0 {
 			args = append(args, string(rune('0'+param.Value.Kind))+":"+param.Value.Text)
 		}
 	}
-	row, err := json.Marshal([]any{strings.Join(args, " "), int8AsString})
+	row, err := json.Marshal([]any{strings.Join(args, " "), as.Int8AsString})
 	dst = append(dst, `"columns":["args","int8"],"rows":[`...)
 	return append(append(dst, row...), ']'), int64(len(args)), err
 }

@@ -12,6 +12,15 @@ import (
 type Encoding struct {
 	// Int8AsString asks for int8 and numeric as JSON strings, inside arrays too.
 	Int8AsString bool
+	// Room is where the result is made; nil: it may be as large as the limits allow.
+	Room Room
+}
+
+// Room bounds the memory of results.
+type Room interface {
+	// Have makes sure that there is room for a buffer of so many bytes. Its error ends the statement,
+	// which then has no effect, and is the caller's.
+	Have(bytes int) error
 }
 
 // encoder appends values as JSON to a buffer. It serves one statement. It stops with

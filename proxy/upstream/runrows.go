@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
@@ -52,8 +53,24 @@ func (r *run) row(res *Result, p *plan, row []byte) error {
 	case err != nil:
 		return r.unreadable(err)
 	}
+	if err := r.haveRoom(cap(body)); err != nil {
+		return err
+	}
 	res.Body = body
 	res.Rows++
+	return nil
+}
+
+// haveRoom stops the statement where there is no room for its result.
+func (r *run) haveRoom(bytes int) error {
+	if r.enc.Room == nil {
+		return nil
+	}
+	err := r.enc.Room.Have(bytes)
+	if err != nil {
+		r.stop()
+		return proxy.AsError(err)
+	}
 	return nil
 }
 

@@ -1,0 +1,58 @@
+package rest_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy/rest"
+)
+
+// Ensure that answers which nobody reads take no more memory than there is for them, however many
+// places a server has, that a statement whose answer has no room is told so, and that room comes
+// back with each answer that was read or given up.
+func TestUnreadAnswersAreBounded(t *testing.T) {
+	t.Run("read", func(t *testing.T) {
+		unreadAnswers(t, func(t *testing.T, c *rawConn, length int) {
+			if response, body := c.answer("POST", queryPath); response.StatusCode != 200 || len(body) < length {
+				t.Fatalf("%d, %d bytes", response.StatusCode, len(body))
+			}
+		})
+	})
+	t.Run("given up", func(t *testing.T) { unreadAnswers(t, func(_ *testing.T, c *rawConn, _ int) { c.Close() }) })
+}
+
+// unreadAnswers has one of the answers that fill the room leave it.
+func unreadAnswers(t *testing.T, leave func(*testing.T, *rawConn, int)) {
+	large := strings.Repeat("x", 16<<20)
+	w := newWorld(t, func(w *world, c *rest.Config) {
+		w.limit(policy.Limits{MaxConcurrent: 100, RequestsPerSecond: -1})
+		c.MaxAnswerBytes, c.ProjectShare = 100<<20, 100 // a server has 75 MB of that: four answers
+		c.Query = func(_ context.Context, _ string, bound policy.Bound, as rest.Form, dst []byte) ([]byte, int64, error) {
+			text := large
+			if len(bound.Params()) > 0 {
+				text = bound.Params()[0].Value.Text
+			}
+			body := append(dst, `"columns":["c"],"rows":[["`+text+`"]]`...)
+			return body, 0, as.Room.Have(len(body))
+		}
+	})
+	unread := []*rawConn{w.dial(), w.dial(), w.dial(), w.dial()}
+	for _, c := range unread {
+		c.send(queryRequest(""))
+	}
+	full := func() bool {
+		status, body := w.call("POST", queryPath, `{"query":"SELECT 1","args":[]}`, as(token))
+		if status != 200 && (status != 503 || !strings.Contains(body, "not read yet")) {
+			t.Fatalf("%d %.200s", status, body)
+		}
+		return status == 503
+	}
+	waitUntil(t, "there is no room for another answer", full)
+	if status, body := w.call("POST", queryPath, small, as(token)); status != 200 {
+		t.Errorf("a small answer: %d %s", status, body)
+	}
+	leave(t, unread[0], len(large))
+	waitUntil(t, "an answer gave its room back", func() bool { return !full() })
+}
