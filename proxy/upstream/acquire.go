@@ -85,9 +85,13 @@ func (p *Pool) shelved() (lease, bool) {
 
 // release gives a connection back, and the server's turn with it, unless a backend holds that.
 func (p *Pool) release(l lease, of proxy.Account) {
-	p.shelf.put(l)
+	left := p.shelf.put(l)
 	p.leased.Add(-1)
-	p.giveTurn(of, l.session)
+	if left {
+		p.giveTurn(of, l.session)
+	} else { // the session may be another statement's by now
+		p.turns.Give(of)
+	}
 }
 
 // busyHint is what a caller can do where connections are short.
@@ -97,12 +101,15 @@ const busyHint = "send fewer statements at a time; an open transaction holds a c
 // while every connection was in somebody's hands was a wait for one of those; and
 // a new one can have to wait for the end of a backend that was given up.
 func (p *Pool) noConnection(err error) *proxy.Error {
-	if e := p.noShare(err); e != nil && !p.places.unanswered() {
-		return e
+	answered := !p.places.unanswered()
+	if errors.Is(err, proxy.ErrNoTurn) && answered {
+		if e := p.noShare(err); e != nil {
+			return e
+		}
 	}
 	s := p.pool.Stat()
 	full := s.AcquiredConns() >= s.MaxConns()
-	if errors.Is(err, proxy.ErrNoTurn) && !p.places.unanswered() || errors.Is(err, context.DeadlineExceeded) && full {
+	if errors.Is(err, proxy.ErrNoTurn) && answered || errors.Is(err, context.DeadlineExceeded) && full {
 		p.cfg.Recorder.UpstreamError(classPoolWait)
 		return overloaded("no database connection became free in time", busyHint, proxy.ErrNoTurn)
 	}

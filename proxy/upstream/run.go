@@ -129,7 +129,7 @@ func (r *run) encoded(p *plan) *plan {
 		r.s.statements.drop(p.sql)
 		return nil
 	}
-	full.bytes = p.bytes
+	full.of, full.bytes = p.of, p.bytes
 	*p = *full
 	return p
 }

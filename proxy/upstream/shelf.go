@@ -53,17 +53,20 @@ func (s *shelf) take() (l lease, ok bool) {
 	return l, true
 }
 
-// put takes a connection back, or hands it on to pgxpool when its time has come.
-func (s *shelf) put(l lease) {
+// put takes a connection back, or hands it on to pgxpool when its time has come. It tells whether
+// the connection was given up; one that was not may be another statement's when put returns.
+func (s *shelf) put(l lease) (left bool) {
 	if !l.session.left && l.session.wire.state != proxy.Idle { // pgxpool does not know of it
 		l.session.giveUp()
 	} else if reason := l.session.worn(); reason != "" {
 		s.replaced(reason)
 		l.session.close()
 	}
+	left = l.session.left
 	if !l.session.usable() || time.Since(l.since) > s.keep || !s.keeps(l) {
 		l.handOn()
 	}
+	return left
 }
 
 // handOn gives a connection to pgxpool.

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"runtime"
 	"testing"
 	"time"
 
@@ -40,6 +41,39 @@ func TestOpenTransactionIsNotShelved(t *testing.T) {
 		t.Errorf("%d on the shelf", n)
 	}
 	b.must(sel("SELECT 1"))
+}
+
+// Ensure a connection that lies on the shelf is not looked at by who had it before: whether its next
+// holder gives it up decides when that one's turn comes back, and no other. It needs the race detector.
+func TestShelvedIsTheNextHolders(t *testing.T) {
+	b := setup(t, Config{MaxConns: 2}, "")
+	first, next := proxy.Account{Server: "first"}, proxy.Account{Server: "next"}
+	l, err := b.pool.acquire(t.Context(), first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.pool.turns.Take(t.Context(), next, 0); err != nil {
+		t.Fatal(err)
+	}
+	released := make(chan struct{})
+	go func() {
+		defer close(released)
+		b.pool.release(l, first)
+	}()
+	taken, ok := b.pool.shelf.take()
+	for !ok {
+		runtime.Gosched()
+		taken, ok = b.pool.shelf.take()
+	}
+	b.pool.leased.Add(1)
+	taken.session.giveUp()
+	<-released
+	b.pool.release(taken, next)
+	for _, a := range []proxy.Account{first, next} {
+		if err := b.pool.turns.Take(t.Context(), a, 20*time.Second); err != nil {
+			t.Errorf("the turn of %s is not back: %v", a.Server, err)
+		}
+	}
 }
 
 // Ensure a statement's deadline does not stay on a connection that does something else.
