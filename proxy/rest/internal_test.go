@@ -197,4 +197,9 @@ func TestEvictedServesNothing(t *testing.T) {
 	if c.Evict() || c.begin() {
 		t.Error("a connection lives on")
 	}
+	served := &conn{Conn: ours}
+	served.known.Store(true)
+	if served.begin(); !served.move(handling, answering) || served.Evict() {
+		t.Error("an answer to valid credentials was cut off")
+	}
 }

@@ -48,8 +48,8 @@ func (c *conn) Spare() (since int64, spare bool) {
 
 // Evict implements proxy.Connection.
 func (c *conn) Evict() bool {
-	now := phase(c.phase.Load())
-	if now == handling || now == evicted || !c.move(now, evicted) {
+	now := phase(c.phase.Load()) // it may have moved on since Spare
+	if now == handling || now == evicted || now == answering && c.known.Load() || !c.move(now, evicted) {
 		return false
 	}
 	c.cut()
