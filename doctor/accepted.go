@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -38,4 +39,33 @@ func accepted(files []*policy.File, t *table, f Finding) string {
 		}
 	}
 	return strings.Join(reasons, "; ")
+}
+
+// unmatched are notes of what policies accept and nothing was found of: it is misspelt, or mended.
+func (r *Report) unmatched(files []*policy.File, n *named) (notes []Finding) {
+	if slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.alone }) {
+		return nil // nothing else was judged
+	}
+	for _, file := range files {
+		for _, section := range file.Tables {
+			for _, a := range section.Accept {
+				if !r.has(section, a, n) {
+					notes = append(notes, Finding{
+						Grade: Note, Check: "policy-accept", Object: a.Object, stage: stageRest,
+						Says:    fmt.Sprintf("the policy %s accepts %s of %s for the table %s.%s, where nothing of that name closes the table or tells", file.Name, a.Finding, a.Object, section.Schema, section.Name),
+						Instead: "Spell finding and object as they are printed here, or take the line out of the policy: what it was for is mended, or row-level security stands behind it.",
+					})
+				}
+			}
+		}
+	}
+	return notes
+}
+
+// has tells whether a finding is what a policy accepts for a table.
+func (r *Report) has(section policy.TableSection, a policy.Acceptance, n *named) bool {
+	at := slices.IndexFunc(n.Tables, func(t *table) bool { return t.Schema == section.Schema && t.Name == section.Name })
+	return at >= 0 && n.Tables[at].ident != "" && slices.ContainsFunc(r.Findings, func(f Finding) bool {
+		return f.Table == n.Tables[at].ident && f.Check == a.Finding && f.Object == a.Object
+	})
 }

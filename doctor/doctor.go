@@ -96,8 +96,10 @@ func (e *examination) run(ctx context.Context) error {
 	e.report.awaitMigration()
 	e.report.judge(e.names.scoped())
 	e.report.spare(e.names)
+	unmatched := e.report.unmatched(e.files, e.names)
 	e.report.once()
 	e.report.accept(e.files, e.names)
+	e.report.Findings = append(e.report.Findings, unmatched...)
 	e.report.sort()
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
+	"github.com/tenantgate/tenantgate/policy"
 )
 
 // watch gives what a Watch finds, as the statement role, where row-level security does not help.
@@ -81,6 +82,27 @@ func (c *clinic) agree(t *testing.T, url string, r *Report, sources []string) {
 	slices.Sort(want)
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("while serving it finds\n%s\nand doctor\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// Ensure what a policy accepts and nothing is found of is said, once for each, and what is found is not.
+func TestUnmatchedAcceptance(t *testing.T) {
+	accepting := policy.TableSection{TableName: policy.TableName{Schema: "public", Name: "items"}, Accept: []policy.Acceptance{
+		{Finding: "hidden-rule", Object: "copy on public.items"}, {Finding: "hidden-rule", Object: "copied on public.items"},
+	}}
+	files := []*policy.File{{Name: "shop", Tables: []policy.TableSection{accepting}}}
+	n := &named{Tables: []*table{{Schema: "public", Name: "items", ident: "public.items"}}}
+	r := &Report{Findings: []Finding{{Grade: Breach, Check: "hidden-rule", Object: "copy on public.items", Table: "public.items"}}}
+	if notes := r.unmatched(files, n); len(notes) != 1 || notes[0].Grade != Note || notes[0].Object != "copied on public.items" {
+		t.Errorf("got %+v", notes)
+	}
+	r.Findings[0].Table = "public.others"
+	if notes := r.unmatched(files, n); len(notes) != 2 {
+		t.Errorf("another table's finding counts: %+v", notes)
+	}
+	r.Findings = append(r.Findings, Finding{alone: true})
+	if notes := r.unmatched(files, n); notes != nil {
+		t.Errorf("nothing was judged, and it says %+v", notes)
 	}
 }
 

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/tenantgate/tenantgate/policy"
 )
@@ -33,6 +32,31 @@ func (p *Policies) found(schema policy.Schema) (all []found) {
 	return all
 }
 
+// unmatched is what a policy accepts of a table that does not have it.
+type unmatched struct{ policy, table, finding, object string }
+
+// unmatched gives what policies accept and the schema does not have.
+func (p *Policies) unmatched(schema policy.Schema) (all []unmatched) {
+	for _, file := range p.config.Files {
+		for _, section := range file.Tables {
+			for _, a := range section.Accept {
+				if !has(schema, section.TableName, a) {
+					all = append(all, unmatched{file.Name, section.Schema + "." + section.Name, a.Finding, a.Object})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// has tells whether the schema's table has what is accepted of it.
+func has(schema policy.Schema, name policy.TableName, a policy.Acceptance) bool {
+	return slices.ContainsFunc(schema.Tables, func(t policy.Table) bool {
+		return t.Schema == name.Schema && t.Name == name.Name &&
+			slices.ContainsFunc(t.Findings, func(f policy.Finding) bool { return f.Name == a.Finding && f.Object == a.Object })
+	})
+}
+
 // suffers tells whether a policy opens a table and does not accept what was found of it.
 func suffers(file *policy.File, t policy.Table, f policy.Finding) bool {
 	for _, section := range file.Tables {
@@ -50,11 +74,8 @@ func count(all []found, breach bool) map[string]int {
 	seen := map[[2]string]bool{}
 	for _, f := range all {
 		key := [2]string{f.Name, f.table}
-		if seen[key] {
-			continue
-		}
-		seen[key] = true
-		if f.Breach == breach {
+		if f.Breach == breach && !seen[key] {
+			seen[key] = true
 			tables[f.Name]++
 		}
 	}
@@ -85,10 +106,16 @@ func (p *Policies) tellFound(old, next *snapshot) {
 			p.config.Log.Warn("a table tells whether another server has a value; tenantgate doctor tells what mends it, and a policy can accept it", "table", f.table, "finding", f.Name, "object", f.Object)
 		}
 	}
+	for _, u := range next.unmatched {
+		if old == nil || !slices.Contains(old.unmatched, u) {
+			p.config.Log.Warn("a policy accepts a finding that the table does not have: it is misspelt or mended, or row-level security stands behind it",
+				"policy", u.policy, "table", u.table, "finding", u.finding, "object", u.object)
+		}
+	}
 	after := told(next.found)
 	for _, line := range before {
 		if !slices.Contains(after, line) {
-			p.config.Log.Info("what was found of a table is gone or accepted", "was", strings.TrimSpace(line))
+			p.config.Log.Info("what was found of a table is gone or accepted", "was", line)
 		}
 	}
 }

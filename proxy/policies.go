@@ -53,6 +53,8 @@ type snapshot struct {
 	breach error       // not nil: nothing is decided because of them
 	found  []found     // what closes tables, and what they tell
 	byName map[string]*compiled
+
+	unmatched []unmatched // what policies accept and no table has
 }
 
 // compiled is a policy with the decisions that it has made.
@@ -113,7 +115,7 @@ func (p *Policies) compile(schema policy.Schema) (*snapshot, error) {
 	s := &snapshot{schema: schema, byName: map[string]*compiled{}}
 	s.walled, s.open = p.walls(schema)
 	s.breach = p.breach(s.open)
-	s.found = p.found(schema)
+	s.found, s.unmatched = p.found(schema), p.unmatched(schema)
 	for _, f := range p.config.Files {
 		plans, err := newPlans(p.config.PlanBytes, func() { p.config.Recorder.PlanCache("eviction") })
 		if err != nil {

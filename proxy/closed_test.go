@@ -1,0 +1,45 @@
+package proxy
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/tenantgate/tenantgate/policy"
+)
+
+// Ensure a table counts once for each name by which it is closed or tells, also where one name
+// stands for both.
+func TestFoundTablesAreCounted(t *testing.T) {
+	all := []found{
+		{"public.a", policy.Finding{Name: "trigger", Object: "one"}},
+		{"public.a", policy.Finding{Name: "trigger", Object: "three", Breach: true}},
+		{"public.a", policy.Finding{Name: "trigger", Object: "two", Breach: true}},
+		{"public.b", policy.Finding{Name: "trigger", Object: "one", Breach: true}},
+	}
+	if closed, telling := fmt.Sprint(count(all, true)), fmt.Sprint(count(all, false)); closed != "map[trigger:2]" || telling != "map[trigger:1]" {
+		t.Errorf("closed %s, telling %s", closed, telling)
+	}
+}
+
+// Ensure what a policy accepts and its table does not have is known, whatever another table has.
+func TestUnmatchedAcceptances(t *testing.T) {
+	section := func(table string, objects ...string) policy.TableSection {
+		s := policy.TableSection{TableName: policy.TableName{Schema: "public", Name: table}}
+		for _, object := range objects {
+			s.Accept = append(s.Accept, policy.Acceptance{Finding: "hidden-rule", Object: object, Reason: "a test"})
+		}
+		return s
+	}
+	table := func(name string, objects ...string) policy.Table {
+		t := policy.Table{Schema: "public", Name: name}
+		for _, object := range objects {
+			t.Findings = append(t.Findings, policy.Finding{Name: "hidden-rule", Object: object})
+		}
+		return t
+	}
+	p := &Policies{config: PoliciesConfig{Files: []*policy.File{{Name: "shop", Tables: []policy.TableSection{section("a", "one", "two"), section("b", "three")}}}}}
+	got := fmt.Sprint(p.unmatched(policy.Schema{Tables: []policy.Table{table("a", "one", "three"), table("b", "three")}}))
+	if want := "[{shop public.a hidden-rule two}]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
