@@ -18,7 +18,7 @@ func (r *Report) accept(files []*policy.File, n *named) {
 			continue
 		}
 		if reasons := accepted(files, n.Tables[at], *f); reasons != "" {
-			f.Grade, f.SQL, f.Instead = Note, "", "Accepted: "+reasons
+			f.Grade, f.SQL, f.Instead = Note, "", "Accepted "+reasons
 		}
 	}
 }

@@ -98,7 +98,7 @@ func (l *limiter) take(a Account, limits policy.Limits, now time.Time) (b *budge
 	}
 	limits.RequestsPerSecond, limits.Burst = times(limits.RequestsPerSecond, l.together), times(limits.Burst, l.together)
 	if _, wait := l.of(Account{Project: a.Project}, now).take(limits, now); wait > 0 {
-		return b, rate, tooFast(ErrProjectShare, "the servers of this project send together", "their limit", limits.RequestsPerSecond, wait)
+		return b, rate, tooFast(ErrProjectShare, "the servers of this project send together", "their limit (an operator sets it by --project-budget)", limits.RequestsPerSecond, wait)
 	}
 	return b, rate, nil
 }

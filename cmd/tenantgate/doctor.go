@@ -148,6 +148,7 @@ func orEmpty[T any](list []T) []T {
 // diagnosis writes a report for a person.
 func diagnosis(r *doctor.Report) string {
 	var b strings.Builder
+	var closed []string
 	counts := map[doctor.Grade]int{}
 	for _, f := range r.Findings {
 		counts[f.Grade]++
@@ -159,6 +160,10 @@ func diagnosis(r *doctor.Report) string {
 		for line := range strings.Lines(f.SQL) {
 			fmt.Fprintf(&b, "          %s\n", printable(strings.TrimSuffix(line, "\n")))
 		}
+		if closes(f) != "" {
+			closed = append(closed, printable(f.Table)+" ("+f.Check+")")
+			fmt.Fprintf(&b, "        or, once you have read it, at the table in the policy: accept: [{finding: %s, object: %q, reason: …}]\n", f.Check, printable(f.Object))
+		}
 		b.WriteString("\n")
 	}
 	for _, what := range r.Unseen {
@@ -166,6 +171,9 @@ func diagnosis(r *doctor.Report) string {
 	}
 	fmt.Fprintf(&b, "database %s, role %s: %s, %s, %s, %s\n", printable(r.Database), printable(r.Role),
 		counted(counts[doctor.Breach], "breach"), counted(counts[doctor.Tell], "tell"), counted(counts[doctor.Risk], "risk"), counted(counts[doctor.Note], "note"))
+	if len(closed) > 0 {
+		fmt.Fprintf(&b, "not served while this is so: %s\n", strings.Join(closed, ", "))
+	}
 	fmt.Fprintln(&b, verdict(r))
 	return b.String()
 }
