@@ -41,7 +41,7 @@ type Config struct {
 	MaxUnauthenticatedPerIP int
 
 	// MaxAnswerBytes bounds what all answers together have that are longer than 64 KiB, until they
-	// are taken [512 MiB]. Who comes beyond that is answered 503, and its statement has no effect.
+	// are taken [256 MiB]. Who comes beyond that is answered 503, and its statement has no effect.
 	MaxAnswerBytes int
 	// ProjectShare is how much of those one project has at most, in percent; a server has three
 	// quarters of that [proxy.DefaultProjectShare].
@@ -65,7 +65,7 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	unbounded := c.MaxUnauthenticatedPerIP < 0
 	for value, preset := range map[*int]int{
-		&c.MaxBodyBytes: 1 << 20, &c.MaxHeaderBytes: 16 << 10, &c.MaxConns: 4096, &c.MaxUnauthenticatedPerIP: 256, &c.MaxAnswerBytes: 512 << 20,
+		&c.MaxBodyBytes: 1 << 20, &c.MaxHeaderBytes: 16 << 10, &c.MaxConns: 4096, &c.MaxUnauthenticatedPerIP: 256, &c.MaxAnswerBytes: 256 << 20,
 	} {
 		setDefault(value, preset)
 	}

@@ -40,6 +40,9 @@ func (e *exchange) begun(s *proxy.Step) error {
 	if verb == policy.NoCommand && e.isOther(s) {
 		return changedResult()
 	}
+	if err := e.link.cursors.note(approvedOf(s)); err != nil {
+		return err
+	}
 	if !e.spellsZone(s) {
 		return nil
 	}
@@ -112,6 +115,7 @@ func (e *exchange) writeBind(s *proxy.Step, portal string, formats []int16) {
 		w.parse("", "ROLLBACK") // as COMMIT is there; Postgres may not know that we refused a result of it
 		e.expect(answer{kind: ownParsed, step: s})
 	default:
+		e.s.grown.add(s.Bound.Approved().PlanBytes(), s.Bound.Approved().RecordBytes()) // of the query in it
 		w.parse("", s.Bound.SQL(), s.Bound.Approved().Declared()...)
 		e.expect(answer{kind: ownParsed, step: s})
 	}

@@ -1,0 +1,75 @@
+package upstream
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// declared opens a transaction with so many cursors, from one number on.
+func (l *linked) declared(from, n int, query string) error {
+	l.t.Helper()
+	x := proxy.Exchange{}
+	if from == 0 {
+		x.Begin = l.approve("BEGIN")
+	}
+	for i := range n {
+		x.Steps = append(x.Steps, l.simple(fmt.Sprintf("DECLARE c%d CURSOR FOR %s", from+i, query)))
+	}
+	_, _, err := l.run(x)
+	return err
+}
+
+// Ensure a transaction has so many cursors at a time, and so large ones, and no more.
+func TestCursorsAreBounded(t *testing.T) {
+	l := link(t, Config{MaxConns: 1})
+	refused := func(err error) bool {
+		var told *proxy.Error
+		return errors.As(err, &told) && told.SQLState == "54000"
+	}
+	if err := l.declared(0, mostCursors, "SELECT id FROM notes"); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := l.run(proxy.Exchange{Steps: []proxy.Step{l.simple("CLOSE c7")}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.declared(mostCursors, 1, "SELECT id FROM notes"); err != nil {
+		t.Error("one was closed:", err)
+	}
+	if err := l.declared(mostCursors+1, 1, "SELECT id FROM notes"); !refused(err) {
+		t.Error("one too many:", err)
+	}
+	l.link.Rollback()
+	if err := l.declared(0, 1, "SELECT id FROM notes"); err != nil {
+		t.Error("in another transaction:", err)
+	}
+	l.link.Rollback()
+	if err := l.declared(0, mostCursors, joins(50, 0)); !refused(err) {
+		t.Error("large ones:", err)
+	}
+}
+
+// Ensure what a backend keeps of a query counts as well where it is a cursor's, or is copied out.
+func TestCursorsMakeRecordTypes(t *testing.T) {
+	for _, text := range []string{"DECLARE c CURSOR FOR %s", "COPY (%s) TO STDOUT"} {
+		l := link(t, Config{MaxConns: 1})
+		x := proxy.Exchange{Begin: l.approve("BEGIN")}
+		for i := range 60 {
+			query := fmt.Sprintf("SELECT s FROM (SELECT 1 AS a%d%s) AS s", i, strings.Repeat(", 1", 900))
+			x.Steps = append(x.Steps, l.simple(fmt.Sprintf(text, query)))
+			if strings.HasPrefix(text, "DECLARE") {
+				x.Steps = append(x.Steps, l.simple("CLOSE c"))
+			}
+		}
+		if _, _, err := l.run(x); err != nil {
+			t.Fatal(err)
+		}
+		l.link.Rollback()
+		if n := l.rec.class(replacedRecords); n != 1 {
+			t.Errorf("%s: replaced %d times", text, n)
+		}
+	}
+}
