@@ -21,15 +21,16 @@ import (
 
 // attacker is somebody with some servers of one project, who works against a tenantgate.
 type attacker struct {
-	http    string // address
-	path    func(server string) string
-	token   string
-	urls    []string // for Postgres clients, of each server
-	servers []string
+	against
 
 	sent atomic.Int64 // numbers the texts
 	mu   sync.Mutex
 	got  map[string]int // answers by status; "none" where none came
+}
+
+// path is where a server's statements go.
+func (a *attacker) path(server string) string {
+	return "/api/developer/projects/" + a.Project + "/servers/" + server + "/database/query"
 }
 
 func (a *attacker) count(status string) {
@@ -66,7 +67,7 @@ func (a *attacker) send(ctx context.Context, clients int, patience time.Duration
 	var wg sync.WaitGroup
 	for i := range clients {
 		wg.Go(func() {
-			path := a.path(a.servers[i%len(a.servers)])
+			path := a.path(a.Servers[i%len(a.Servers)])
 			for ctx.Err() == nil {
 				a.talk(ctx, path, patience, text)
 				time.Sleep(10 * time.Millisecond)
@@ -78,7 +79,7 @@ func (a *attacker) send(ctx context.Context, clients int, patience time.Duration
 
 // talk sends on one connection until something fails.
 func (a *attacker) talk(ctx context.Context, path string, patience time.Duration, text func(n int) string) {
-	conn, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", a.http)
+	conn, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", a.HTTP)
 	if err != nil {
 		a.count("none")
 		return
@@ -92,7 +93,7 @@ func (a *attacker) talk(ctx context.Context, path string, patience time.Duration
 			panic(err) // texts alone
 		}
 		_ = conn.SetDeadline(time.Now().Add(patience))
-		if _, err := conn.Write(request(path, a.token, body)); err != nil {
+		if _, err := conn.Write(request(path, a.Token, body)); err != nil {
 			a.count("none")
 			return
 		}
@@ -130,9 +131,9 @@ func (a *attacker) read(answers *bufio.Reader) (status string, err error) {
 func (a *attacker) holdTransactions(ctx context.Context, first, last int) {
 	var wg sync.WaitGroup
 	for i := range first + last {
-		url := a.urls[0]
+		url := a.URLs[0]
 		if i >= first {
-			url = a.urls[len(a.urls)-1]
+			url = a.URLs[len(a.URLs)-1]
 		}
 		wg.Go(func() {
 			for ctx.Err() == nil {
@@ -209,7 +210,7 @@ func (a *attacker) halfSent(ctx context.Context, last net.Conn) net.Conn {
 		_ = last.Close()
 		a.count("half-sent closed")
 	}
-	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", a.http)
+	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", a.HTTP)
 	if err != nil {
 		return nil
 	}

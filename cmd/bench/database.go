@@ -95,12 +95,13 @@ func (d *database) name() {
 }
 
 // restart cuts Postgres off, with backends that nothing else ends, and starts it again.
-func (d *database) restart(ctx context.Context) (err error) {
+func (d *database) restart(ctx context.Context) error {
 	at, cut := context.WithCancel(ctx)
 	cut()
 	_ = d.cluster.Stop(at) // it tells that it was killed, as it was to be
-	d.cluster, err = embedded.Start(ctx, d.config)
+	started, err := embedded.Start(ctx, d.config)
 	if err == nil {
+		d.cluster = started
 		d.name()
 	}
 	return err

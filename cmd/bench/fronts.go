@@ -72,6 +72,9 @@ func startShipped(ctx context.Context, o options, d *database, flags ...string) 
 	f.cmd = exec.CommandContext(ctx, o.Tenantgate, "serve", "--http-addr", f.addr, "--ops-addr", local(port+1), "--rls", "required", //nolint:gosec // the caller's choice
 		"--pool-min", strconv.Itoa(o.Pool), "--pool-max", strconv.Itoa(o.Pool), "--prepared-statements", strconv.Itoa(o.Prepared))
 	f.cmd.Args = append(f.cmd.Args, flags...)
+	if o.apart {
+		f.cmd.SysProcAttr = apart()
+	}
 	f.cmd.Env = append(os.Environ(), "TENANTGATE_DATABASE_URL="+d.statement, "TENANTGATE_CONTROL_DATABASE_URL="+d.control, "TENANTGATE_LOOKUP_DATABASE_URL="+d.hand)
 	return f, f.start(ctx, d.dir, "http://"+local(port+1)+"/readyz")
 }

@@ -23,11 +23,12 @@ import (
 
 // arguments are the command line.
 type arguments struct {
-	Compare compareCommand `cmd:"" default:"withargs" help:"Measure the fronts side by side, and print a table."`
-	Crowd   crowdCommand   `cmd:"" help:"Measure what quiet servers get beside one that asks without end, and print a table."`
-	Grow    growCommand    `cmd:"" help:"Measure with ever more servers and ever more texts of statements, and print a table of each."`
-	Wire    wireCommand    `cmd:"" help:"Measure Postgres' protocol beside PgBouncer and Postgres itself, and print a table of each mode."`
-	Front   frontCommand   `cmd:"" hidden:"" help:"Be one of the fronts that tenantgate is compared with."`
+	Compare  compareCommand  `cmd:"" default:"withargs" help:"Measure the fronts side by side, and print a table."`
+	Crowd    crowdCommand    `cmd:"" help:"Measure what quiet servers get beside one that asks without end, and print a table."`
+	Grow     growCommand     `cmd:"" help:"Measure with ever more servers and ever more texts of statements, and print a table of each."`
+	Wire     wireCommand     `cmd:"" help:"Measure Postgres' protocol beside PgBouncer and Postgres itself, and print a table of each mode."`
+	Attacker attackerCommand `cmd:"" hidden:"" help:"Be the attackers of crowd --attack."`
+	Front    frontCommand    `cmd:"" hidden:"" help:"Be one of the fronts that tenantgate is compared with."`
 }
 
 // options are what all that measure have.
@@ -39,6 +40,8 @@ type options struct {
 	Pool       int           `default:"16" help:"Connections that each front has to Postgres."`
 	Prepared   int           `name:"prepared-statements" default:"256" help:"Statements that tenantgate keeps prepared on each of them at most."`
 	Out        string        `placeholder:"FILE" help:"Put the tables into this page too, in the place of the last ones."`
+
+	apart bool // tenantgate is a session of its own
 }
 
 // compareCommand measures what tenantgate costs.

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/tenantgate/tenantgate/control"
@@ -114,7 +113,7 @@ func (c *crowdCommand) fight(ctx context.Context, d *database, b *battle) error 
 	for i, program := range c.programs() {
 		l := &b.programs[i]
 		o := c.options
-		o.Tenantgate = program
+		o.Tenantgate, o.apart = program, true
 		if err := c.endure(ctx, o, d, b, l); err != nil {
 			return err
 		}
@@ -150,16 +149,14 @@ func (c *crowdCommand) endure(ctx context.Context, o options, d *database, b *ba
 			l.alone = append(l.alone, sample{turn: alone})
 		}
 	}
-	a := d.attacker(f, local(port), b.servers)
-	attacking, end := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	wg.Go(func() { b.proceed(attacking, a) })
+	h, err := d.against(f, local(port), b.servers).attack(ctx, b.name)
+	if err != nil {
+		return err
+	}
 	time.Sleep(b.lead)
 	got, err := quiet.send(ctx, c.Turn)
 	memory := d.backends(ctx)
-	end()
-	wg.Wait()
-	l.attacked, l.backends, l.got = append(l.attacked, sample{turn: got}), append(l.backends, sample{resident: memory}), a.received()
+	l.attacked, l.backends, l.got = append(l.attacked, sample{turn: got}), append(l.backends, sample{resident: memory}), h.end()
 	return err
 }
 
@@ -167,18 +164,15 @@ func (c *crowdCommand) endure(ctx context.Context, o options, d *database, b *ba
 // newcomers first.
 const visit = 10
 
-// attacker is one with so many servers.
-func (d *database) attacker(f *front, pgAddr string, servers int) *attacker {
+// against is what an attacker with so many servers knows.
+func (d *database) against(f *front, pgAddr string, servers int) against {
 	h := d.hostile
-	a := &attacker{http: f.addr, token: h.token, servers: h.servers[:servers], got: map[string]int{}}
-	a.path = func(server string) string {
-		return "/api/developer/projects/" + h.project + "/servers/" + server + "/database/query"
-	}
-	for i, server := range a.servers {
+	of := against{HTTP: f.addr, Project: h.project, Token: h.token, Servers: h.servers[:servers]}
+	for i, server := range of.Servers {
 		u := url.URL{Scheme: "postgres", User: url.UserPassword(server, h.keys[i]), Host: pgAddr, Path: "/" + server, RawQuery: "sslmode=disable"}
-		a.urls = append(a.urls, u.String())
+		of.URLs = append(of.URLs, u.String())
 	}
-	return a
+	return of
 }
 
 // backends is how much memory all processes of Postgres have that they share with nobody, in
@@ -198,7 +192,8 @@ func (d *database) backends(ctx context.Context) int {
 const siegeHeading = `
 %d servers with one client each, which waits %s between an answer and its next point select and opens a connection anew every %d
 requests, while somebody with one server, or two of one project, attacks; tenantgate as it is shipped, with all walls and limits. Each
-turn has a tenantgate and a Postgres that were started for it. Clients, attackers, tenantgate and Postgres share the CPUs.
+turn has a tenantgate and a Postgres that were started for it. Quiet clients, tenantgate and Postgres share the CPUs; the attackers' clients
+are a process of its own that is put last (nice 10), since in the field they have machines of their own.
 
 `
 

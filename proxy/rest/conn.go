@@ -103,7 +103,9 @@ func (c *conn) Close() (err error) {
 			c.discard()
 		}
 		err = c.Conn.Close()
-		c.opened.Remove(c)
+		if phase(c.phase.Load()) != evicted { // else its place is another's already, and newcomers need not wait for its end
+			c.opened.Remove(c)
+		}
 	})
 	return err
 }

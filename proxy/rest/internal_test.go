@@ -203,3 +203,30 @@ func TestEvictedServesNothing(t *testing.T) {
 		t.Error("an answer to valid credentials was cut off")
 	}
 }
+
+// Ensure the end of a connection that made room for another waits for nobody: under thousands of
+// half-sent requests each newcomer would stand in one line with all that went, until none was accepted in time.
+func TestEvictedEndInTheirOwnTime(t *testing.T) {
+	o := newConns(proxy.ConnectionLimits{Total: 1}, silent{}, nil)
+	here := func() net.Conn {
+		near, far := net.Pipe()
+		t.Cleanup(func() { _ = far.Close() })
+		return address{near, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}}
+	}
+	old, _ := o.add(here())
+	if _, admission := o.add(here()); admission != proxy.Admitted {
+		t.Fatal(admission)
+	}
+	o.Each(func(*conn) { // while it runs, newcomers wait, and whoever else wants the places
+		ended := make(chan struct{})
+		go func() { defer close(ended); _ = old.Close() }()
+		select {
+		case <-ended:
+		case <-time.After(5 * time.Second):
+			t.Error("an evicted connection waits for its place, which it has no more")
+		}
+	})
+	if n := o.Each(func(*conn) {}); n != 1 {
+		t.Errorf("%d connections are open", n)
+	}
+}
