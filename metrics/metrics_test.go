@@ -71,7 +71,7 @@ func record(m *metrics.Metrics) {
 	m.PolicyInfo("default", "ab12")
 	m.ScopedTables(3, 1)
 	m.FoundTables(map[string]int{"rule": 2}, map[string]int{"key": 1, "unheard": 4})
-	m.WatchPool(func() (idle, acquired, limit, waiting, abandoned int) { return 3, 4, 16, 1, 2 })
+	m.WatchPool(func() (idle, acquired, limit, waiting, abandoned, heldBack int) { return 3, 4, 16, 1, 2, 7 })
 	m.Connection("ok")
 	m.WatchClients(func() map[string]int { return map[string]int{"idle": 5} })
 	m.WatchHTTP(func() map[string]int { return map[string]int{"idle": 6} })
@@ -112,6 +112,7 @@ func TestEveryEventIsCounted(t *testing.T) {
 		`tenantgate_upstream_pool_max 16`,
 		`tenantgate_upstream_pool_waiting 1`,
 		`tenantgate_upstream_abandoned 2`,
+		`tenantgate_held_back 7`,
 		`tenantgate_policy_info{name="default",sha256="ab12"} 1`,
 		`tenantgate_scoped_tables{walled="true"} 3`,
 		`tenantgate_scoped_tables{walled="false"} 1`,
@@ -337,12 +338,12 @@ func TestTooManyScrapesAtOnceAreRefused(t *testing.T) {
 	m := newMetrics()
 	entered, leave := make(chan struct{}), make(chan struct{})
 	var inside atomic.Int64
-	m.WatchPool(func() (idle, acquired, limit, waiting, abandoned int) {
+	m.WatchPool(func() (idle, acquired, limit, waiting, abandoned, heldBack int) {
 		if inside.Add(1) <= 4 {
 			entered <- struct{}{}
 			<-leave
 		}
-		return 0, 0, 0, 0, 0
+		return 0, 0, 0, 0, 0, 0
 	})
 	handler := m.Handler()
 	get := func() int {

@@ -7,8 +7,9 @@ import (
 )
 
 // PoolState reads a connection pool: connections idle and acquired now, the most it
-// may hold, requests waiting for one, and backends that go on after their connection was given up. It is called at each scrape and must not block.
-type PoolState func() (idle, acquired, limit, waiting, abandoned int)
+// may hold, requests waiting for one, backends that go on after their connection was given up, and
+// what waits because its server is held back. It is called at each scrape and must not block.
+type PoolState func() (idle, acquired, limit, waiting, abandoned, heldBack int)
 
 // upstream holds what is counted about the database behind tenantgate.
 type upstream struct {
@@ -26,7 +27,7 @@ func newUpstream(f factory, known Known) upstream {
 		parsed: f.counter("upstream_statements_parsed_total",
 			"Statements that Postgres parsed and planned anew, because their connection had not kept them prepared. A text is kept from the second time on that it is asked for. So it rises after a start, as each connection meets each text. If it goes on rising nearly as fast as statements_total, the application uses more texts at a time than --prepared-statements keeps."),
 		errors: f.counters("upstream_errors_total",
-			"Statements and connections that failed, by class. connect, network, shutdown and read_only mean that the database could not be used; pool_wait that no connection became free in time; server_share and project_share that one server, or one project, held as many as it may (--project-share). statement, timeout, cancelled and too_large are about one statement; internal is a defect.",
+			"Statements and connections that failed, by class. connect, network, shutdown and read_only mean that the database could not be used; pool_wait that no connection became free in time; busy that a server had more than its share at work while others were active; server_share and project_share that one server, or one project, held as many as it may (--project-share). statement, timeout, cancelled and too_large are about one statement; internal is a defect.",
 			label{"class", known.ErrorClasses}),
 		replaced: f.counters("upstream_replaced_total",
 			"Database connections closed at the end of a transaction, for what their backend may keep, by reason. time_zones: statements made up time zones; record_types: rows of many forms; large_plan: a plan of more than 4 MB; settings: a function of the database's set something for the session. A connection costs some milliseconds: where one of the first three goes on rising, some application's texts are unusual, or somebody tries how much memory Postgres has.",
@@ -47,10 +48,10 @@ func (m *Metrics) StatementParsed() { m.upstream.parsed.Inc() }
 // they are absent; a later call takes the place of an earlier one.
 func (m *Metrics) WatchPool(read PoolState) { m.upstream.pool.read.Store(&read) }
 
-// pool collects the four gauges from one reading, so that they belong together.
+// pool collects the gauges from one reading, so that they belong together.
 type pool struct {
-	read                                      atomic.Pointer[PoolState]
-	idle, acquired, limit, waiting, abandoned *prometheus.Desc
+	read                                                atomic.Pointer[PoolState]
+	idle, acquired, limit, waiting, abandoned, heldBack *prometheus.Desc
 }
 
 func newPool() *pool {
@@ -64,6 +65,8 @@ func newPool() *pool {
 		waiting:  desc("waiting", "Requests waiting for a database connection now."),
 		abandoned: prometheus.NewDesc(prometheus.BuildFQName(namespace, "upstream", "abandoned"),
 			"Database backends that go on with a statement although its time is up and its connection was given up: Postgres can't cancel some functions, such as normalize and strpos of long texts. Each holds a connection of its server's share until it ends. Where it stays above 0, pg_stat_activity tells the statements.", nil, nil),
+		heldBack: prometheus.NewDesc(prometheus.BuildFQName(namespace, "", "held_back"),
+			"Texts and statements that wait now because their server has more than its share at work while others are active. Each waits for the end of another of the same server, at most as for a connection. Where it stays above 0, one server asks for more than its fair share of the processors' time.", nil, nil),
 	}
 }
 
@@ -74,6 +77,7 @@ func (p *pool) Describe(out chan<- *prometheus.Desc) {
 	out <- p.limit
 	out <- p.waiting
 	out <- p.abandoned
+	out <- p.heldBack
 }
 
 // Collect implements prometheus.Collector.
@@ -82,12 +86,13 @@ func (p *pool) Collect(out chan<- prometheus.Metric) {
 	if read == nil {
 		return
 	}
-	idle, acquired, limit, waiting, abandoned := (*read)()
+	idle, acquired, limit, waiting, abandoned, heldBack := (*read)()
 	out <- gauge(p.idle, idle)
 	out <- gauge(p.acquired, acquired)
 	out <- gauge(p.limit, limit)
 	out <- gauge(p.waiting, waiting)
 	out <- gauge(p.abandoned, abandoned)
+	out <- gauge(p.heldBack, heldBack)
 }
 
 func gauge(desc *prometheus.Desc, value int) prometheus.Metric {

@@ -24,6 +24,7 @@ type Gate struct {
 	limiter   *limiter
 	recorder  Recorder
 	parsing   *Turns // places for decisions that are being made: C code on threads of its own
+	work      *Work
 }
 
 // GateConfig is what a Gate is made of; every field must be set.
@@ -40,6 +41,8 @@ type GateConfig struct {
 	// ProjectBudget is how many servers' requests all servers of one project may send
 	// together; 0: DefaultProjectBudget, negative: no limit.
 	ProjectBudget int
+	// Work counts the texts that are checked, together with the statements that run; it may be nil.
+	Work *Work
 }
 
 // DefaultProjectBudget is GateConfig.ProjectBudget where that is 0.
@@ -49,7 +52,7 @@ const DefaultProjectBudget = 25
 func NewGate(c GateConfig) *Gate {
 	return &Gate{
 		directory: c.Directory, policies: c.Policies, recorder: c.Recorder,
-		limiter: newLimiter(c.Override, c.ProjectBudget), parsing: NewTurns(2*runtime.GOMAXPROCS(0), c.ProjectShare),
+		limiter: newLimiter(c.Override, c.ProjectBudget), parsing: NewTurns(2*runtime.GOMAXPROCS(0), c.ProjectShare), work: c.Work,
 	}
 }
 
@@ -189,6 +192,7 @@ func (g *Gate) decide(ctx context.Context, c *compiled, s Subject, text string) 
 func (g *Gate) judge(c *compiled, key planKey, s Subject) (approved *policy.Approved, refusal *Error) {
 	defer func() {
 		g.parsing.Give(s.Server.Account())
+		g.work.End(s.Server.Account())
 		if cause := recover(); cause != nil {
 			approved, refusal = nil, AsError(fmt.Errorf("deciding: %w", Recovered(cause)))
 		}
@@ -203,9 +207,12 @@ func (g *Gate) judge(c *compiled, key planKey, s Subject) (approved *policy.Appr
 // enterParsing takes a place for a decision to be made in. Servers take turns at them: whoever
 // sends texts that nobody has sent before has its own wait.
 func (g *Gate) enterParsing(ctx context.Context, a Account) *Error {
-	err := g.parsing.Take(ctx, a, parsingWait)
+	err := g.work.Begin(ctx, a, parsingWait)
 	if err == nil {
-		return nil
+		if err = g.parsing.Take(ctx, a, parsingWait); err == nil {
+			return nil
+		}
+		g.work.End(a)
 	}
 	g.recorder.Short("parsing", Whose(err))
 	return &Error{Code: Overloaded, Message: "too many statements are being checked; try again", RetryAfter: time.Second, Retryable: true, Cause: err,

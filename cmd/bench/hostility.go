@@ -87,7 +87,7 @@ func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 // end has the process end, and tells what it was answered; what does not end in time is killed.
 func (h *hostility) end() string {
 	_ = h.cmd.Process.Signal(syscall.SIGTERM)
-	late := time.AfterFunc(20*time.Second, func() { _ = h.cmd.Process.Kill() })
+	late := time.AfterFunc(3*time.Second, func() { _ = h.cmd.Process.Kill() })
 	defer late.Stop()
 	_ = h.cmd.Wait() // what it said tells
 	return h.said.String()

@@ -153,7 +153,10 @@ func (c *crowdCommand) endure(ctx context.Context, o options, d *database, b *ba
 	if err != nil {
 		return err
 	}
-	time.Sleep(b.lead)
+	if _, err := quiet.send(ctx, b.lead); err != nil { // they don't come when it is over: they are there
+		h.end()
+		return err
+	}
 	got, err := quiet.send(ctx, c.Turn)
 	memory := d.backends(ctx)
 	l.attacked, l.backends, l.got = append(l.attacked, sample{turn: got}), append(l.backends, sample{resident: memory}), h.end()

@@ -76,6 +76,7 @@ type service struct {
 	pgTLS        *tls.Config
 	store        *control.Store
 	lookup       *control.Lookup
+	work         *proxy.Work
 	pool         *upstream.Pool
 	policies     *proxy.Policies
 	gate         *proxy.Gate
@@ -181,9 +182,10 @@ func (sv *service) openPool(ctx context.Context, db databases) (err error) {
 	if err != nil {
 		return fmt.Errorf("preparing to look at the tables: %w", err)
 	}
+	sv.work = proxy.NewWork(int(s.PoolMax))
 	sv.pool, err = upstream.Open(ctx, upstream.Config{
 		URL: db.DatabaseURL, MinConns: s.PoolMin, MaxConns: s.PoolMax, ProjectShare: s.ProjectShare, AcquireTimeout: s.PoolWait, LockTimeout: s.LockTimeout,
-		PreparedStatements: s.Prepared, NoPrepared: s.PreparedOff, SearchPath: s.searchPath(), Wall: sv.wall(), Judge: judge, Recorder: sv.metrics, Log: sv.log,
+		PreparedStatements: s.Prepared, NoPrepared: s.PreparedOff, SearchPath: s.searchPath(), Wall: sv.wall(), Judge: judge, Work: sv.work, Recorder: sv.metrics, Log: sv.log,
 		CustomPlans: !slices.ContainsFunc(sv.files, func(f *policy.File) bool { return f.Planner != policy.Custom }),
 	})
 	if err == nil {
@@ -195,9 +197,9 @@ func (sv *service) openPool(ctx context.Context, db databases) (err error) {
 	if err != nil {
 		return fmt.Errorf("opening the database (--database-url): %w", err)
 	}
-	sv.metrics.WatchPool(func() (idle, acquired, limit, waiting, abandoned int) {
+	sv.metrics.WatchPool(func() (idle, acquired, limit, waiting, abandoned, heldBack int) {
 		st := sv.pool.Stat()
-		return st.Idle, st.Acquired, st.Max, st.Waiting, st.Abandoned
+		return st.Idle, st.Acquired, st.Max, st.Waiting, st.Abandoned, st.HeldBack
 	})
 	return nil
 }
@@ -222,7 +224,7 @@ func (sv *service) openRest(_ context.Context, _ databases) (err error) {
 	sv.gate = proxy.NewGate(proxy.GateConfig{
 		Directory: sv.store, Policies: sv.policies, Recorder: sv.metrics,
 		Override:     policy.Limits{RequestsPerSecond: limit(s.RequestsPerSecond), MaxConcurrent: limit(s.MaxConcurrent)},
-		ProjectShare: s.ProjectShare, ProjectBudget: limit(&s.ProjectBudget),
+		ProjectShare: s.ProjectShare, ProjectBudget: limit(&s.ProjectBudget), Work: sv.work,
 	})
 	sv.rest, err = rest.New(rest.Config{
 		Gate: sv.gate, Servers: sv.store, EndUsers: sv.lookup, Query: query(sv.pool), Recorder: sv.metrics, Logger: sv.log,

@@ -12,7 +12,7 @@ import (
 // Some of Postgres' functions never look for interrupts, such as normalize and strpos of long
 // texts: neither a cancellation nor pg_terminate_backend ends them. Their connection is given up, and
 // the backend goes on by itself, for hours if it was made to. It is abandoned then. Until it is gone it
-// holds the turn of the server whose statement it runs: so it counts within that one's share.
+// holds the turn of the server whose statement it runs, and is at work for it: so it counts within that one's share.
 
 // abandonedMost is how many abandoned backends there may be before a server that has one gets no
 // further connection.
@@ -78,8 +78,10 @@ func (p *Pool) giveTurn(of proxy.Account, s *session) {
 		return
 	}
 	gone := p.abandoned.await(of)
+	p.cfg.Work.Start(of)
 	p.places.whenGone(socketOf(s.conn), func() {
 		gone()
+		p.cfg.Work.End(of)
 		p.turns.Give(of)
 	})
 }

@@ -33,6 +33,19 @@ func (p *Pool) acquire(ctx context.Context, of proxy.Account) (lease, error) {
 	return lease{}, p.noConnection(err)
 }
 
+// begin waits until a statement of the account may run beside those of others; Work.End is due then.
+func (p *Pool) begin(ctx context.Context, of proxy.Account) error {
+	err := p.cfg.Work.Begin(ctx, of, p.cfg.AcquireTimeout)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return gone(ctx)
+	}
+	p.cfg.Recorder.UpstreamError(classBusy)
+	return overloaded("this server has more statements at work than its share while other servers are active, and none of them ended in time", busyHint, err)
+}
+
 // acquireOwn is acquire for what this program asks for itself, by pgx's means.
 func (p *Pool) acquireOwn(ctx context.Context) (lease, error) {
 	l, err := p.acquire(ctx, ownTurn)

@@ -4,6 +4,7 @@ package upstream
 const (
 	classConnect      = "connect"       // no connection could be made
 	classPoolWait     = "pool_wait"     // none became free in time
+	classBusy         = "busy"          // the server had more than its share at work
 	classServerShare  = "server_share"  // none of those that the server may hold did
 	classProjectShare = "project_share" // nor of its project's
 	classAbandoned    = "abandoned"     // a server's statements go on after their time
@@ -22,7 +23,7 @@ const (
 // ErrorClasses gives the classes of Recorder.UpstreamError.
 func ErrorClasses() []string {
 	return []string{
-		classConnect, classPoolWait, classAbandoned, classServerShare, classProjectShare, classNetwork, classShutdown, classReadOnly, classStale, classSchema,
+		classConnect, classPoolWait, classAbandoned, classBusy, classServerShare, classProjectShare, classNetwork, classShutdown, classReadOnly, classStale, classSchema,
 		classTimeout, classCancelled, classTooLarge, classStatement, classInternal,
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/wall"
 )
 
@@ -49,6 +50,9 @@ type Config struct {
 
 	// Judge is asked of the tables whenever the catalog is read; nil: nobody is.
 	Judge Judge
+
+	// Work counts the statements that run, together with the texts that are checked; it may be nil.
+	Work *proxy.Work
 
 	Recorder Recorder     // may be nil
 	Log      *slog.Logger // may be nil; no text of a statement and no value is written

@@ -47,6 +47,10 @@ func (l *Link) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer) (p
 		l.end()
 		return l.state(), unavailable("where the database looks for names has changed, and the transaction was rolled back", nil)
 	}
+	if err := l.begin(ctx); err != nil {
+		return l.state(), err
+	}
+	defer l.pool.cfg.Work.End(l.account())
 	fresh, mark, sent := !l.held && !l.explicit, len(out.Buf), out.Sent
 	f := l.attempt(ctx, x, out)
 	if f != nil && fresh && out.Sent == sent && f.again() && ctx.Err() == nil {
@@ -69,6 +73,16 @@ func (l *Link) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer) (p
 		return l.state(), nil
 	}
 	return l.state(), f.explain(ctx, f.st)
+}
+
+// begin waits until the exchange may run beside others' statements. Within a transaction it does not:
+// others may wait for what that has locked.
+func (l *Link) begin(ctx context.Context) error {
+	if l.held || l.explicit {
+		l.pool.cfg.Work.Start(l.account())
+		return nil
+	}
+	return l.pool.begin(ctx, l.account())
 }
 
 // linkFailure is an exchange that did not end well.

@@ -133,15 +133,16 @@ func (p *Pool) Ready(ctx context.Context) error {
 }
 
 // Stat is a snapshot of the pool, in connections; Waiting is in statements. Abandoned are backends
-// that go on after their connection was given up.
-type Stat struct{ Idle, Acquired, Max, Waiting, Abandoned int }
+// that go on after their connection was given up. HeldBack are texts and statements that wait because
+// others than their server are active.
+type Stat struct{ Idle, Acquired, Max, Waiting, Abandoned, HeldBack int }
 
 // Stat tells the pool's state now.
 func (p *Pool) Stat() Stat {
 	s, shelved := p.pool.Stat(), p.shelf.len()
 	return Stat{
 		Idle: int(s.IdleConns()) + shelved, Acquired: max(int(s.AcquiredConns())-shelved, 0),
-		Max: int(s.MaxConns()), Waiting: p.turns.Waiting(), Abandoned: p.abandoned.total(),
+		Max: int(s.MaxConns()), Waiting: p.turns.Waiting(), Abandoned: p.abandoned.total(), HeldBack: p.cfg.Work.HeldBack(),
 	}
 }
 

@@ -58,6 +58,10 @@ func (p *Pool) react(ctx context.Context, f *failure) {
 // attempt runs st once.
 func (p *Pool) attempt(ctx context.Context, st *statement, enc Encoding, dst []byte) (Result, *failure) {
 	account := st.account()
+	if err := p.begin(ctx, account); err != nil {
+		return Result{}, &failure{err: err, refused: proxy.AsError(err)}
+	}
+	defer p.cfg.Work.End(account)
 	l, err := p.acquire(ctx, account)
 	if err != nil {
 		return Result{}, &failure{err: err, refused: proxy.AsError(err)}

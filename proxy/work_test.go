@@ -1,0 +1,156 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// clocked is a Work whose time goes on by hand.
+func clocked(connections int) (w *Work, pass func(time.Duration)) {
+	w, now := NewWork(connections), time.Unix(0, 0)
+	w.now = func() time.Time { return now }
+	return w, func(d time.Duration) { now = now.Add(d) }
+}
+
+// begins begins things for an account until it is held back, 50 at most, and tells how many.
+func begins(w *Work, a Account) (n int) {
+	for n < 50 && w.enter(a) == nil {
+		n++
+	}
+	return n
+}
+
+// Ensure one server has at most a few things at work while others are active, and all it likes when
+// it is alone, before and afterwards.
+func TestWorkIsShared(t *testing.T) {
+	w, pass := clocked(20)
+	busy, quiet := Account{"p", "busy"}, Account{"q", "quiet"}
+	ask := func(a Account) {
+		if w.enter(a) != nil {
+			t.Errorf("%v is held back", a)
+		}
+		pass(time.Millisecond)
+		w.End(a)
+	}
+	if n := begins(w, busy); n != 50 {
+		t.Errorf("alone it began %d", n)
+	}
+	ask(quiet)
+	finish := func(n int) {
+		for range n {
+			if begins(w, busy) != 0 {
+				t.Fatal("it is not held back")
+			}
+			w.End(busy)
+		}
+	}
+	finish(46)
+	if n := begins(w, busy); n != 1 {
+		t.Errorf("beside another it began %d more than 4", n)
+	}
+	for range 20 {
+		pass(50 * time.Millisecond)
+		ask(quiet)
+	}
+	finish(4)
+	if n := begins(w, busy); n != 1 {
+		t.Errorf("beside another it began %d more than 1 in the long run", n)
+	}
+	ask(quiet)
+	if err := w.Begin(t.Context(), busy, time.Millisecond); !errors.Is(err, ErrBusy) || !errors.Is(err, ErrNoTurn) {
+		t.Error(err)
+	}
+	pass(1100 * time.Millisecond)
+	if n := begins(w, busy); n != 50 {
+		t.Errorf("alone again it began %d", n)
+	}
+}
+
+// Ensure a burst of one server beside active others is held back from its begin, and what goes
+// on after its time counts.
+func TestBurstsAreHeldBack(t *testing.T) {
+	w, pass := clocked(20)
+	busy, quiet := Account{"p", "busy"}, Account{"q", "quiet"}
+	w.Start(quiet)
+	pass(time.Millisecond)
+	w.End(quiet)
+	if n := begins(w, busy); n != 5 {
+		t.Errorf("it began %d", n)
+	}
+	for range 3 {
+		w.End(busy)
+	}
+	for range 3 {
+		w.Start(busy) // abandoned ones
+	}
+	if n := begins(w, busy); n != 0 {
+		t.Errorf("beside three that go on it began %d", n)
+	}
+}
+
+// Ensure nobody is held back among servers that all ask for as much.
+func TestEqualWorkIsNotHeldBack(t *testing.T) {
+	w, pass := clocked(20)
+	for range 100 {
+		for server := range 10 {
+			for range 4 {
+				if w.enter(Account{"p", strconv.Itoa(server)}) != nil {
+					t.Fatal("one of ten equals is held back")
+				}
+			}
+		}
+		pass(10 * time.Millisecond)
+		for server := range 10 {
+			for range 4 {
+				w.End(Account{"p", strconv.Itoa(server)})
+			}
+		}
+	}
+}
+
+// Ensure who is held back goes on when something of its own ends, or its caller does, and nothing
+// stays of servers that are gone.
+func TestHeldBackGoOn(t *testing.T) {
+	w, pass := clocked(1)
+	busy, quiet := Account{"p", "busy"}, Account{"q", "quiet"}
+	w.Start(quiet)
+	for range 9 {
+		w.Start(busy)
+	}
+	came := make(chan error)
+	go func() { came <- w.Begin(t.Context(), busy, time.Minute) }()
+	for deadline := time.Now().Add(5 * time.Second); w.HeldBack() == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it is not held back")
+		}
+	}
+	for range 9 {
+		w.End(busy)
+	}
+	if err := <-came; err != nil {
+		t.Error(err)
+	}
+	for range 9 {
+		w.Start(busy)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.Begin(ctx, busy, time.Minute); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	for range 10 {
+		w.End(busy)
+	}
+	w.End(quiet)
+	for range 3 {
+		pass(1100 * time.Millisecond)
+		w.Start(Account{"r", "later"})
+		w.End(Account{"r", "later"})
+	}
+	if len(w.of) != 1 || w.HeldBack() != 0 || w.all.running != 0 {
+		t.Errorf("left: %+v", w)
+	}
+}
