@@ -24,6 +24,8 @@ type OrderConfig struct {
 	Findings   int           // how many differing statements are reduced and kept; the rest are counted
 	First      bool          // end at the first difference
 	Custom     bool          // the planner sees the values of statements, as a policy can have it
+	Plans      bool          // plans with their costs are compared, beside the answers
+	Single     bool          // no statement that can compare columns of two tables
 
 	// What could close the channel, to see what is left then.
 	Generic    bool // plans that do not know the parameters
@@ -33,11 +35,15 @@ type OrderConfig struct {
 
 // twin is D or D' of a worker: a superuser's session, and tenantgate before it.
 type twin struct {
+	kind   database
 	admin  *session
+	plans  *session                // of a further copy, in which nothing is ever written; nil where plans are not compared
 	direct request                 // what statements that pass by the engine have in common
 	ways   map[bool]*listener      // by whether statements are prepared
 	client map[bool]*pgconn.PgConn // to the listener
 	rest   map[policy.ScopeMode]*policy.Policy
+
+	role, signature string // of the statements whose plans are compared
 }
 
 // prober tries statements of one server on both sides.
@@ -86,7 +92,7 @@ func (w *World) newProber(ctx context.Context, cfg OrderConfig, i int) (*prober,
 		if err != nil {
 			return p, err
 		}
-		p.sides[side] = &twin{ways: map[bool]*listener{}, client: map[bool]*pgconn.PgConn{}}
+		p.sides[side] = &twin{kind: kind, ways: map[bool]*listener{}, client: map[bool]*pgconn.PgConn{}}
 		if err := w.openTwin(ctx, p.sides[side], url, w.name+"_"+name, p); err != nil {
 			return p, err
 		}
@@ -114,9 +120,18 @@ func (w *World) openTwin(ctx context.Context, t *twin, url, name string, p *prob
 	if t.admin, err = openSession(ctx, url, p.server); err != nil {
 		return err
 	}
+	if p.cfg.Plans {
+		if err := w.openPlans(ctx, t, name, p); err != nil {
+			return err
+		}
+	}
 	if p.cfg.Walls == Database {
 		t.direct = request{role: w.role(), signed: signed{p.server, w.key.Sign(p.server)}}
 		return nil
+	}
+	t.role, t.signature = w.freeRole(), ""
+	if p.cfg.Walls.walled() {
+		t.role, t.signature = w.role(), w.key.Sign(p.server)
 	}
 	planner := policy.Generic
 	if p.cfg.Custom {
@@ -160,8 +175,10 @@ func (p *prober) close(ctx context.Context) {
 				_ = t.ways[prepared].stop()
 			}
 		}
-		if t.admin != nil {
-			t.admin.close(ctx)
+		for _, s := range []*session{t.admin, t.plans} {
+			if s != nil {
+				s.close(ctx)
+			}
 		}
 	}
 }
@@ -171,6 +188,9 @@ func (p *prober) work(ctx context.Context, first, step int, report *OrderReport)
 	began := time.Now()
 	for number := first; number < p.cfg.Statements && (p.cfg.Time == 0 || time.Since(began) < p.cfg.Time) && !report.ended(); number += step {
 		q := p.probe(number)
+		if p.cfg.Single && compares(q.text(p.server)) {
+			continue
+		}
 		o, err := p.try(ctx, q)
 		if err != nil {
 			return fmt.Errorf("statement %d: %w", number, err)

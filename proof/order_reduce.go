@@ -95,12 +95,22 @@ func (p *prober) forget(ctx context.Context, t *statement.Table, column string) 
 }
 
 func (p *prober) remember(ctx context.Context, t *statement.Table) error {
-	return p.both(ctx, fmt.Sprintf("ANALYZE %[1]s; UPDATE pg_class SET relname = relname WHERE oid = '%[1]s'::regclass", qualified(t)))
+	sql := fmt.Sprintf("ANALYZE %[1]s; UPDATE pg_class SET relname = relname WHERE oid = '%[1]s'::regclass;", qualified(t))
+	if p.cfg.Plans {
+		sql += uncorrelated
+	}
+	return p.both(ctx, sql)
 }
 
 func (p *prober) both(ctx context.Context, sql string) error {
 	for _, t := range p.sides {
 		if err := t.admin.exec(ctx, sql); err != nil {
+			return err
+		}
+		if t.plans == nil {
+			continue
+		}
+		if err := t.plans.exec(ctx, sql); err != nil {
 			return err
 		}
 	}

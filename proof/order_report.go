@@ -123,8 +123,8 @@ func (d Difference) String() string {
 		text, args = d.Text(d.server)
 	}
 	plant, _ := d.Plant.NativeText(d.server)
-	return fmt.Sprintf("number %d, server %s, path %s, mode %s\n  %s\n  args %v\n  plant %.300s\n  original %s\n  shows %s\n  D:  %s\n  D': %s\n",
-		d.number, d.server, d.way(), d.Mode, text, args, plant, d.Original, strings.Join(d.Shows, ", "), d.outcome.answers[0].short(), d.outcome.answers[1].short())
+	return fmt.Sprintf("number %d, server %s, path %s, mode %s\n  %s\n  args %v\n  plant %.300s\n  original %s\n  shows %s\n  D:  %s\n  D': %s\n  %s\n",
+		d.number, d.server, d.way(), d.Mode, text, args, plant, d.Original, strings.Join(d.Shows, ", "), d.outcome.answers[0].short(), d.outcome.answers[1].short(), firstDifference(d.outcome.plans[0], d.outcome.plans[1]))
 }
 
 func (a answer) short() string {

@@ -17,14 +17,16 @@ import (
 //   - a call without columns, such as now() or to_tsquery('cat'), becomes (SELECT now()): the
 //     planner evaluates it for an estimate, but not a sub-query;
 //   - a column of type bool that is a condition by itself becomes (column = parameter), the
-//     parameter being true: by itself the planner looks up how often it is true.
+//     parameter being true: by itself the planner looks up how often it is true. So does NULL IS
+//     NULL, where it is compared with something: it is a constant without a literal.
 //
 // Parameters hide their values only under plans that are made for any value
 // (plan_cache_mode = force_generic_plan), which package upstream asks for.
 //
 // What only computes on columns, as the 'day' of date_trunc('day', created_at), stays: the
 // planner has statistics of columns and of indexed expressions, not of what is computed
-// from them here. So do LIMIT and OFFSET, and the select list of the outermost query, which no
+// from them here. A call that is a condition by itself does not: of starts_with(title, 'a') and
+// its like the planner makes an estimate of their own. So do LIMIT and OFFSET, and the select list of the outermost query, which no
 // condition can look at.
 
 // hideForm says how an expression is hidden from the planner.
@@ -33,7 +35,7 @@ type hideForm uint8
 const (
 	asParameter  hideForm = iota + 1 // a literal
 	asSubquery                       // a call without columns, or a literal that is cut as it is read: '1.23'::numeric(3,1)
-	asComparison                     // a bool column
+	asComparison                     // a bool column, or what is bool and constant without a literal
 )
 
 // hidden is one expression that is hidden.
@@ -181,7 +183,7 @@ func (h *hider) givesRows(f *pg.FuncCall) bool {
 func (h *hider) condition(n *pg.Node) {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_ColumnRef:
-		if t := h.names[x.ColumnRef].typ; t == (TypeName{}) || t == (TypeName{"pg_catalog", "bool"}) {
+		if h.isBool(n) {
 			h.add(n, asComparison)
 		}
 	case *pg.Node_BoolExpr:
@@ -192,10 +194,18 @@ func (h *hider) condition(n *pg.Node) {
 		h.conditions(x.CoalesceExpr.Args)
 	case *pg.Node_CaseExpr:
 		h.caseExpr(x.CaseExpr, h.condition)
-	case *pg.Node_AConst, *pg.Node_NullTest, *pg.Node_FuncCall:
+	case *pg.Node_FuncCall:
+		h.asks(n, x.FuncCall)
+	case *pg.Node_AConst, *pg.Node_NullTest:
 		h.computed(n)
 	default:
-		if n != nil && !h.closed(n) {
+		switch {
+		case n == nil || h.closed(n):
+		case h.castsBool(n):
+			h.add(n, asComparison)
+		case h.toBool(n.GetTypeCast()):
+			h.condition(n.GetTypeCast().Arg)
+		default:
 			h.value(n)
 		}
 	}
@@ -240,15 +250,15 @@ func (h *hider) value(n *pg.Node) {
 	case *pg.Node_FuncCall:
 		h.call(n, x.FuncCall)
 	case *pg.Node_AExpr:
-		if isComputation(x.AExpr) && !h.closed(n) {
-			h.computed(n)
-			return
-		}
-		h.values(x.AExpr.Lexpr, x.AExpr.Rexpr)
+		h.operator(n, x.AExpr)
 	case *pg.Node_BoolExpr:
-		h.conditions(x.BoolExpr.Args)
+		h.values(x.BoolExpr.Args...)
 	case *pg.Node_BooleanTest:
-		h.condition(x.BooleanTest.Arg)
+		h.value(x.BooleanTest.Arg)
+	case *pg.Node_NullTest:
+		if h.computed(n); !h.settled(x.NullTest.Arg) {
+			h.add(n, asComparison)
+		}
 	case *pg.Node_CaseExpr:
 		h.caseExpr(x.CaseExpr, h.value)
 	case *pg.Node_CoalesceExpr:
@@ -270,13 +280,6 @@ func (h *hider) value(n *pg.Node) {
 	default:
 		h.computed(n)
 	}
-}
-
-// isComputation tells an operator whose result is computed from both operands and is no
-// comparison. What is not known to be one counts as a comparison.
-func isComputation(e *pg.A_Expr) bool {
-	return e.Kind == pg.A_Expr_Kind_AEXPR_OP &&
-		slices.Contains([]string{"+", "-", "*", "/", "%", "^", "||", "->", "->>", "#>", "#>>", "#-"}, lastName(e.Name))
 }
 
 // cast looks through a cast. Postgres cuts a literal to numeric(3,1) as it reads it, and a
@@ -302,59 +305,6 @@ func (h *hider) typesFirst(m proto.Message) {
 	})
 }
 
-// call looks through a call whose value may be compared with a column. Without columns it is
-// as good as a literal.
-func (h *hider) call(n *pg.Node, f *pg.FuncCall) {
-	switch {
-	case !h.closed(n) || h.isAggregate(f):
-		h.computed(n)
-	case h.isSteady(f):
-		h.add(n, asSubquery)
-	default:
-		for i, arg := range f.Args {
-			if !isKeyword(f, i) {
-				h.value(arg)
-			}
-		}
-	}
-}
-
-// isSteady tells a plain call of functions that give one value, and the same throughout a
-// statement.
-func (h *hider) isSteady(f *pg.FuncCall) bool {
-	steady := f.Funcformat == pg.CoercionForm_COERCE_EXPLICIT_CALL
-	within(f, func(f *pg.FuncCall) {
-		steady = steady && !f.FuncVariadic && !h.isAggregate(f) && slices.Contains(steadyCalls, h.catalogCall(f))
-	})
-	return steady
-}
-
-// steadyCalls are functions of pg_catalog that give one value, and the same throughout a
-// statement. Of others the literals are hidden one by one, and they are called for each row.
-var steadyCalls = []string{
-	"now", "transaction_timestamp", "statement_timestamp", "date_trunc", "date_part", "make_date", "make_interval", "make_timestamp", "make_timestamptz",
-	"to_date", "to_timestamp", "to_char", "to_number", "age", "justify_days", "justify_hours",
-	"to_tsquery", "plainto_tsquery", "phraseto_tsquery", "websearch_to_tsquery", "to_tsvector",
-	"lower", "upper", "initcap", "btrim", "ltrim", "rtrim", "concat", "concat_ws", "format", "replace", "left", "right", "substr", "substring", "md5", "repeat", "lpad", "rpad",
-	"string_to_array", "array_append", "array_cat", "to_json", "to_jsonb", "jsonb_build_object", "jsonb_build_array", "json_build_object", "json_build_array",
-	"abs", "round", "ceil", "floor", "trunc", "sqrt", "power", "mod", "length",
-}
-
-// isKeyword tells an argument that the grammar made of a keyword: the field of EXTRACT, and
-// the form of NORMALIZE.
-func isKeyword(f *pg.FuncCall, i int) bool {
-	if f.Funcformat != pg.CoercionForm_COERCE_SQL_SYNTAX {
-		return false
-	}
-	switch lastName(f.Funcname) {
-	case "extract":
-		return i == 0
-	case "normalize", "is_normalized":
-		return i == 1
-	}
-	return false
-}
-
 // subLink looks through a sub-query of an expression. Nothing looks at the select list of
 // EXISTS.
 func (h *hider) subLink(s *pg.SubLink) {
@@ -369,15 +319,4 @@ func (h *hider) computed(list ...*pg.Node) {
 	for _, n := range list {
 		subLinks(inner(n), h.subLink)
 	}
-}
-
-// closed tells whether an expression is made of nothing but literals and calls: the planner
-// may know its value.
-func (h *hider) closed(n *pg.Node) bool {
-	known, done := h.closes[n]
-	if !done {
-		known = !opens(n)
-		h.closes[n] = known
-	}
-	return known
 }

@@ -119,6 +119,17 @@ func opens(m proto.Message) bool {
 	return anyChild(m, opens)
 }
 
+// holdsColumn tells whether a column stands in m, at its own query level.
+func holdsColumn(m proto.Message) bool {
+	switch m.(type) {
+	case *pg.ColumnRef:
+		return true
+	case *pg.SubLink:
+		return false
+	}
+	return anyChild(m, holdsColumn)
+}
+
 // subLinks calls visit for the sub-queries of expressions beneath m, and not for those inside
 // of them.
 func subLinks(m proto.Message, visit func(*pg.SubLink)) {

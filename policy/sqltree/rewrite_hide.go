@@ -20,10 +20,8 @@ func (r *rewriter) hideEnds() {
 				r.close(end.end(), closing)
 			}
 		case asComparison:
-			t, ok := r.at(nodeOffset(f.node))
-			if ok {
-				t.name()
-				r.close(t.end(), " = "+r.literal(f)+")")
+			if _, end, ok := r.testPlace(f.node); ok {
+				r.close(end.end(), " = "+r.literal(f)+")")
 			}
 		}
 	}
@@ -42,7 +40,9 @@ func (r *rewriter) hide() {
 				r.open(start.start(), opening)
 			}
 		case asComparison:
-			r.open(nodeOffset(f.node), "(")
+			if start, _, ok := r.testPlace(f.node); ok {
+				r.open(start.start(), "(")
+			}
 		}
 	}
 }
@@ -90,6 +90,24 @@ func (r *rewriter) callPlace(n *pg.Node) (start, end tokens, ok bool) {
 	return start, end, ok
 }
 
+// testPlace finds where a column, a cast or call of one, or x IS NULL begins and has ended. What
+// begins inside of a bracket may as well begin before it.
+func (r *rewriter) testPlace(n *pg.Node) (start, end tokens, ok bool) {
+	test := n.GetNullTest()
+	if test == nil {
+		return r.callPlace(n)
+	}
+	start, ok1 := r.at(leftmost(n))
+	end, ok2 := r.at(int(test.Location))
+	for end.isAny("is", "not", "isnull", "notnull") {
+		end.i++
+	}
+	if end.is("null") && !end.before("isnull") && !end.before("notnull") {
+		end.i++
+	}
+	return start, end, ok1 && ok2
+}
+
 // castPlace tells CAST ('1' AS t), '1'::t and t '1' apart.
 func (r *rewriter) castPlace(c *pg.TypeCast) (start, end tokens, ok bool) {
 	if start = (tokens{r.tr, r.tr.TokenAt(int(c.Location))}); start.is("cast") {
@@ -98,7 +116,7 @@ func (r *rewriter) castPlace(c *pg.TypeCast) (start, end tokens, ok bool) {
 		end.group()
 		return start, end, true
 	}
-	literal, ok1 := r.at(nodeOffset(c.Arg))
+	literal, ok1 := r.at(leftmost(c.Arg))
 	typ, ok2 := r.at(int(c.TypeName.Location))
 	if typ.i < literal.i {
 		end = literal

@@ -27,7 +27,16 @@ func (m *maker) asks(l *level) {
 	switch {
 	case c.typ == Bool && m.chance(60):
 		m.use("order: bool column")
-		m.any(func() { m.put(c.ref) }, func() { m.put("NOT", c.ref) }, func() { m.put(c.ref, "IS", m.one("TRUE", "NOT TRUE", "FALSE", "UNKNOWN")) })
+		m.any(func() { m.put(c.ref) }, func() { m.put("NOT", c.ref) }, func() { m.put(c.ref, "IS", m.one("TRUE", "NOT TRUE", "FALSE", "UNKNOWN")) },
+			func() { m.put(c.ref, "::", "bool") }, func() {
+				m.put(c.ref, m.one("=", "<>", "IS NOT DISTINCT FROM"), m.one("( NULL IS NULL )", "( true AND true )", "( NOT ( NULL IS NULL ) )"))
+			})
+		return
+	case c.typ == Text && m.chance(10):
+		m.use("order: call that is a condition")
+		m.put(m.one("starts_with", "textlike", "textregexeq"), "(", c.ref, ",")
+		m.written(Text, m.sampleOf(c))
+		m.put(")")
 		return
 	case (c.typ == Texts || c.typ == Ints || c.typ == JSON) && m.chance(70):
 		m.contains(c)
@@ -181,6 +190,13 @@ func (m *maker) written(t Type, value string) {
 		return
 	}
 	quoted := constant(Text, value)
+	if t == Text && m.values == Mixed && m.chance(15) {
+		m.use("order: constant beside an argument")
+		m.put("concat", "(", "COALESCE", "(", quoted, ",")
+		m.hole(Text, "x")
+		m.put(")", ")")
+		return
+	}
 	cast := func() { m.put(quoted, "::", string(t)) }
 	switch m.r.IntN(14) {
 	case 0, 1:

@@ -1,0 +1,144 @@
+package sqltree
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// What computes on a column is no constant to the planner, and what is in it stays. But that
+// something in an expression is not known before the statement runs is not enough: Postgres drops
+// what nobody reads. coalesce('a', $1) is 'a', and 'a' || coalesce('b', $1) a constant then.
+
+// operator looks through an operator whose result may be compared with a column.
+func (h *hider) operator(n *pg.Node, e *pg.A_Expr) {
+	if isComputation(e) && h.settled(n) {
+		h.computed(n)
+		return
+	}
+	before := len(h.order)
+	h.values(e.Lexpr, e.Rexpr)
+	isTest := e.Kind == pg.A_Expr_Kind_AEXPR_DISTINCT || e.Kind == pg.A_Expr_Kind_AEXPR_NOT_DISTINCT
+	if isTest && h.closed(n) && len(h.order) == before {
+		h.fail(construct(nodeOffset(n), "IS DISTINCT FROM between NULLs is not supported here"))
+	}
+}
+
+// isComputation tells an operator whose result is computed from both operands and is no
+// comparison. What is not known to be one counts as a comparison.
+func isComputation(e *pg.A_Expr) bool {
+	return e.Kind == pg.A_Expr_Kind_AEXPR_OP &&
+		slices.Contains([]string{"+", "-", "*", "/", "%", "^", "||", "->", "->>", "#>", "#>>", "#-"}, lastName(e.Name))
+}
+
+// call looks through a call whose value may be compared with a column. Without columns it is
+// as good as a literal.
+func (h *hider) call(n *pg.Node, f *pg.FuncCall) {
+	switch {
+	case h.isAggregate(f) || h.settled(n):
+		h.computed(n)
+	case h.isSteady(f):
+		h.add(n, asSubquery)
+		h.computed(n)
+	default:
+		h.arguments(f)
+	}
+}
+
+// asks looks through a call that is a condition. The planner estimates some of them as it does
+// operators: starts_with(title, 'a') as title ^@ 'a'.
+func (h *hider) asks(n *pg.Node, f *pg.FuncCall) {
+	switch {
+	case h.isAggregate(f) || h.closed(n):
+		h.computed(n)
+	case len(f.Args) == 1 && h.catalogCall(f) == "bool": // a cast
+		if h.isBool(f.Args[0]) {
+			h.add(n, asComparison)
+		} else {
+			h.condition(f.Args[0])
+		}
+	default:
+		h.arguments(f)
+	}
+}
+
+func (h *hider) arguments(f *pg.FuncCall) {
+	for i, arg := range f.Args {
+		if named := arg.GetNamedArgExpr(); named != nil {
+			arg = named.Arg
+		}
+		if !isKeyword(f, i) {
+			h.value(arg)
+		}
+	}
+}
+
+// isBool tells a column that may be a bool.
+func (h *hider) isBool(n *pg.Node) bool {
+	ref := n.GetColumnRef()
+	t := h.names[ref].typ
+	return ref != nil && (t == TypeName{} || t == TypeName{"pg_catalog", "bool"})
+}
+
+// castsBool tells a cast of a bool column to bool, which Postgres drops.
+func (h *hider) castsBool(n *pg.Node) bool {
+	c := n.GetTypeCast()
+	return h.toBool(c) && (h.isBool(c.Arg) || h.castsBool(c.Arg))
+}
+
+func (h *hider) toBool(c *pg.TypeCast) bool {
+	return c != nil && len(c.TypeName.ArrayBounds) == 0 && h.catalogType(c.TypeName) == "bool"
+}
+
+// settled tells whether an expression is certainly no constant to the planner, or is guarded
+// where it might become one, as what holds a column is (kept.go).
+func (h *hider) settled(n *pg.Node) bool {
+	return holdsColumn(inner(n)) || h.keepsOne(n, func(n *pg.Node) bool { return n.GetParamRef() != nil || n.GetSubLink() != nil })
+}
+
+// isSteady tells a plain call of functions that give one value, and the same throughout a
+// statement.
+func (h *hider) isSteady(f *pg.FuncCall) bool {
+	steady := f.Funcformat == pg.CoercionForm_COERCE_EXPLICIT_CALL
+	within(f, func(f *pg.FuncCall) {
+		steady = steady && !f.FuncVariadic && !h.isAggregate(f) && slices.Contains(steadyCalls, h.catalogCall(f))
+	})
+	return steady
+}
+
+// steadyCalls are functions of pg_catalog that give one value, and the same throughout a
+// statement. Of others the literals are hidden one by one, and they are called for each row.
+var steadyCalls = []string{
+	"now", "transaction_timestamp", "statement_timestamp", "date_trunc", "date_part", "make_date", "make_interval", "make_timestamp", "make_timestamptz",
+	"to_date", "to_timestamp", "to_char", "to_number", "age", "justify_days", "justify_hours",
+	"to_tsquery", "plainto_tsquery", "phraseto_tsquery", "websearch_to_tsquery", "to_tsvector",
+	"lower", "upper", "initcap", "btrim", "ltrim", "rtrim", "concat", "concat_ws", "format", "replace", "left", "right", "substr", "substring", "md5", "repeat", "lpad", "rpad",
+	"string_to_array", "array_append", "array_cat", "to_json", "to_jsonb", "jsonb_build_object", "jsonb_build_array", "json_build_object", "json_build_array",
+	"abs", "round", "ceil", "floor", "trunc", "sqrt", "power", "mod", "length",
+}
+
+// isKeyword tells an argument that the grammar made of a keyword: the field of EXTRACT, and
+// the form of NORMALIZE.
+func isKeyword(f *pg.FuncCall, i int) bool {
+	if f.Funcformat != pg.CoercionForm_COERCE_SQL_SYNTAX {
+		return false
+	}
+	switch lastName(f.Funcname) {
+	case "extract":
+		return i == 0
+	case "normalize", "is_normalized":
+		return i == 1
+	}
+	return false
+}
+
+// closed tells whether an expression is made of nothing but literals and calls: the planner
+// may know its value.
+func (h *hider) closed(n *pg.Node) bool {
+	known, done := h.closes[n]
+	if !done {
+		known = !opens(n)
+		h.closes[n] = known
+	}
+	return known
+}

@@ -1,0 +1,81 @@
+package proof
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/wall"
+)
+
+// openPlans makes the copy of a side in which plans are made: as answers are asked for, indexes
+// grow, and of what, their sizes show.
+func (w *World) openPlans(ctx context.Context, t *twin, name string, p *prober) error {
+	url, err := w.create(ctx, strings.TrimPrefix(name, w.name+"_")+"_plans", w.name+"_"+t.kind.of(slices.Index(Servers, p.server)))
+	if err != nil {
+		return err
+	}
+	sql := uncorrelated
+	if p.cfg.Blind {
+		sql += blind
+	}
+	if err := w.exec(ctx, url, sql); err != nil {
+		return err
+	}
+	t.plans, err = openSession(ctx, url, p.server)
+	return err
+}
+
+// planned gives the plan that Postgres makes of a probe on a side for any value, with its costs: what
+// no answer shows yet shows there. It is "" for what is refused.
+func (t *twin) planned(ctx context.Context, q probing, server string) (string, error) {
+	text, _ := q.NativeText(server)
+	dialect, mode := policy.Postgres, policy.Inject
+	if q.path == REST {
+		text, _ = q.Text(server)
+		dialect, mode = policy.Interface, q.Mode
+	}
+	d := t.rest[mode].Decide(text, dialect)
+	if d.Verdict != policy.Allow {
+		return "", nil
+	}
+	return t.plan(ctx, d.Approved, server)
+}
+
+// plan gives the plan of what was approved.
+func (t *twin) plan(ctx context.Context, a *policy.Approved, server string) (string, error) {
+	_, err := simple(ctx, t.plans.conn, fmt.Sprintf("BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL search_path = %s; SET LOCAL ROLE %s; SELECT set_config('%s', '%s', true), set_config('%s', '%s', true)",
+		gatePath, t.role, wall.Setting, server, wall.Signature, t.signature))
+	var plan answer
+	if err == nil {
+		_, err = t.plans.conn.Prepare(ctx, probeName, a.Rewritten(), a.Declared())
+	}
+	if err == nil {
+		plan, err = simple(ctx, t.plans.conn, "EXPLAIN EXECUTE "+probeName+nulls(a.NumParams()))
+	}
+	var failed *pgconn.PgError
+	if errors.As(err, &failed) {
+		plan, err = answer{message: failed.Message}, nil
+	}
+	return plan.sequence(), errors.Join(err, t.plans.exec(ctx, "ROLLBACK"), t.plans.conn.Deallocate(ctx, probeName))
+}
+
+const probeName = "probe"
+
+// nulls are the arguments of EXECUTE: the plan does not know them.
+func nulls(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return "(NULL" + strings.Repeat(", NULL", n-1) + ")"
+}
+
+// uncorrelated takes from the statistics how far values go up in the order of rows, which is no
+// matter of a statement's values: where a table keeps its statistics, a plan for any value shows it.
+const uncorrelated = `UPDATE pg_statistic SET stakind1 = coalesce(nullif(stakind1, 3), 0), stakind2 = coalesce(nullif(stakind2, 3), 0), stakind3 = coalesce(nullif(stakind3, 3), 0),
+	stakind4 = coalesce(nullif(stakind4, 3), 0), stakind5 = coalesce(nullif(stakind5, 3), 0) WHERE 3 IN (stakind1, stakind2, stakind3, stakind4, stakind5);`
