@@ -13,7 +13,6 @@ import (
 	"os"
 	"regexp"
 	"testing"
-	"time"
 
 	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
 )
@@ -37,26 +36,22 @@ func TestPlans(t *testing.T) {
 	w := open(t, *rows)
 	var all []result
 	for _, server := range measured {
-		start := time.Now()
-		p := w.pair(t, server.id)
-		for _, st := range statements(t) {
-			if !chosen.MatchString(st.Name) {
-				continue
-			}
-			r := p.measure(t, st)
-			if r.slower() { // by chance, on a busy machine: the better of two
-				if again := p.measure(t, st); again.ratio() < r.ratio() {
-					r = again
+		t.Run(server.name, func(t *testing.T) {
+			p := w.pair(t, server.id)
+			for _, st := range statements(t) {
+				if !chosen.MatchString(st.Name) {
+					continue
 				}
+				r := p.best(t, st)
+				r.server, r.name, r.statement = server.name, st.Name, st
+				if *explain && r.slower() {
+					t.Logf("%s, %s server: %s\n%s\nbefore\n%s\nafter\n%s", st.Name, server.name, r.times(), st.SQL, p.before.plan(t), p.after.plan(t))
+				}
+				all = append(all, r)
 			}
-			r.server, r.name = server.name, st.Name
-			if *explain && r.slower() {
-				t.Logf("%s, %s server: %s\n%s\nbefore\n%s\nafter\n%s", st.Name, server.name, r.times(), st.SQL, p.before.plan(t), p.after.plan(t))
-			}
-			all = append(all, r)
-		}
-		t.Logf("%s server: %s", server.name, time.Since(start).Round(time.Second))
+		})
 	}
+	w.remedied(t, all)
 	text := report(all)
 	t.Log("\n" + text)
 	if err := store(text, *out); err != nil {

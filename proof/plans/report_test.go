@@ -15,6 +15,10 @@ type result struct {
 	server, name  string
 	before, after time.Duration
 	failed        string
+
+	statement statement
+	remedy    string  // the first that helps; "": none of them
+	mended    float64 // after / before with it
 }
 
 // same is what one execution may take on both sides without that a difference counts.
@@ -32,7 +36,7 @@ func (r result) times() string {
 func milli(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // report is the Markdown of a run: what each server's statements took, and which are more than
-// twice as slow.
+// twice as slow, with what helps them.
 func report(all []result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Made on %s, on %d CPUs, %s/%s, with %d rows.\n\n", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, *rows)
@@ -40,13 +44,8 @@ func report(all []result) string {
 	for _, m := range measured {
 		b.WriteString(summary(m.name, all))
 	}
-	b.WriteString("\n| more than twice as slow | server | ms before | ms after | after / before |\n|---|---|---|---|---|\n")
 	slices.SortStableFunc(all, func(a, b result) int { return int(b.after-b.before) - int(a.after-a.before) })
-	for _, r := range all {
-		if r.slower() {
-			fmt.Fprintf(&b, "| %s | %s | %.2f | %.2f | %.1f |\n", r.name, r.server, milli(r.before), milli(r.after), r.ratio())
-		}
-	}
+	b.WriteString(listed(all))
 	b.WriteString(failures(all))
 	return b.String()
 }

@@ -36,6 +36,7 @@ type side struct {
 type world struct {
 	before, after side
 	key           wall.Key
+	admin         func(database string) (url string)
 }
 
 func open(t *testing.T, rows int) *world {
@@ -49,7 +50,7 @@ func open(t *testing.T, rows int) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cluster.Stop(context.Background()) })
-	w := &world{key: wall.Key{ID: 1, Secret: make([]byte, wall.Size)}}
+	w := &world{key: wall.Key{ID: 1, Secret: make([]byte, wall.Size)}, admin: cluster.AdminURL}
 	execute(t, cluster.AdminURL("postgres"), "CREATE ROLE walled LOGIN PASSWORD 'secret'; CREATE ROLE lookup", "CREATE DATABASE after")
 	after, before := cluster.AdminURL("after"), cluster.AdminURL("before")
 	if _, err := control.MigrateBundled(t.Context(), after, control.Roles{Statement: "walled", Lookup: "lookup"}); err != nil {
