@@ -127,6 +127,19 @@ func TestFormer(t *testing.T) {
 	if err := next.Ready(t.Context()); err != nil {
 		t.Error(err)
 	}
+	var taken []proxy.Account
+	for i := range 4 {
+		of := proxy.Account{Project: fmt.Sprint(i)}
+		if next.turns.Take(t.Context(), of, 5*time.Second*time.Duration(min(3-i, 1))+time.Millisecond) == nil {
+			taken = append(taken, of)
+		}
+	}
+	if len(taken) != 3 {
+		t.Errorf("%d of 4 turns are left", len(taken))
+	}
+	for _, of := range taken {
+		next.turns.Give(of)
+	}
 	if n, err := next.former(t.Context(), time.Hour, -time.Second); n != 0 || err != nil {
 		t.Errorf("%d of this process's own, %v", n, err)
 	}
