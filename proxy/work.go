@@ -10,9 +10,9 @@ import (
 
 // Work is what is being done for servers: their texts that are checked and their statements
 // that run, those too that go on after their time. While other servers are active, one that has
-// had more than its fair share at work lately has at most a few at once: so what it asks for does not
-// take the processors' time from all, however quickly each of it is done. Before that is known, one has
-// a burst at once. Who is alone is never held back. A nil Work holds nobody back.
+// had more than its fair share at work lately has at most a few at once, together with the others of its
+// project that had: so what it asks for does not take the processors' time from all, however quickly each
+// of it is done. Before that is known, one has a burst at once. Who is alone is never held back. A nil Work holds nobody back.
 type Work struct {
 	few, burst int
 	now        func() time.Time
@@ -20,6 +20,7 @@ type Work struct {
 	mu      sync.Mutex
 	all     load
 	of      map[Account]*load // of the active: for whom something is done, or was lately
+	heavy   map[string]int    // by project: what is done for servers that had more than their share
 	swept   time.Time
 	waiting int
 	ended   chan struct{} // closed when something has ended, for who waits
@@ -36,7 +37,7 @@ var ErrBusy = fmt.Errorf("the server has more than its share at work while other
 
 // NewWork holds back to a tenth of so many connections at once, and to a quarter in a burst; at least to one.
 func NewWork(connections int) *Work {
-	return &Work{few: max(1, connections/10), burst: max(1, connections/4), now: time.Now, of: map[Account]*load{}, ended: make(chan struct{})}
+	return &Work{few: max(1, connections/10), burst: max(1, connections/4), now: time.Now, of: map[Account]*load{}, heavy: map[string]int{}, ended: make(chan struct{})}
 }
 
 // Begin waits until something more may be done for an account; End must be called then. Where
@@ -85,7 +86,13 @@ func (w *Work) End(a Account) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.add(a, -1)
+	one := w.add(a, -1)
+	if one.heavy > 0 {
+		one.heavy--
+		if w.heavy[a.Project]--; w.heavy[a.Project] == 0 {
+			delete(w.heavy, a.Project)
+		}
+	}
 	if w.waiting > 0 {
 		close(w.ended)
 		w.ended = make(chan struct{})
@@ -106,26 +113,33 @@ func (w *Work) HeldBack() int {
 func (w *Work) enter(a Account) (ended <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	now := w.now()
-	if w.over(a, now) {
+	heavy, wait := w.judge(a, w.now())
+	if wait {
 		return w.ended
 	}
-	w.add(a, 1)
+	one := w.add(a, 1)
+	if heavy {
+		one.heavy++
+		w.heavy[a.Project]++
+	}
 	return nil
 }
 
-// over tells whether a server has as much at work as it may beside others. Its fair share is what each
-// would have if all that are active had the same; it is over that with half as much again.
-func (w *Work) over(a Account, now time.Time) bool {
+// judge tells whether a server had more than its share lately, and whether it has to wait. Its fair share is
+// what each would have if all that are active had the same; it may have half as much again.
+func (w *Work) judge(a Account, now time.Time) (heavy, wait bool) {
 	one := w.of[a]
-	if one == nil || one.running < w.few || a == (Account{}) { // which is this program
-		return false
+	if one == nil || a == (Account{}) { // which is this program
+		return false, false
 	}
-	w.sweep(now, lately/10)
+	w.sweep(now, lately/2)
 	w.all.pass(now)
 	one.pass(now)
 	share := 1.5 * max(w.all.average, float64(w.all.running)) / float64(len(w.of))
-	return one.average > max(share, float64(w.few)/2) || one.running >= w.burst && float64(one.running) > share
+	if one.average > max(share, float64(w.few)/4) {
+		return true, one.running >= w.few || w.heavy[a.Project] >= w.few
+	}
+	return false, one.running >= w.burst && float64(one.running) > share
 }
 
 // wait counts one more that waits; what it gives counts it no more.
@@ -140,7 +154,7 @@ func (w *Work) wait() (over func()) {
 }
 
 // add notes n more for an account. The lock is held.
-func (w *Work) add(a Account, n int) {
+func (w *Work) add(a Account, n int) *load {
 	now := w.now()
 	w.sweep(now, lately)
 	one := w.of[a]
@@ -150,6 +164,7 @@ func (w *Work) add(a Account, n int) {
 	}
 	one.add(n, now)
 	w.all.add(n, now)
+	return one
 }
 
 // sweep forgets who is not active any more, unless that was done lately.
@@ -168,6 +183,7 @@ func (w *Work) sweep(now time.Time, each time.Duration) {
 // load is how much is done for somebody.
 type load struct {
 	running int
+	heavy   int     // of running: begun when there had been more than a share
 	average float64 // of running, lately
 	at      time.Time
 }

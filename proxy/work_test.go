@@ -91,6 +91,36 @@ func TestBurstsAreHeldBack(t *testing.T) {
 	}
 }
 
+// Ensure the servers of one project that have more than their share do not have a few each.
+func TestHeavyServersOfAProjectShare(t *testing.T) {
+	w, pass := clocked(20)
+	one, two := Account{"p", "one"}, Account{"p", "two"}
+	for range 5 {
+		w.Start(one)
+		w.Start(two)
+	}
+	for n := range 30 {
+		pass(10 * time.Millisecond)
+		quiet := Account{"p", strconv.Itoa(n)}
+		if w.enter(quiet) != nil {
+			t.Fatal("a quiet one is held back")
+		}
+		w.End(quiet)
+	}
+	for range 5 {
+		w.End(one)
+		w.End(two)
+	}
+	if n := begins(w, one) + begins(w, two); n != 2 {
+		t.Errorf("they began %d together", n)
+	}
+	w.End(one)
+	w.End(one)
+	if n := begins(w, two); n != 2 {
+		t.Errorf("the second began %d when the first had ended", n)
+	}
+}
+
 // Ensure nobody is held back among servers that all ask for as much.
 func TestEqualWorkIsNotHeldBack(t *testing.T) {
 	w, pass := clocked(20)
@@ -150,7 +180,7 @@ func TestHeldBackGoOn(t *testing.T) {
 		w.Start(Account{"r", "later"})
 		w.End(Account{"r", "later"})
 	}
-	if len(w.of) != 1 || w.HeldBack() != 0 || w.all.running != 0 {
+	if len(w.of) != 1 || len(w.heavy) != 0 || w.HeldBack() != 0 || w.all.running != 0 {
 		t.Errorf("left: %+v", w)
 	}
 }
