@@ -137,6 +137,9 @@ func makeRoles(ctx context.Context, cluster *embedded.Cluster, passwords map[str
 			return fmt.Errorf("making role %s: %w", role, err)
 		}
 	}
+	if _, err := conn.Exec(ctx, "ALTER ROLE "+statementRole+" SET temp_file_limit = '1GB'"); err != nil { // of each connection
+		return fmt.Errorf("bounding temporary files: %w", err)
+	}
 	var exists bool
 	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", devDatabase).Scan(&exists); err != nil {
 		return fmt.Errorf("looking for the database: %w", err)

@@ -216,3 +216,14 @@ func ask(ctx context.Context, client *http.Client, in *instance, text string) er
 	}
 	return fmt.Errorf("%s was never answered", text)
 }
+
+// Ensure the statements' role has a bound on its temporary files: Postgres' default is none, and a
+// cursor that is left open keeps its files.
+func TestTemporaryFilesAreBounded(t *testing.T) {
+	in := sharedInstance(t)
+	var limit string
+	const sql = "SELECT option_value FROM pg_db_role_setting, pg_options_to_table(setconfig) WHERE setrole = $1::regrole AND setdatabase = 0 AND option_name = 'temp_file_limit'"
+	if err := in.connect(t).QueryRow(t.Context(), sql, statementRole).Scan(&limit); err != nil || limit != "1GB" {
+		t.Errorf("temp_file_limit is %q, %v", limit, err)
+	}
+}

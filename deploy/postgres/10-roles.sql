@@ -32,6 +32,8 @@ CREATE ROLE tenantgate_lookup LOGIN PASSWORD :'lookup' NOSUPERUSER NOCREATEDB NO
 -- The last word, should tenantgate ever lose hold of a statement; its own limits are lower.
 ALTER ROLE tenantgate_statement SET statement_timeout = '60s';
 ALTER ROLE tenantgate_statement SET idle_in_transaction_session_timeout = '60s';
+-- A sort, or a cursor that is left open, may fill the disk with files that all servers need the space of.
+ALTER ROLE tenantgate_statement SET temp_file_limit = '1GB';
 COMMIT;
 
 CREATE DATABASE tenantgate_control OWNER tenantgate_control;
