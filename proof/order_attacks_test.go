@@ -59,7 +59,7 @@ var orderAttacks = []orderAttack{
 	{name: "an argument that comes to NULL", path: Cursor, text: "SELECT array_agg(id) FROM (SELECT DISTINCT id FROM messages, generate_series(1, 12) WHERE content = concat('Kestrel 4000', NULL || $1::text)) s", args: []string{"x"}},
 	{name: "a call that is a condition", path: Extended, text: "SELECT DISTINCT id FROM messages, generate_series(1, 12) WHERE starts_with(content, 'Kestrel 4000')", walls: All},
 	{name: "such a call over REST", path: REST, text: "SELECT DISTINCT m.id FROM messages m, generate_series(1, 12) g WHERE m.server_id = ? AND textlike(m.content, 'Kestrel 4000%')", walls: All},
-	{name: "such a call as a bool", path: Copy, text: "SELECT DISTINCT id FROM messages, generate_series(1, 12) WHERE textregexeq(content, '^Kestrel 4000')::bool", walls: All},
+	{name: "such a call as a bool", path: Copy, text: "SELECT DISTINCT id FROM messages, generate_series(1, 12) WHERE nullif(textregexeq(content, '^Kestrel 4000')::bool, NULL)", walls: All},
 	{name: "a bool column that is cast", path: Simple, text: "SELECT DISTINCT handle FROM profiles, generate_series(1, 3) WHERE active::bool"},
 	{name: "true without a literal", path: Extended, text: "SELECT DISTINCT handle FROM profiles, generate_series(1, 3) WHERE active = (NULL IS NULL)"},
 	{name: "WITH", path: Extended, text: "WITH s AS (SELECT DISTINCT id FROM messages, generate_series(1, 12) WHERE content = 'Kestrel 4000') SELECT * FROM s"},

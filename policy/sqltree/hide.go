@@ -199,8 +199,11 @@ func (h *hider) condition(n *pg.Node) {
 	case *pg.Node_AConst, *pg.Node_NullTest:
 		h.computed(n)
 	default:
-		switch {
+		switch e := n.GetAExpr(); {
 		case n == nil || h.closed(n):
+		case e.GetKind() == pg.A_Expr_Kind_AEXPR_NULLIF: // of NULLIF (x, NULL) Postgres makes x
+			h.condition(e.Lexpr)
+			h.value(e.Rexpr)
 		case h.castsBool(n):
 			h.add(n, asComparison)
 		case h.toBool(n.GetTypeCast()):

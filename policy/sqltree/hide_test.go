@@ -79,6 +79,7 @@ func TestHide(t *testing.T) {
 		`SELECT id FROM flags WHERE done = NOT ('a' IS NOT NULL)`:                                                           `done = NOT (('a' IS NOT NULL = $1))`,
 		`SELECT id FROM flags WHERE done = (true AND CAST (NULL AS int) ISNULL)`:                                            `done = ($3 AND (CAST (NULL AS int) ISNULL = $1))`,
 		`SELECT id FROM flags WHERE done = (id IS NULL) AND NULL IS NULL`:                                                   `done = (id IS NULL) AND NULL IS NULL`,
+		`SELECT id FROM flags WHERE nullif(done, NULL) AND nullif(starts_with(id, 'a'), false)`:                             `nullif((done = $1), NULL) AND nullif(starts_with(id, $3), $4)`,
 		`SELECT 1 FROM shared WHERE id = 'a'`:                                                                               `id = 'a'`,
 	} {
 		verify, final := rewrittenWith(t, text, func(*Facts) {})
