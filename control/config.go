@@ -20,6 +20,12 @@ type Config struct {
 	// Looked is told of every look-up of a well-formed credential whether memory answered
 	// it: "hit" or "miss". It must be quick and safe for concurrent use. nil: nobody is told.
 	Looked func(event string)
+	// Short is told of what was refused because too much waited for it already, and whose share was
+	// in use (proxy.Whose); what is "management". As quick as Looked. nil: nobody is told.
+	Short func(what, whose string)
+	// ProjectShare is how much of the connections for management one project has at most, in
+	// percent; see proxy.NewTurns.
+	ProjectShare int
 }
 
 // CacheConfig bounds a cache.
@@ -43,6 +49,7 @@ const (
 	staleWait      = 250 * time.Millisecond // the same where a stale answer is at hand
 	closeTimeout   = 2 * time.Second        // to say goodbye to a database that does not answer
 	writeTimeout   = 10 * time.Second       // one administrative operation
+	manageWait     = 2 * time.Second        // for a turn at one, where others are under way
 	connectTimeout = 2 * time.Second
 	retryAfter     = time.Second // told with every UpstreamUnavailable
 	maxLoads       = 256         // look-ups of one cache at once
@@ -57,6 +64,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Looked == nil {
 		c.Looked = func(string) {}
+	}
+	if c.Short == nil {
+		c.Short = func(string, string) {}
 	}
 	c.Cache = c.Cache.withDefaults()
 	return c

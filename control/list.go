@@ -39,19 +39,21 @@ func (s *Store) ListServers(ctx context.Context, projectID string, limit int, cu
 	return page, next, nil
 }
 
-func (s *Store) listAfter(ctx context.Context, projectID string, after position, limit int) ([]proxy.Server, error) {
+func (s *Store) listAfter(ctx context.Context, projectID string, after position, limit int) (page []proxy.Server, err error) {
 	if !validID(projectID) {
 		return nil, noProject()
 	}
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
-	defer cancel()
-	rows, err := s.pool.Query(ctx, fromServers+` FROM tenantgate.servers s JOIN tenantgate.projects p ON p.id = s.project_id
-		WHERE s.project_id = $1 AND (s.created_at, s.id) > ($2, $3) ORDER BY s.created_at, s.id LIMIT $4`,
-		projectID, after.created, after.id, limit)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (proxy.Server, error) { return scanServer(row) })
+	err = s.manage(ctx, proxy.Account{Project: projectID}, func(ctx context.Context) error {
+		rows, err := s.pool.Query(ctx, fromServers+` FROM tenantgate.servers s JOIN tenantgate.projects p ON p.id = s.project_id
+			WHERE s.project_id = $1 AND (s.created_at, s.id) > ($2, $3) ORDER BY s.created_at, s.id LIMIT $4`,
+			projectID, after.created, after.id, limit)
+		if err != nil {
+			return err
+		}
+		page, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (proxy.Server, error) { return scanServer(row) })
+		return err
+	})
+	return page, err
 }
 
 // projectExists asks the store itself: a list must not say "none" of a project that a

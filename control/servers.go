@@ -38,13 +38,14 @@ func (s *Store) CreateServerWithID(ctx context.Context, projectID, id, name, des
 	if err != nil {
 		return proxy.Server{}, "", err
 	}
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
-	defer cancel()
-	key, err := s.mintKey(id)
-	if err != nil {
-		return proxy.Server{}, "", err
-	}
-	server, err := s.insertServer(ctx, id, projectID, name, description, key.kept.ID[:], key.kept.Stored[:], key.kept.Server[:])
+	var server proxy.Server
+	var key newKey
+	err = s.manage(ctx, proxy.Account{Project: projectID, Server: id}, func(ctx context.Context) (err error) {
+		if key, err = s.mintKey(id); err == nil {
+			server, err = s.insertServer(ctx, id, projectID, name, description, key.kept.ID[:], key.kept.Stored[:], key.kept.Server[:])
+		}
+		return err
+	})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows), sqlState(err) == "23503":
 		return proxy.Server{}, "", s.noPlace(ctx, projectID)
@@ -80,8 +81,11 @@ func (s *Store) insertServer(ctx context.Context, id, projectID string, values .
 
 // noPlace tells why a server was not made: its project is not there, or full.
 func (s *Store) noPlace(ctx context.Context, projectID string) error {
-	if s.cfg.MaxServers == 0 || s.Project(ctx, projectID) != nil {
+	if s.cfg.MaxServers == 0 {
 		return noProject()
+	}
+	if err := s.Project(ctx, projectID); err != nil {
+		return err
 	}
 	return &proxy.Error{Code: proxy.LimitReached, Message: fmt.Sprintf("this project has as many servers as it may, %d", s.cfg.MaxServers),
 		Hint: "use a server that is there, or ask the operator for more"}
@@ -130,11 +134,13 @@ func (s *Store) server(ctx context.Context, tell func(string, error) error, stat
 	if !validID(projectID) || !validID(serverID) {
 		return proxy.Server{}, noServer()
 	}
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
-	defer cancel()
-	server, err := scanServer(s.pool.QueryRow(ctx,
-		`WITH s AS (`+statement+`) `+fromServers+` FROM s JOIN tenantgate.projects p ON p.id = s.project_id`,
-		append([]any{projectID, serverID}, more...)...))
+	var server proxy.Server
+	err := s.manage(ctx, proxy.Account{Project: projectID, Server: serverID}, func(ctx context.Context) (err error) {
+		server, err = scanServer(s.pool.QueryRow(ctx,
+			`WITH s AS (`+statement+`) `+fromServers+` FROM s JOIN tenantgate.projects p ON p.id = s.project_id`,
+			append([]any{projectID, serverID}, more...)...))
+		return err
+	})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return proxy.Server{}, noServer()

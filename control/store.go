@@ -14,6 +14,7 @@ import (
 type Store struct {
 	cfg      Config
 	pool     *pool           // look-ups and changes
+	managing *proxy.Turns    // at the connections that changes and lists may hold
 	watcher  *pool           // one connection that polls
 	listener *pgx.ConnConfig // one connection that listens; listen makes it
 
@@ -39,7 +40,7 @@ var _ proxy.Directory = (*Store)(nil)
 // answers in memory for less than a second until Run is running.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	cfg = cfg.withDefaults()
-	s := &Store{cfg: cfg, fresh: newFreshness()}
+	s := &Store{cfg: cfg, fresh: newFreshness(), managing: proxy.NewTurns(max(1, cfg.MaxConns/2), cfg.ProjectShare)}
 	if err := s.open(ctx); err != nil {
 		s.Close()
 		return nil, err

@@ -35,8 +35,8 @@ func newGate(f factory, known Known) gate {
 			"Statements that the policy approved and that were handed to the pool for Postgres, once each however often they were tried, by kind and outcome: ok, the error code that the caller got, or client_closed.",
 			label{"kind", known.Kinds}, label{"outcome", known.Outcomes}),
 		short: f.pairs("short_total",
-			"Refusals because a server or project has its share of what all share, by what (parsing: places in which texts are checked; requests: the rate of statements, and statements at once; clients: connected Postgres clients; answers: memory for large answers of REST that are not read yet) and whose share that is: server, project (--project-share, --project-budget), or all where everything is in use. Connections to the database are in upstream_errors_total. A project here is one whose servers together want more than the others leave.",
-			label{"what", []string{"parsing", "requests", "clients", "answers"}}, label{"whose", []string{"server", "project", "all"}}),
+			"Refusals because a server or project has its share of what all share, by what (parsing: places in which texts are checked; requests: the rate of statements, and statements at once; clients: connected Postgres clients; answers: memory for large answers of REST that are not read yet; management: requests to make, change and list servers) and whose share that is: server, project (--project-share, --project-budget), or all where everything is in use. Connections to the database are in upstream_errors_total. A project here is one whose servers together want more than the others leave.",
+			label{"what", []string{"parsing", "requests", "clients", "answers", "management"}}, label{"whose", []string{"server", "project", "all"}}),
 		overridden: f.counter("server_id_overridden_total",
 			"Values that callers gave for a scope column and that were not the server's own id: each that was replaced by the authenticated server's id, and one for each statement refused with foreign_server_id. Nothing leaked; a steady rate means that a client gives no id, mixes up its servers, or tries another's."),
 	}

@@ -160,7 +160,8 @@ func (sv *service) listen(ctx context.Context) (err error) {
 
 func (sv *service) openStore(ctx context.Context, db databases) (err error) {
 	file := sv.sections
-	sv.store, err = control.Open(ctx, control.Config{ControlURL: db.ControlDatabaseURL, JWT: file.JWT.config(), MaxServers: sv.settings.MaxServers, Log: sv.log, Looked: sv.metrics.CredentialCache})
+	sv.store, err = control.Open(ctx, control.Config{ControlURL: db.ControlDatabaseURL, JWT: file.JWT.config(), MaxServers: sv.settings.MaxServers, Log: sv.log, Looked: sv.metrics.CredentialCache,
+		Short: sv.metrics.Short, ProjectShare: sv.settings.ProjectShare})
 	if err != nil {
 		return fmt.Errorf("opening the control store (--control-database-url): %w", err)
 	}
