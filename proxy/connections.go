@@ -8,14 +8,17 @@ import (
 
 // Connections are the open connections of a front end, within their limits. When places run
 // short, connections go that nobody is served on: first those that have not authenticated, the
-// oldest first; then those that have, from the one whose last request is longest ago. Its methods are safe for concurrent use.
+// oldest first; then those beyond their server's or project's share; then all others, from the
+// one whose last request is longest ago. Its methods are safe for concurrent use.
 type Connections[C Connection] struct {
 	limits  ConnectionLimits
 	evicted func(authenticated bool) // nil: nobody is told
 
 	mu       sync.Mutex
 	open     map[C]*place
-	waiting  list.List // of C: those that have not authenticated, the oldest first
+	unknown  list.List // of C: those that have not authenticated, the oldest first
+	beyond   list.List // of C: those that have, beyond a share; who authenticated last is last
+	held     *Holdings // of those within their shares
 	networks map[netip.Prefix]*network
 }
 
@@ -24,7 +27,8 @@ type ConnectionLimits struct {
 	Total                     int
 	PerNetwork                int  // 0: no limit; see NetworkOf
 	UnauthenticatedPerNetwork int  // 0: no limit
-	KeepAuthenticated         bool // nobody who has authenticated goes for another's sake
+	KeepAuthenticated         bool // nobody within a share goes for another's sake
+	ProjectShare              int  // how many of Total one project's are, in percent; see NewHoldings
 }
 
 // Connection is a connection as its front end knows it.
@@ -40,8 +44,10 @@ type Connection interface {
 
 // place is what is known of an open connection.
 type place struct {
-	from   netip.Prefix
-	queued *list.Element // in waiting; nil once it has authenticated
+	from    netip.Prefix
+	line    *list.List    // unknown or beyond; nil: it is within a share
+	queued  *list.Element // in line
+	account Account       // whose share it is within
 }
 
 // network counts the connections from one network.
@@ -60,7 +66,8 @@ const (
 // NewConnections makes places for connections. evicted is called for each that has to go,
 // and must not block; nil: nobody is told.
 func NewConnections[C Connection](limits ConnectionLimits, evicted func(authenticated bool)) *Connections[C] {
-	return &Connections[C]{limits: limits, evicted: evicted, open: map[C]*place{}, networks: map[netip.Prefix]*network{}}
+	return &Connections[C]{limits: limits, evicted: evicted, open: map[C]*place{},
+		held: NewHoldings(limits.Total, limits.ProjectShare), networks: map[netip.Prefix]*network{}}
 }
 
 // Add takes a place for a connection that has not authenticated yet. from is its NetworkOf.
@@ -71,29 +78,40 @@ func (o *Connections[C]) Add(c C, from netip.Prefix) Admission {
 	if there == nil {
 		there = &network{}
 	}
-	if from.IsValid() && o.limits.fullFor(there) && !o.evictWaiting(from) {
+	if from.IsValid() && !o.makeRoomIn(there, from) {
 		return FullForNetwork
 	}
-	if len(o.open) >= o.limits.Total && !o.evictWaiting(netip.Prefix{}) && (o.limits.KeepAuthenticated || !o.evictSpare()) {
+	if len(o.open) >= o.limits.Total && !o.makeRoom() {
 		return FullForAll
 	}
-	o.open[c] = &place{from: from, queued: o.waiting.PushBack(c)}
+	o.open[c] = &place{from: from, line: &o.unknown, queued: o.unknown.PushBack(c)}
 	o.networks[from] = there
 	there.open++
 	there.unauthenticated++
 	return Admitted
 }
 
-// fullFor tells whether a network has as many connections as it may have.
-func (l ConnectionLimits) fullFor(there *network) bool {
-	return l.PerNetwork > 0 && there.open >= l.PerNetwork ||
-		l.UnauthenticatedPerNetwork > 0 && there.unauthenticated >= l.UnauthenticatedPerNetwork
+// makeRoomIn tells whether a network may have one more, perhaps in place of another.
+func (o *Connections[C]) makeRoomIn(there *network, from netip.Prefix) bool {
+	switch l := o.limits; {
+	case l.PerNetwork > 0 && there.open >= l.PerNetwork:
+		return o.evictFirst(&o.unknown, from) || o.evictFirst(&o.beyond, from)
+	case l.UnauthenticatedPerNetwork > 0 && there.unauthenticated >= l.UnauthenticatedPerNetwork:
+		return o.evictFirst(&o.unknown, from)
+	}
+	return true
 }
 
-// evictWaiting ends the oldest connection that has not authenticated, of one network or, where
-// from is zero, of all. It tells whether there was one to be spared.
-func (o *Connections[C]) evictWaiting(from netip.Prefix) bool {
-	for e := o.waiting.Front(); e != nil; e = e.Next() {
+// makeRoom ends a connection of any network, and tells whether there was one to be spared.
+func (o *Connections[C]) makeRoom() bool {
+	return o.evictFirst(&o.unknown, netip.Prefix{}) || o.evictFirst(&o.beyond, netip.Prefix{}) ||
+		!o.limits.KeepAuthenticated && o.evictSpare()
+}
+
+// evictFirst ends the first connection of a line, of one network or, where from is zero, of all.
+// It tells whether there was one to be spared.
+func (o *Connections[C]) evictFirst(line *list.List, from netip.Prefix) bool {
+	for e := line.Front(); e != nil; e = e.Next() {
 		c := e.Value.(C)
 		if from.IsValid() && o.open[c].from != from {
 			continue
@@ -123,33 +141,42 @@ func (o *Connections[C]) evict(c C) bool {
 		return false
 	}
 	if o.evicted != nil {
-		o.evicted(o.open[c].queued == nil)
+		o.evicted(o.open[c].line != &o.unknown)
 	}
 	o.remove(c)
 	return true
 }
 
-// Authenticated notes that the client of a connection has shown who it is. It tells false
-// where the connection was evicted before.
-func (o *Connections[C]) Authenticated(c C) bool {
+// Authenticated notes whose a connection is, once its client has shown that. It tells false
+// where the connection was evicted before: nothing must be done for it. Where the account has its
+// share of the places already the error says so, as Holdings.Take: then the connection is of those
+// that go first, and may be noted again.
+func (o *Connections[C]) Authenticated(c C, a Account) (there bool, beyond error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	p := o.open[c]
 	if p == nil {
-		return false
+		return false, nil
+	}
+	if p.line == nil {
+		return true, nil
 	}
 	o.dequeue(p)
-	return true
+	if err := o.held.Take(a, 1); err != nil {
+		p.line, p.queued = &o.beyond, o.beyond.PushBack(c)
+		return true, err
+	}
+	p.account = a
+	return true, nil
 }
 
-// dequeue counts a connection no more among those that have not authenticated.
+// dequeue takes a connection out of its line.
 func (o *Connections[C]) dequeue(p *place) {
-	if p.queued == nil {
-		return
+	if p.line == &o.unknown {
+		o.networks[p.from].unauthenticated--
 	}
-	o.waiting.Remove(p.queued)
-	p.queued = nil
-	o.networks[p.from].unauthenticated--
+	p.line.Remove(p.queued)
+	p.line, p.queued = nil, nil
 }
 
 // Remove gives the place of a connection back; it does nothing for one that has none.
@@ -164,7 +191,11 @@ func (o *Connections[C]) remove(c C) {
 	if p == nil {
 		return
 	}
-	o.dequeue(p)
+	if p.line != nil {
+		o.dequeue(p)
+	} else {
+		o.held.Give(p.account, 1)
+	}
 	delete(o.open, c)
 	there := o.networks[p.from]
 	if there.open--; there.open == 0 {

@@ -21,6 +21,12 @@ func (p *peer) Evict() bool {
 	return true
 }
 
+// isThere authenticates a connection as a server of the project, and tells whether it has a place.
+func isThere(o *Connections[*peer], p *peer, project string) bool {
+	there, _ := o.Authenticated(p, Account{project, "a"})
+	return there
+}
+
 // TestConnectionsEvict says who goes for the sake of a newcomer.
 func TestConnectionsEvict(t *testing.T) {
 	here, there := netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("192.0.2.2/32")
@@ -67,7 +73,7 @@ func TestConnectionsEvict(t *testing.T) {
 			o := NewConnections[*peer](test.limits, func(bool) { told++ })
 			for _, c := range test.open {
 				c.peer.ended = &ended
-				if o.Add(c.peer, c.from) != Admitted || c.authenticated && !o.Authenticated(c.peer) {
+				if o.Add(c.peer, c.from) != Admitted || c.authenticated && !isThere(o, c.peer, c.peer.name) {
 					t.Fatalf("%s has no place", c.peer.name)
 				}
 			}
@@ -90,15 +96,48 @@ func TestConnectionsCount(t *testing.T) {
 	for _, p := range []*peer{a, b, c} {
 		o.Add(p, from)
 	}
-	if o.Authenticated(a) {
+	if isThere(o, a, "a") {
 		t.Error("who was evicted may authenticate")
 	}
 	for _, p := range []*peer{a, b, b, c} {
-		o.Authenticated(p)
+		isThere(o, p, p.name)
 		o.Remove(p)
 		o.Remove(p)
 	}
-	if n := o.Each(func(*peer) {}); n != 0 || len(o.networks) != 0 || o.waiting.Len() != 0 {
-		t.Errorf("%d open, %d networks, %d waiting", n, len(o.networks), o.waiting.Len())
+	if n := o.Each(func(*peer) {}); n != 0 || len(o.networks) != 0 || o.unknown.Len() != 0 || o.held.Taken() != 0 {
+		t.Errorf("%d open, %d networks, %d waiting", n, len(o.networks), o.unknown.Len())
+	}
+}
+
+// TestConnectionsShares has those go first that are beyond a share, however lately they were asked
+// for something, and has one of them come within it once there is room.
+func TestConnectionsShares(t *testing.T) {
+	from := netip.MustParsePrefix("192.0.2.1/32")
+	var ended []string
+	o := NewConnections[*peer](ConnectionLimits{Total: 8, ProjectShare: 50}, nil)
+	add := func(name, project string, since int64) *peer {
+		p := &peer{name: name, spare: true, since: since, ended: &ended}
+		if o.Add(p, from) != Admitted || !isThere(o, p, project) {
+			t.Fatalf("%s has no place", name)
+		}
+		return p
+	}
+	first := add("big 0", "big", 2)
+	var last *peer
+	for _, name := range []string{"big 1", "big 2", "big 3", "big 4", "big 5"} {
+		last = add(name, "big", 10)
+	}
+	for since, name := range []string{"small 0", "small 1", "small 2"} {
+		add(name, "small", int64(since))
+	}
+	o.Remove(first)
+	if there, err := o.Authenticated(last, Account{"big", "a"}); !there || err != nil {
+		t.Errorf("there is room within the share: %v, %v", there, err)
+	}
+	for _, name := range []string{"new 0", "new 1", "new 2"} {
+		add(name, name, 20)
+	}
+	if want := []string{"big 3", "big 4", "small 0"}; !slices.Equal(ended, want) {
+		t.Errorf("ended %v, want %v", ended, want)
 	}
 }

@@ -27,10 +27,27 @@ func (r *request) developer(ctx context.Context) (proxy.Caller, error) {
 	}
 	r.challenge = challengeInvalid
 	caller, err := r.server.cfg.Gate.Developer(ctx, token)
-	if err == nil {
-		r.conn.authenticated()
+	if err == nil && !r.conn.settled() {
+		err = r.settle(holder(caller))
 	}
 	return caller, err
+}
+
+// holder is whose a token's connections are: of the first of its projects, with a share of its own.
+func holder(caller proxy.Caller) proxy.Account {
+	a := proxy.Account{Server: "token " + caller.TokenID}
+	if len(caller.Projects) > 0 {
+		a.Project = caller.Projects[0]
+	}
+	return a
+}
+
+// settle notes whose the connection is by the request's credentials; an error where it had to go.
+func (r *request) settle(a proxy.Account) error {
+	if r.conn.authenticated(a) {
+		return nil
+	}
+	return &proxy.Error{Code: proxy.Overloaded, Message: "too many connections are open; try again", Retryable: true, Cause: errEvicted}
 }
 
 // bearer gives the token of RFC 6750 section 2.1, or "" when the header holds none.
@@ -55,7 +72,9 @@ func (r *request) application(ctx context.Context) (proxy.Server, error) {
 	server, err := r.server.cfg.Gate.Application(ctx, serverID, key)
 	if err == nil {
 		r.reached = server.ID
-		r.conn.authenticated()
+		if !r.conn.settled() {
+			err = r.settle(server.Account())
+		}
 	}
 	return server, err
 }

@@ -44,7 +44,8 @@ type Config struct {
 	// are taken [256 MiB]. Who comes beyond that is answered 503, and its statement has no effect.
 	MaxAnswerBytes int
 	// ProjectShare is how much of those one project has at most, in percent; a server has three
-	// quarters of that [proxy.DefaultProjectShare].
+	// quarters of that [proxy.DefaultProjectShare]. So of MaxConns, but that whose connections
+	// are more have them served, too: those go before the others'.
 	ProjectShare int
 
 	HeadTimeout  time.Duration // for a TLS handshake, and for each request's head to arrive whole [10s, at most ReadTimeout]

@@ -48,6 +48,7 @@ type conn struct {
 
 	phase  atomic.Uint32 // what it is doing: see phase.go
 	known  atomic.Bool   // a request with valid credentials has come
+	beyond atomic.Bool   // and its server or project had its share of the connections already
 	asked  atomic.Int64  // when the last request was there, in ns since 1970; 0: none was
 	linger atomic.Bool   // the peer may still be sending: see Close
 	once   sync.Once

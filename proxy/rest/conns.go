@@ -10,12 +10,13 @@ import (
 // conns are the open connections, within their limits, and the large buffers that they share.
 type conns struct {
 	*proxy.Connections[*conn]
-	bodies bodies
-	room   *room
+	bodies   bodies
+	room     *room
+	recorder Recorder
 }
 
 func newConns(limits proxy.ConnectionLimits, recorder Recorder, room *room) *conns {
-	return &conns{room: room, Connections: proxy.NewConnections[*conn](limits, func(authenticated bool) {
+	return &conns{room: room, recorder: recorder, Connections: proxy.NewConnections[*conn](limits, func(authenticated bool) {
 		recorder.Evicted(frontend, authenticated)
 	})}
 }

@@ -66,6 +66,12 @@ func (s *store) note(ctx context.Context, call string) error {
 	return nil
 }
 
+func (s *store) setDelay(delay func(context.Context) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.delay = delay
+}
+
 func (s *store) called() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"context"
 	"crypto/tls"
 	"io"
 	"net"
@@ -58,6 +59,7 @@ var halves = map[string]half{
 	"a long body that drips":       {known: true, send: write(halfUpload + strings.Repeat(" ", 9000))},
 	"nothing valid":                {send: write(noLogin)},
 	"answers that nobody reads":    {send: write(strings.Repeat(notRead, 200))},
+	"answers to who is known":      {send: write("GET " + serverPath + " HTTP/1.1\r\nHost: x\r\n" + authorized + "\r\n" + strings.Repeat(notRead, 200))},
 	"half a TLS handshake":         {tls: true, send: write(clientHello)},
 	"half a head through TLS":      {tls: true, send: secured(write(halfHead))},
 	"a body that drips, by TLS":    {tls: true, send: secured(write(halfBody))},
@@ -99,6 +101,20 @@ func TestHalfSentRequests(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Nor do those hold places whose credentials take long to be looked up.
+func TestSlowLookUps(t *testing.T) {
+	w := newWorld(t, func(_ *world, c *rest.Config) { c.MaxConns = 4 })
+	w.store.setDelay(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+	for range 8 {
+		w.dial().send("GET " + serverPath + " HTTP/1.1\r\nHost: x\r\n" + authorized + "\r\n")
+	}
+	waitUntil(t, "four are looked up", func() bool { return len(w.store.called()) >= 4 })
+	w.store.setDelay(nil)
+	for range 6 {
+		w.dial().servedTo(t)
 	}
 }
 

@@ -43,7 +43,7 @@ func TestConns(t *testing.T) {
 	o := newConns(proxy.ConnectionLimits{Total: 3, PerNetwork: 1}, silent{}, nil)
 	add := func(from address) (*conn, proxy.Admission) {
 		c, admission := o.add(from)
-		c.begin() // so that it is not evicted
+		c.known.Store(c.begin()) // so that it is not evicted
 		return c, admission
 	}
 	first, one := add(unix)
@@ -188,7 +188,7 @@ func TestEvictedServesNothing(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer theirs.Close()
 	c := &conn{Conn: ours}
-	if !c.begin() || c.Evict() {
+	if c.known.Store(true); !c.begin() || c.Evict() {
 		t.Error("a connection was evicted while it is served")
 	}
 	if c.move(handling, receiving); !c.Evict() || c.move(receiving, handling) {

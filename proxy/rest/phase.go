@@ -1,9 +1,14 @@
 package rest
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/tenantgate/tenantgate/proxy"
+)
 
 // phase is what a connection is doing. Its goroutine moves it on; Evict moves it to evicted
-// from any phase in which nothing is lost but a request that has not begun to be served.
+// from any phase in which nothing is lost but a request that has not begun to be served, or an
+// answer that is not taken.
 type phase uint32
 
 const (
@@ -27,21 +32,32 @@ func (c *conn) move(from, to phase) bool {
 // busy tells whether a request is being served, or its answer written.
 func (c *conn) busy() bool { return phase(c.phase.Load()) != waiting }
 
-// authenticated notes that valid credentials came.
-func (c *conn) authenticated() {
-	if !c.known.Swap(true) {
-		c.opened.Authenticated(c)
+// settled tells whether the connection is within its server's and project's share.
+func (c *conn) settled() bool { return c.known.Load() && !c.beyond.Load() }
+
+// authenticated notes whose the connection is, once valid credentials came. It tells false where
+// it had to go before.
+func (c *conn) authenticated(a proxy.Account) bool {
+	first := !c.known.Swap(true)
+	there, err := c.opened.Authenticated(c, a)
+	c.beyond.Store(err != nil)
+	if first && err != nil {
+		c.opened.recorder.Short("connections", proxy.Whose(err))
 	}
+	return there
 }
 
 // Spare implements proxy.Connection. The answer to somebody unknown is a refusal or a
-// document: who does not take it keeps nobody else out.
+// document: who does not take it keeps nobody else out, nor who waits for credentials to be
+// looked up, nor who has more than a share.
 func (c *conn) Spare() (since int64, spare bool) {
 	switch phase(c.phase.Load()) {
 	case waiting, receiving:
 		spare = true
-	case answering:
+	case handling:
 		spare = !c.known.Load()
+	case answering:
+		spare = !c.settled()
 	}
 	return c.asked.Load(), spare
 }
@@ -49,7 +65,7 @@ func (c *conn) Spare() (since int64, spare bool) {
 // Evict implements proxy.Connection.
 func (c *conn) Evict() bool {
 	now := phase(c.phase.Load()) // it may have moved on since Spare
-	if now == handling || now == evicted || now == answering && c.known.Load() || !c.move(now, evicted) {
+	if now == evicted || now == handling && c.known.Load() || now == answering && c.settled() || !c.move(now, evicted) {
 		return false
 	}
 	c.cut()

@@ -79,6 +79,7 @@ type Recorder interface {
 	// Evicted counts a connection that had to make room for another, by whether it had
 	// authenticated.
 	Evicted(frontend string, authenticated bool)
-	// Short counts an answer for which there was no room, "answers", by whose share was in use.
+	// Short counts what was more than the share of a "server" or a "project", or more than there is
+	// for "all". what is "answers" for which there was no room, or "connections" that may have to go.
 	Short(what, whose string)
 }

@@ -49,6 +49,7 @@ func New(config Config) (*Server, error) {
 		cfg: config, document: document, tls: withProtocols(config.TLS),
 		conns: newConns(proxy.ConnectionLimits{
 			Total: config.MaxConns, PerNetwork: config.MaxConnsPerIP, UnauthenticatedPerNetwork: config.MaxUnauthenticatedPerIP,
+			ProjectShare: config.ProjectShare,
 		}, config.Recorder, newRoom(config.MaxAnswerBytes, config.ProjectShare, config.Recorder.Short)),
 		refusals: make(chan struct{}, maxRefusals), readers: sync.Pool{New: func() any { return new(reader) }},
 	}

@@ -43,7 +43,6 @@ type client struct {
 	asked     []asked     // of the start-up message; to be forgotten when they were made
 
 	process, secret int32 // of BackendKeyData
-	entered         bool  // it is counted as its server's
 
 	phase   atomic.Uint32 // a phase
 	running atomic.Pointer[context.CancelCauseFunc]

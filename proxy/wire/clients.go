@@ -16,11 +16,10 @@ type clients struct {
 
 	mu   sync.Mutex
 	open map[int32]*client // by process id
-	held *proxy.Holdings   // of those that have authenticated
 }
 
-func newClients(limits proxy.ConnectionLimits, projectShare int, recorder Recorder) *clients {
-	return &clients{open: map[int32]*client{}, held: proxy.NewHoldings(limits.Total, projectShare),
+func newClients(limits proxy.ConnectionLimits, recorder Recorder) *clients {
+	return &clients{open: map[int32]*client{},
 		places: proxy.NewConnections[*client](limits, func(authenticated bool) { recorder.Evicted(Frontend, authenticated) })}
 }
 
@@ -55,22 +54,18 @@ func (c *client) Evict() bool {
 // enter counts a client that has authenticated as its server's, or says why it can't stay: no
 // server and no project has more than its share of the places.
 func (o *clients) enter(c *client) *fatal {
-	if !o.places.Authenticated(c) {
-		return errTooMany // nobody hears it: its connection was closed
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	err := o.held.Take(c.account(), 1)
+	there, err := o.places.Authenticated(c, c.account())
 	switch {
-	case err == nil:
-		c.entered = true
-		return nil
+	case !there: // nobody hears it: its connection was closed
+		return errTooMany
 	case errors.Is(err, proxy.ErrServerShare):
 		return errTooManyOfServer.because(err)
 	case errors.Is(err, proxy.ErrProjectShare):
 		return errTooManyOfProject.because(err)
+	case err != nil:
+		return errTooMany.because(err)
 	}
-	return errTooMany
+	return nil
 }
 
 // remove gives the place back, of a client that has one.
@@ -79,9 +74,6 @@ func (o *clients) remove(c *client) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.open, c.process)
-	if c.entered {
-		o.held.Give(c.account(), 1)
-	}
 }
 
 // find gives the client that was told these numbers, nil when there is none. guessed tells

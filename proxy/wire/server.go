@@ -52,8 +52,8 @@ func New(config Config) (*Server, error) {
 		cfg: config, mac: hmacSHA256,
 		clients: newClients(proxy.ConnectionLimits{
 			Total: config.MaxClients, PerNetwork: config.MaxClientsPerIP, UnauthenticatedPerNetwork: config.MaxUnauthenticatedPerIP,
-			KeepAuthenticated: true,
-		}, config.ProjectShare, config.Recorder),
+			KeepAuthenticated: true, ProjectShare: config.ProjectShare,
+		}, config.Recorder),
 		failures: newAttempts(20, time.Second), strays: newAttempts(100, time.Second/10),
 		refusals: make(chan struct{}, maxRefusals),
 	}

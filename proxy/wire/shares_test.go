@@ -10,7 +10,7 @@ import (
 // Ensure the servers of one project do not have all the places of clients, and that those which go
 // make room for others.
 func TestClientsOfOneProject(t *testing.T) {
-	o := newClients(proxy.ConnectionLimits{Total: 20, KeepAuthenticated: true}, 75, silent{})
+	o := newClients(proxy.ConnectionLimits{Total: 20, KeepAuthenticated: true, ProjectShare: 75}, silent{})
 	var open []*client
 	enter := func(project, server string) *fatal {
 		c := &client{projectID: project, serverID: server}
@@ -45,7 +45,7 @@ func TestClientsOfOneProject(t *testing.T) {
 	for _, c := range open {
 		o.remove(c)
 	}
-	if o.held.Taken() != 0 {
-		t.Errorf("%d are left", o.held.Taken())
+	if n := o.places.Each(func(*client) {}); n != 0 {
+		t.Errorf("%d are left", n)
 	}
 }
