@@ -10,7 +10,7 @@ type Holdings struct {
 }
 
 // NewHoldings count up to n. A project holds at most projectShare percent of that; where that
-// is not from 1 to 100 it is DefaultProjectShare.
+// is not from 1 to 100 it is DefaultProjectShare. As of turns, the last ones go to who holds none.
 func NewHoldings(n, projectShare int) *Holdings {
 	return &Holdings{shares: sharesOf(n, projectShare), total: n, projects: map[string]int{}, servers: map[Account]int{}}
 }
@@ -24,6 +24,9 @@ func (h *Holdings) Take(a Account, n int) error {
 		return ErrProjectShare
 	case h.taken+n > h.total:
 		return ErrNoTurn
+	case h.projects[a.Project] >= h.project.below(h.total-h.taken-n+1),
+		h.servers[a] >= h.server.below(h.project.most-h.projects[a.Project]-n+1):
+		return ErrProjectShare
 	}
 	h.count(a, n)
 	return nil

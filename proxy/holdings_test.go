@@ -31,3 +31,25 @@ func TestHoldings(t *testing.T) {
 		t.Errorf("left: %+v", h)
 	}
 }
+
+// Ensure two projects leave a place to each of some others, and two servers to others of theirs.
+func TestHoldingsReserve(t *testing.T) {
+	h := NewHoldings(40, 75)
+	for i, step := range []struct {
+		account string
+		n       int
+		err     error
+	}{
+		{"big/a", 23, ErrServerShare}, {"big/b", 4, ErrProjectShare}, {"big/c", 1, ErrProjectShare}, {"big/d", 1, ErrProjectShare},
+		{"second/a", 6, ErrProjectShare}, {"third/a", 1, ErrProjectShare}, {"fourth/a", 1, ErrProjectShare},
+	} {
+		n := 0
+		var err error
+		for err = h.Take(accountOf(step.account), 1); err == nil; err = h.Take(accountOf(step.account), 1) {
+			n++
+		}
+		if n != step.n || err != step.err { //nolint:errorlint // each is the other, too
+			t.Errorf("step %d: %d, then %v; want %d, then %v", i, n, err, step.n, step.err)
+		}
+	}
+}
