@@ -21,11 +21,11 @@ func TestHoldings(t *testing.T) {
 		}
 	}
 	h.Give(accountOf("big/a"), 563)
-	if err := h.Take(accountOf("big/c"), 500); err != nil {
+	if err := h.Take(accountOf("big/c"), 400); err != nil {
 		t.Error(err)
 	}
 	h.Give(accountOf("big/b"), 187)
-	h.Give(accountOf("big/c"), 500)
+	h.Give(accountOf("big/c"), 400)
 	h.Give(accountOf("small/a"), 250)
 	if h.taken != 0 || len(h.servers) != 0 || len(h.projects) != 0 {
 		t.Errorf("left: %+v", h)

@@ -10,8 +10,8 @@ import (
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
-// appendBody appends the request's body to dst. fasthttp has read its first 8 KiB at most,
-// so that nobody without credentials makes the service hold more.
+// appendBody appends the request's body to an empty dst. fasthttp has read its first 8 KiB at
+// most, so that nobody without credentials makes the service hold more.
 func (r *request) appendBody(dst []byte) ([]byte, error) {
 	if r.asking {
 		return dst, errSendBody
@@ -21,27 +21,34 @@ func (r *request) appendBody(dst []byte) ([]byte, error) {
 		r.bodyRead = true
 		return dst, nil
 	}
-	limit := r.server.cfg.MaxBodyBytes
-	declared := max(r.http.Request.Header.ContentLength(), 0) // negative where it is not known
 	r.conn.move(handling, receiving)
-	body, err := appendAll(slices.Grow(dst, min(declared, limit)+bytes.MinRead), stream, limit)
+	body, err := r.appendAll(dst, stream)
 	if !r.conn.move(receiving, handling) {
 		return body, brokenBody(errEvicted)
 	}
+	var told *proxy.Error
 	switch {
+	case errors.As(err, &told):
+		return body, told
 	case err != nil:
 		return body, brokenBody(err)
-	case len(body) > limit:
+	case len(body) > r.server.cfg.MaxBodyBytes:
 		return body, r.tooLarge()
 	}
 	r.bodyRead = true
 	return body, nil
 }
 
-// appendAll appends what there is to read to an empty dst, up to a byte beyond the limit.
-func appendAll(dst []byte, from io.Reader, limit int) ([]byte, error) {
+// appendAll appends what there is to read, up to a byte beyond the limit.
+func (r *request) appendAll(dst []byte, from io.Reader) ([]byte, error) {
+	limit := r.server.cfg.MaxBodyBytes
 	for len(dst) <= limit {
-		dst = slices.Grow(dst, bytes.MinRead)
+		if cap(dst)-len(dst) < bytes.MinRead {
+			var err error
+			if dst, err = r.growBody(dst); err != nil {
+				return dst, err
+			}
+		}
 		n, err := from.Read(dst[len(dst):min(cap(dst), limit+1)])
 		dst = dst[:len(dst)+n]
 		switch err {
@@ -53,6 +60,36 @@ func appendAll(dst []byte, from io.Reader, limit int) ([]byte, error) {
 		}
 	}
 	return dst, nil
+}
+
+// growBody makes room for more of a body: all that is declared where that is usual, else twice as
+// much as has come, so that nobody gets memory for announcing it.
+func (r *request) growBody(dst []byte) ([]byte, error) {
+	size := max(r.http.Request.Header.ContentLength(), 0) // negative where it is not known
+	size = min(max(min(size, keptBody-bytes.MinRead), 2*len(dst)), r.server.cfg.MaxBodyBytes+1) + bytes.MinRead
+	if size > keptBody {
+		if err := r.reserve(size); err != nil {
+			return dst, err
+		}
+	}
+	return slices.Grow(dst, size-len(dst)), nil
+}
+
+// reserve has the request hold n bytes of the room of bodies, instead of what it did.
+func (r *request) reserve(n int) error {
+	if err := r.conn.opened.long.take(r.conn.holder, n-r.reserved); err != nil {
+		return err
+	}
+	r.reserved = n
+	return nil
+}
+
+// giveBack gives back what the request holds of that.
+func (r *request) giveBack() {
+	if r.reserved > 0 {
+		r.conn.opened.long.give(r.conn.holder, r.reserved)
+		r.reserved = 0
+	}
 }
 
 // brokenBody says why a body did not arrive.

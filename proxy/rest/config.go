@@ -43,6 +43,9 @@ type Config struct {
 	// MaxAnswerBytes bounds what all answers together have that are longer than 64 KiB, until they
 	// are taken [256 MiB]. Who comes beyond that is answered 503, and its statement has no effect.
 	MaxAnswerBytes int
+	// MaxLongBytes bounds what all requests' bodies together have that are longer than 64 KiB, until
+	// they are answered [128 MiB, at least four of MaxBodyBytes]. Who comes beyond that is answered 503.
+	MaxLongBytes int
 	// ProjectShare is how much of those one project has at most, in percent; a server has three
 	// quarters of that [proxy.DefaultProjectShare]. So of MaxConns, but that whose connections
 	// are more have them served, too: those go before the others'.
@@ -66,7 +69,7 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	unbounded := c.MaxUnauthenticatedPerIP < 0
 	for value, preset := range map[*int]int{
-		&c.MaxBodyBytes: 1 << 20, &c.MaxHeaderBytes: 16 << 10, &c.MaxConns: 4096, &c.MaxUnauthenticatedPerIP: 256, &c.MaxAnswerBytes: 256 << 20,
+		&c.MaxBodyBytes: 1 << 20, &c.MaxHeaderBytes: 16 << 10, &c.MaxConns: 4096, &c.MaxUnauthenticatedPerIP: 256, &c.MaxAnswerBytes: 256 << 20, &c.MaxLongBytes: 128 << 20,
 	} {
 		setDefault(value, preset)
 	}
@@ -76,6 +79,7 @@ func (c Config) withDefaults() (Config, error) {
 	} {
 		setDefault(value, preset)
 	}
+	c.MaxLongBytes = max(c.MaxLongBytes, 4*c.MaxBodyBytes) // so that each may have one
 	if unbounded {
 		c.MaxUnauthenticatedPerIP = 0
 	}

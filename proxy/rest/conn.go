@@ -58,6 +58,7 @@ type conn struct {
 	// What follows belongs to the goroutine that serves the connection.
 
 	place   proxy.Place   // of the request whose answer is not written yet; zero: none
+	holder  proxy.Account // whose the connection was first; zero: nobody's
 	account proxy.Account // whose the answer is, where it may be large
 	roomy   int           // bytes that it has of all answers' room
 	present *presence     // the client that was followed last; nil: none was

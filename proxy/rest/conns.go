@@ -11,12 +11,13 @@ import (
 type conns struct {
 	*proxy.Connections[*conn]
 	bodies   bodies
-	room     *room
+	room     *room // of answers
+	long     *room // of requests' bodies
 	recorder Recorder
 }
 
-func newConns(limits proxy.ConnectionLimits, recorder Recorder, room *room) *conns {
-	return &conns{room: room, recorder: recorder, Connections: proxy.NewConnections[*conn](limits, func(authenticated bool) {
+func newConns(limits proxy.ConnectionLimits, recorder Recorder, room, long *room) *conns {
+	return &conns{room: room, long: long, recorder: recorder, Connections: proxy.NewConnections[*conn](limits, func(authenticated bool) {
 		recorder.Evicted(frontend, authenticated)
 	})}
 }

@@ -275,9 +275,21 @@ func (c *counts) FoundTables(_, _ map[string]int) {}
 
 // Short counts what the front end refuses; the gate's is not of interest here.
 func (c *counts) Short(what, whose string) {
-	if what == "answers" {
+	if what == "answers" || what == "bodies" {
 		c.event("short of " + what + ": " + whose)
 	}
+}
+
+// happened counts an event.
+func (c *counts) happened(event string) (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, text := range c.events {
+		if text == event {
+			n++
+		}
+	}
+	return n
 }
 
 func (c *counts) Evicted(frontend string, authenticated bool) {

@@ -84,6 +84,7 @@ func (r *request) tooLarge() error {
 // an idle connection does not keep it alive.
 func (r *request) finish() {
 	defer r.forget()
+	defer r.giveBack()
 	if cause := recover(); cause != nil {
 		r.fail(proxy.Recovered(cause))
 	}

@@ -40,7 +40,7 @@ func TestNetworkOf(t *testing.T) {
 // Connections without an address are not limited per address; places are counted once.
 func TestConns(t *testing.T) {
 	unix := address{from: &net.UnixAddr{Name: "x"}}
-	o := newConns(proxy.ConnectionLimits{Total: 3, PerNetwork: 1}, silent{}, nil)
+	o := newConns(proxy.ConnectionLimits{Total: 3, PerNetwork: 1}, silent{}, nil, nil)
 	add := func(from address) (*conn, proxy.Admission) {
 		c, admission := o.add(from)
 		c.known.Store(c.begin()) // so that it is not evicted
@@ -74,7 +74,7 @@ func TestConns(t *testing.T) {
 func TestWatchLeaves(t *testing.T) {
 	parent, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	o := newConns(proxy.ConnectionLimits{Total: 1}, silent{}, nil)
+	o := newConns(proxy.ConnectionLimits{Total: 1}, silent{}, nil, nil)
 	w := newWatch(o)
 	c, _ := o.add(address{from: &net.UnixAddr{Name: "x"}})
 	first := w.follow(parent, c)
@@ -207,7 +207,7 @@ func TestEvictedServesNothing(t *testing.T) {
 // Ensure the end of a connection that made room for another waits for nobody: under thousands of
 // half-sent requests each newcomer would stand in one line with all that went, until none was accepted in time.
 func TestEvictedEndInTheirOwnTime(t *testing.T) {
-	o := newConns(proxy.ConnectionLimits{Total: 1}, silent{}, nil)
+	o := newConns(proxy.ConnectionLimits{Total: 1}, silent{}, nil, nil)
 	here := func() net.Conn {
 		near, far := net.Pipe()
 		t.Cleanup(func() { _ = far.Close() })

@@ -39,7 +39,10 @@ func (c *conn) settled() bool { return c.known.Load() && !c.beyond.Load() }
 // it had to go before.
 func (c *conn) authenticated(a proxy.Account) bool {
 	first := !c.known.Swap(true)
-	there, err := c.opened.Authenticated(c, a)
+	if first {
+		c.holder = a
+	}
+	there, err := c.opened.Authenticated(c, c.holder)
 	c.beyond.Store(err != nil)
 	if first && err != nil {
 		c.opened.recorder.Short("connections", proxy.Whose(err))

@@ -30,6 +30,7 @@ type request struct {
 	reached             string // the server's id once credentials reach it: for the log
 	challenge           string // for WWW-Authenticate, as far as the credentials were read
 	int8AsString        bool
+	reserved            int    // bytes of long that its body takes
 	bodyRead            bool   // nothing of this request is left on the connection
 	asking              bool   // the client waits to be told whether to send its body: see expect
 	toBeContinued       bool   // and it shall: nothing is answered yet

@@ -13,18 +13,34 @@ type Room interface {
 	Have(bytes int) error
 }
 
-// room bounds what all answers take together that are longer than keptBody, from their making
-// until the client has taken them: a server's places bound how many they are, and whoever may make
-// servers has as many places as they like. It is safe for concurrent use.
+// room bounds what all of a kind take together that are longer than keptBody. It is safe for
+// concurrent use.
 type room struct {
+	what  string // the kind, for metrics
+	full  proxy.Error
 	short func(what, whose string)
 
 	mu   sync.Mutex
 	held *proxy.Holdings // bytes
 }
 
-func newRoom(bytes, projectShare int, short func(what, whose string)) *room {
-	return &room{short: short, held: proxy.NewHoldings(bytes, projectShare)}
+// roomOfAnswers is for answers, from their making until the client has taken them: a server's
+// places bound how many they are, and whoever may make servers has as many places as they like.
+func roomOfAnswers(c Config) *room {
+	return &room{what: "answers", short: c.Recorder.Short, held: proxy.NewHoldings(c.MaxAnswerBytes, c.ProjectShare), full: proxy.Error{
+		Code: proxy.Overloaded, Retryable: true,
+		Message: "large answers that their clients have not read yet take all the memory that there is for them",
+		Hint:    "read answers as they come, and ask for fewer rows or columns at a time",
+	}}
+}
+
+// roomOfBodies is for requests' bodies, from when they come until they are answered.
+func roomOfBodies(c Config) *room {
+	return &room{what: "bodies", short: c.Recorder.Short, held: proxy.NewHoldings(c.MaxLongBytes, c.ProjectShare), full: proxy.Error{
+		Code: proxy.Overloaded, Retryable: true,
+		Message: "large requests that have not come whole, or are not answered yet, take all the memory that there is for them",
+		Hint:    "send fewer large requests at a time",
+	}}
 }
 
 func (o *room) take(a proxy.Account, bytes int) error {
@@ -34,12 +50,10 @@ func (o *room) take(a proxy.Account, bytes int) error {
 	if full == nil {
 		return nil
 	}
-	o.short("answers", proxy.Whose(full))
-	return &proxy.Error{
-		Code: proxy.Overloaded, Retryable: true, Cause: full,
-		Message: "large answers that their clients have not read yet take all the memory that there is for them",
-		Hint:    "read answers as they come, and ask for fewer rows or columns at a time",
-	}
+	o.short(o.what, proxy.Whose(full))
+	told := o.full
+	told.Cause = full
+	return &told
 }
 
 func (o *room) give(a proxy.Account, bytes int) {

@@ -50,7 +50,7 @@ func New(config Config) (*Server, error) {
 		conns: newConns(proxy.ConnectionLimits{
 			Total: config.MaxConns, PerNetwork: config.MaxConnsPerIP, UnauthenticatedPerNetwork: config.MaxUnauthenticatedPerIP,
 			ProjectShare: config.ProjectShare,
-		}, config.Recorder, newRoom(config.MaxAnswerBytes, config.ProjectShare, config.Recorder.Short)),
+		}, config.Recorder, roomOfAnswers(config), roomOfBodies(config)),
 		refusals: make(chan struct{}, maxRefusals), readers: sync.Pool{New: func() any { return new(reader) }},
 	}
 	s.watch = newWatch(s.conns)
