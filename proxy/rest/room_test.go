@@ -41,6 +41,9 @@ func unreadAnswers(t *testing.T, leave func(*testing.T, *rawConn, int)) {
 	unread := []*rawConn{w.dial(), w.dial(), w.dial(), w.dial()}
 	for _, c := range unread {
 		c.send(queryRequest(""))
+		if head, err := c.reader.Peek(12); string(head) != "HTTP/1.1 200" { // before another asks for room
+			t.Fatalf("%q %v", head, err)
+		}
 	}
 	full := func() bool {
 		status, body := w.call("POST", queryPath, `{"query":"SELECT 1","args":[]}`, as(token))
