@@ -137,9 +137,9 @@ func TestSession(t *testing.T) {
 			cfg.URL = pgtest.As(t, admin, role, "p")
 			cfg.SearchPath = "pg_catalog, pg_temp"
 			b := setup(t, cfg, "")
-			got := b.must(sel(`SELECT current_user, current_setting('search_path'), current_setting('row_security'), '1 day 01:00'::interval, 0.1::float8 + 0.2::float8, '\x61'::bytea,
+			got := b.must(sel(`SELECT current_user, current_setting('search_path'), current_setting('row_security'), current_setting('synchronize_seqscans'), '1 day 01:00'::interval, 0.1::float8 + 0.2::float8, '\x61'::bytea,
 				'2026-01-31 09:15:00+09'::timestamptz, '2026-01-31'::date, 'a\b', 'é€', current_setting('statement_timeout')`))
-			want := `[["` + role + `","pg_catalog, pg_temp","on","1 day 01:00:00",0.30000000000000004,"YQ==","2026-01-31T00:15:00Z","2026-01-31","a\\b","é€","5s"]]`
+			want := `[["` + role + `","pg_catalog, pg_temp","on","off","1 day 01:00:00",0.30000000000000004,"YQ==","2026-01-31T00:15:00Z","2026-01-31","a\\b","é€","5s"]]`
 			if !strings.HasSuffix(got, want) {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
