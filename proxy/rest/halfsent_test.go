@@ -59,7 +59,7 @@ var halves = map[string]half{
 	"a long body that drips":       {known: true, send: write(halfUpload + strings.Repeat(" ", 9000))},
 	"nothing valid":                {send: write(noLogin)},
 	"answers that nobody reads":    {send: write(strings.Repeat(notRead, 200))},
-	"answers to who is known":      {send: write("GET " + serverPath + " HTTP/1.1\r\nHost: x\r\n" + authorized + "\r\n" + strings.Repeat(notRead, 200))},
+	"answers to who is known":      {send: write("GET " + serverPath + " HTTP/1.1\r\nHost: x\r\n" + authorized + "\r\n" + strings.Repeat(notRead, 3000))},
 	"half a TLS handshake":         {tls: true, send: write(clientHello)},
 	"half a head through TLS":      {tls: true, send: secured(write(halfHead))},
 	"a body that drips, by TLS":    {tls: true, send: secured(write(halfBody))},
