@@ -30,7 +30,7 @@ func sessionSettings(cfg Config, path string) []setting {
 		{"row_security", "on"},
 		{"client_min_messages", "error"},
 		{"plan_cache_mode", cfg.planMode()},
-		{"jit", "off"}, // a plan for any value looks dearer than it is, and compiling it may take longer than running it
+		{"jit", "off"},                  // a plan for any value looks dearer than it is, and compiling it may take longer than running it
 		{"synchronize_seqscans", "off"}, // else the first row depends on how far others have read the table
 		{lockTimeout, strconv.FormatInt(max(cfg.LockTimeout.Milliseconds(), 1), 10)},
 	}
