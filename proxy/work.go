@@ -1,9 +1,9 @@
 package proxy
 
 import (
+	"container/list"
 	"context"
 	"fmt"
-	"math"
 	"sync"
 	"time"
 )
@@ -19,17 +19,17 @@ type Work struct {
 
 	mu      sync.Mutex
 	all     load
-	of      map[Account]*load // of the active: for whom something is done, or was lately
-	heavy   map[string]int    // by project: what is done for servers that had more than their share
+	of      map[Account]*load     // of the active: for whom something is done, or was lately
+	heavy   map[string]int        // by project: what is done for servers that had more than their share
+	lines   map[string]*list.List // by project: of chan struct{}, in which the first is told that something has ended
 	swept   time.Time
 	waiting int
-	ended   chan struct{} // closed when something has ended, for who waits
 }
 
 // lately is over which time the averages go, and for how long whoever had something done counts as active.
 const lately = time.Second
 
-// heldBackLook is how often who is held back looks whether the others are active still.
+// heldBackLook is how often the first of a project that is held back looks whether the others are active still.
 const heldBackLook = 50 * time.Millisecond
 
 // ErrBusy is why a server is held back. It is ErrNoTurn, too.
@@ -37,36 +37,34 @@ var ErrBusy = fmt.Errorf("the server has more than its share at work while other
 
 // NewWork holds back to a tenth of so many connections at once, and to a quarter in a burst; at least to one.
 func NewWork(connections int) *Work {
-	return &Work{few: max(1, connections/10), burst: max(1, connections/4), now: time.Now, of: map[Account]*load{}, heavy: map[string]int{}, ended: make(chan struct{})}
+	return &Work{few: max(1, connections/10), burst: max(1, connections/4), now: time.Now, of: map[Account]*load{}, heavy: map[string]int{}, lines: map[string]*list.List{}}
 }
 
 // Begin waits until something more may be done for an account; End must be called then. Where
 // that does not come within patience the error is ErrBusy, the context's where that ends first.
 func (w *Work) Begin(ctx context.Context, a Account, patience time.Duration) error {
-	if w == nil {
+	if w == nil || w.enter(a, false) {
 		return nil
 	}
-	ended := w.enter(a)
-	if ended == nil {
-		return nil
-	}
-	defer w.wait()()
+	turn := w.join(a)
+	defer w.leave(a, turn)
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
-	look := time.NewTicker(heldBackLook)
-	defer look.Stop()
-	for ended != nil {
+	var look <-chan time.Time
+	for {
 		select {
-		case <-ended:
-		case <-look.C:
+		case <-turn.Value.(chan struct{}):
+		case <-look:
 		case <-timer.C:
 			return ErrBusy
 		case <-ctx.Done():
 			return ctx.Err() //nolint:wrapcheck // it is the caller's
 		}
-		ended = w.enter(a)
+		if w.enter(a, true) {
+			return nil
+		}
+		look = time.After(heldBackLook)
 	}
-	return nil
 }
 
 // Start notes that something more is done for an account, which can't wait.
@@ -93,10 +91,7 @@ func (w *Work) End(a Account) {
 			delete(w.heavy, a.Project)
 		}
 	}
-	if w.waiting > 0 {
-		close(w.ended)
-		w.ended = make(chan struct{})
-	}
+	w.wake(a.Project)
 }
 
 // HeldBack counts those that wait because others are active.
@@ -109,20 +104,21 @@ func (w *Work) HeldBack() int {
 	return w.waiting
 }
 
-// enter begins something and gives nil, or gives what to wait for.
-func (w *Work) enter(a Account) (ended <-chan struct{}) {
+// enter begins something, and tells whether it has: not while others of the project wait, unless it is
+// the first of them or has no more than its share.
+func (w *Work) enter(a Account, first bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	heavy, wait := w.judge(a, w.now())
-	if wait {
-		return w.ended
+	if wait || heavy && !first && w.lines[a.Project] != nil {
+		return false
 	}
 	one := w.add(a, 1)
 	if heavy {
 		one.heavy++
 		w.heavy[a.Project]++
 	}
-	return nil
+	return true
 }
 
 // judge tells whether a server had more than its share lately, and whether it has to wait. Its fair share is
@@ -140,17 +136,6 @@ func (w *Work) judge(a Account, now time.Time) (heavy, wait bool) {
 		return true, one.running >= w.few || w.heavy[a.Project] >= w.few
 	}
 	return false, one.running >= w.burst && float64(one.running) > share
-}
-
-// wait counts one more that waits; what it gives counts it no more.
-func (w *Work) wait() (over func()) {
-	count := func(n int) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.waiting += n
-	}
-	count(1)
-	return func() { count(-1) }
 }
 
 // add notes n more for an account. The lock is held.
@@ -178,26 +163,4 @@ func (w *Work) sweep(now time.Time, each time.Duration) {
 			delete(w.of, a)
 		}
 	}
-}
-
-// load is how much is done for somebody.
-type load struct {
-	running int
-	heavy   int     // of running: begun when there had been more than a share
-	average float64 // of running, lately
-	at      time.Time
-}
-
-// pass has the average go on to a time.
-func (l *load) pass(now time.Time) {
-	if gone := now.Sub(l.at); gone > 0 {
-		left := math.Exp(-float64(gone) / float64(lately))
-		l.average = l.average*left + float64(l.running)*(1-left)
-		l.at = now
-	}
-}
-
-func (l *load) add(n int, now time.Time) {
-	l.pass(now)
-	l.running += n
 }

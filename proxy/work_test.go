@@ -17,7 +17,7 @@ func clocked(connections int) (w *Work, pass func(time.Duration)) {
 
 // begins begins things for an account until it is held back, 50 at most, and tells how many.
 func begins(w *Work, a Account) (n int) {
-	for n < 50 && w.enter(a) == nil {
+	for n < 50 && w.enter(a, false) {
 		n++
 	}
 	return n
@@ -29,7 +29,7 @@ func TestWorkIsShared(t *testing.T) {
 	w, pass := clocked(20)
 	busy, quiet := Account{"p", "busy"}, Account{"q", "quiet"}
 	ask := func(a Account) {
-		if w.enter(a) != nil {
+		if !w.enter(a, false) {
 			t.Errorf("%v is held back", a)
 		}
 		pass(time.Millisecond)
@@ -102,7 +102,7 @@ func TestHeavyServersOfAProjectShare(t *testing.T) {
 	for n := range 30 {
 		pass(10 * time.Millisecond)
 		quiet := Account{"p", strconv.Itoa(n)}
-		if w.enter(quiet) != nil {
+		if !w.enter(quiet, false) {
 			t.Fatal("a quiet one is held back")
 		}
 		w.End(quiet)
@@ -127,7 +127,7 @@ func TestEqualWorkIsNotHeldBack(t *testing.T) {
 	for range 100 {
 		for server := range 10 {
 			for range 4 {
-				if w.enter(Account{"p", strconv.Itoa(server)}) != nil {
+				if !w.enter(Account{"p", strconv.Itoa(server)}, false) {
 					t.Fatal("one of ten equals is held back")
 				}
 			}
@@ -180,7 +180,42 @@ func TestHeldBackGoOn(t *testing.T) {
 		w.Start(Account{"r", "later"})
 		w.End(Account{"r", "later"})
 	}
-	if len(w.of) != 1 || len(w.heavy) != 0 || w.HeldBack() != 0 || w.all.running != 0 {
+	if len(w.of) != 1 || len(w.heavy) != 0 || len(w.lines) != 0 || w.HeldBack() != 0 || w.all.running != 0 {
 		t.Errorf("left: %+v", w)
 	}
+}
+
+// Ensure those of a project that are held back go on one after the other, in the order in which they came.
+func TestHeldBackInLine(t *testing.T) {
+	w, pass := clocked(1)
+	busy, quiet := Account{"p", "busy"}, Account{"q", "quiet"}
+	w.Start(quiet)
+	for range 9 {
+		w.Start(busy)
+	}
+	pass(5 * time.Second)
+	for range 8 {
+		w.End(busy)
+	}
+	came := make(chan int)
+	for n := range 20 {
+		go func() {
+			if err := w.Begin(t.Context(), busy, time.Minute); err == nil {
+				came <- n
+			}
+		}()
+		for deadline := time.Now().Add(5 * time.Second); w.HeldBack() <= n; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%d are held back", w.HeldBack())
+			}
+		}
+	}
+	for n := range 20 {
+		w.End(busy)
+		if next := <-came; next != n {
+			t.Fatalf("number %d went on, of those the first was %d", next, n)
+		}
+	}
+	w.End(busy)
+	w.End(quiet)
 }
