@@ -37,7 +37,7 @@ func (b *bench) halt(server string, n int) (resume func(), told <-chan error) {
 // Ensure a backend that can't be ended holds its server's turn until it is gone: the server waits for
 // that, and others are served.
 func TestAbandoned(t *testing.T) {
-	b := setup(t, Config{MaxConns: 8, AcquireTimeout: 2 * time.Second}, "")
+	b := setup(t, Config{MaxConns: 8, AcquireTimeout: 20 * time.Second}, "")
 	var resumes []func()
 	var told []<-chan error
 	for n := range 3 {
@@ -52,7 +52,7 @@ func TestAbandoned(t *testing.T) {
 	b.eventually("all are counted", func() bool { return b.pool.Stat().Abandoned == 3 })
 	start := time.Now()
 	e := b.fail(sel("SELECT 1").of("a"), proxy.Overloaded)
-	if !errors.Is(e, errAbandoned) || !e.Retryable || time.Since(start) > time.Second || b.rec.class(classAbandoned) != 1 {
+	if !errors.Is(e, errAbandoned) || !e.Retryable || time.Since(start) > 10*time.Second || b.rec.class(classAbandoned) != 1 {
 		t.Errorf("%+v after %v", e, time.Since(start))
 	}
 	served := make(chan error, 20) // of another, while 5 of 8 connections are left
@@ -74,6 +74,29 @@ func TestAbandoned(t *testing.T) {
 	b.must(sel("SELECT 1").of("a"))
 	for of := range b.pool.abandoned.of {
 		t.Errorf("%v is counted still", of)
+	}
+}
+
+// Ensure a server that waited for a turn while its backends were abandoned gets none.
+func TestAbandonedMeanwhile(t *testing.T) {
+	b := setup(t, Config{MaxConns: 4, AcquireTimeout: 20 * time.Second}, "")
+	first, ended := b.halt("a", 0)
+	second, endedToo := b.halt("a", 1)
+	defer second()
+	waits := make(chan error, 1)
+	go func() {
+		_, err := b.pool.query(context.Background(), sel("SELECT 1").of("a"), Encoding{}, nil)
+		waits <- err
+	}()
+	<-ended
+	<-endedToo
+	b.eventually("both are counted", func() bool { return b.pool.Stat().Abandoned == 2 })
+	if waiting := b.pool.Stat().Waiting; waiting != 1 {
+		t.Fatalf("%d wait", waiting)
+	}
+	first()
+	if err := <-waits; !errors.Is(err, errAbandoned) {
+		t.Error(err)
 	}
 }
 

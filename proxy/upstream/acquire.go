@@ -16,6 +16,10 @@ func (p *Pool) acquire(ctx context.Context, of proxy.Account) (lease, error) {
 		return lease{}, p.barred()
 	}
 	err := p.turns.Take(ctx, of, p.cfg.AcquireTimeout)
+	if err == nil && p.abandoned.bars(of) { // which it has since it waits
+		p.turns.Give(of)
+		return lease{}, p.barred()
+	}
 	var l lease
 	if err == nil {
 		if l, err = p.borrow(ctx, start); err != nil {
