@@ -20,6 +20,7 @@ var (
 var proofs = map[string][]string{
 	"experiment": {"./proof", "-run", "^TestProve$", "-mode", "engine", "-statements", "20000", "-first", "-findings", "1"},
 	"order":      {"./proof", "-run", "^TestOrderWithStatistics$", "-mode", "engine", "-statements", "4000"},
+	"order-all":  {"./proof", "-run", "^TestOrderWithStatistics$", "-mode", "all", "-statements", "4000"}, // where row-level security is the barrier
 	"barrier":    {"./proof/barrier", "-run", "^Test(Leaks|Found|Upsert)"},
 	"corpus":     {"./cmd/tenantgate", "-run", "^TestBypass$"},
 	"verifier":   {"./policy/sqltree", "-run", "^TestVerify"},
