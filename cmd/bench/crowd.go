@@ -20,19 +20,29 @@ type scene struct {
 // lead is how long the other one has been at it when the quiet ones begin.
 const lead = time.Second / 2
 
+// database makes one with the quiet servers and another one.
+func (c *crowdCommand) database(ctx context.Context) (*database, error) {
+	d, err := makeDatabase(ctx, c.PGBin)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.addServers(ctx, "s", c.Quiet+1); err != nil {
+		d.stop(ctx)
+		return nil, err
+	}
+	return d, nil
+}
+
 // Run measures and prints.
 func (c *crowdCommand) Run(ctx context.Context) error {
 	if len(c.Attack) > 0 {
 		return c.siege(ctx)
 	}
-	d, err := makeDatabase(ctx, c.PGBin)
+	d, err := c.database(ctx)
 	if err != nil {
 		return err
 	}
 	defer d.stop(ctx)
-	if err := d.addServers(ctx, "s", c.Quiet+1); err != nil {
-		return err
-	}
 	f, err := startTenantgate(ctx, c.options, d)
 	if err != nil {
 		return err

@@ -63,14 +63,11 @@ func (c *crowdCommand) siege(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d, err := makeDatabase(ctx, c.PGBin)
+	d, err := c.database(ctx)
 	if err != nil {
 		return err
 	}
 	defer d.stop(ctx)
-	if err := d.addServers(ctx, "s", c.Quiet+1); err != nil {
-		return err
-	}
 	if err := d.addHostile(ctx); err != nil {
 		return err
 	}
