@@ -71,12 +71,8 @@ func (a *abandoned) total() int {
 	return a.all
 }
 
-// giveTurn gives an account's turn back: when the backend is gone, where its connection was given up.
-func (p *Pool) giveTurn(of proxy.Account, s *session) {
-	if !s.left {
-		p.turns.Give(of)
-		return
-	}
+// giveTurnLater gives an account's turn back when the backend is gone whose connection was given up.
+func (p *Pool) giveTurnLater(of proxy.Account, s *session) {
 	gone := p.abandoned.await(of)
 	p.cfg.Work.Start(of)
 	p.places.whenGone(socketOf(s.conn), func() {

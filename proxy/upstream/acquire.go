@@ -105,7 +105,7 @@ func (p *Pool) release(l lease, of proxy.Account) {
 	left := p.shelf.put(l)
 	p.leased.Add(-1)
 	if left {
-		p.giveTurn(of, l.session)
+		p.giveTurnLater(of, l.session)
 	} else { // the session may be another statement's by now
 		p.turns.Give(of)
 	}
