@@ -102,12 +102,33 @@ func (p *Pool) shelved() (lease, bool) {
 
 // release gives a connection back, and the server's turn with it, unless a backend holds that.
 func (p *Pool) release(l lease, of proxy.Account) {
+	if reason := l.session.worn(); reason != "" {
+		p.cfg.Recorder.ConnectionReplaced(reason)
+		p.cfg.Work.Start(of)
+		l.session.close()
+		p.wg.Go(func() { p.renew(l, of) })
+		return
+	}
 	left := p.shelf.put(l)
 	p.leased.Add(-1)
 	if left {
 		p.giveTurnLater(of, l.session)
 	} else { // the session may be another statement's by now
 		p.turns.Give(of)
+	}
+}
+
+// renew makes another connection in place of a worn one, which is closed. Until then the turn stays with whoever
+// wore it out: else the others would find no connection ready, and wait for a new one.
+func (p *Pool) renew(l lease, of proxy.Account) {
+	defer p.turns.Give(of)
+	defer p.cfg.Work.End(of)
+	l.handOn()
+	p.leased.Add(-1)
+	ctx, cancel := context.WithTimeout(p.life, p.cfg.ConnectTimeout)
+	defer cancel()
+	if conn, err := p.pool.Acquire(ctx); err == nil {
+		conn.Release()
 	}
 }
 

@@ -40,11 +40,11 @@ func (g *growth) add(plan, records int) {
 	g.records += records
 }
 
-// worn tells why the connection is to be closed when its transaction ends; "" for no reason.
+// worn tells why the connection is to be closed when its transaction ends; "" for no reason, or where it was given up.
 // Behind a pooler the backend is not the connection's.
 func (s *session) worn() string {
 	switch {
-	case s.pooled():
+	case s.pooled(), s.left, s.wire.state != proxy.Idle:
 		return ""
 	case s.zoned > zonesTime:
 		return replacedZones

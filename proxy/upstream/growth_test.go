@@ -99,6 +99,7 @@ func TestPlansAreBounded(t *testing.T) {
 	if l.rec.class(replacedPlan) != 1 || !given.session.conn.IsClosed() {
 		t.Error("the connection is still there")
 	}
+	l.eventually("another is ready before somebody asks for one", func() bool { return l.pool.Stat().Idle == 1 })
 }
 
 // Ensure a connection ends for the types of rows that it has made, in a transaction too, and not

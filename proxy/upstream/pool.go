@@ -65,7 +65,6 @@ func Open(ctx context.Context, cfg Config) (*Pool, error) {
 	}
 	p := &Pool{pool: pool, cfg: cfg, path: path, log: cfg.Log, types: newTypes(), descriptions: newDescriptions(), places: places, turns: proxy.NewTurns(int(cfg.MaxConns), cfg.ProjectShare)}
 	p.abandoned = newAbandoned(cfg.MaxConns)
-	p.shelf.replaced = cfg.Recorder.ConnectionReplaced
 	p.shelf.keep = max(min(shelfTime, cfg.MaxConnLifetime), time.Millisecond)
 	p.statements.New = func() any { return newStatement() }
 	p.life, p.end = context.WithCancel(context.Background())

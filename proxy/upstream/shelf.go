@@ -29,8 +29,7 @@ type lease struct {
 // work. Whoever has taken a turn finds one here or may ask pgxpool for one, so together they
 // are never more than the pool's.
 type shelf struct {
-	keep     time.Duration
-	replaced func(reason string) // is told why a connection is closed
+	keep time.Duration
 
 	mu     sync.Mutex
 	leases []lease
@@ -58,9 +57,6 @@ func (s *shelf) take() (l lease, ok bool) {
 func (s *shelf) put(l lease) (left bool) {
 	if !l.session.left && l.session.wire.state != proxy.Idle { // pgxpool does not know of it
 		l.session.giveUp()
-	} else if reason := l.session.worn(); reason != "" {
-		s.replaced(reason)
-		l.session.close()
 	}
 	left = l.session.left
 	if !l.session.usable() || time.Since(l.since) > s.keep || !s.keeps(l) {
