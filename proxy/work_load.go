@@ -10,6 +10,7 @@ type load struct {
 	running int
 	heavy   int     // of running: begun when there had been more than a share
 	average float64 // of running, lately
+	ended   float64 // a second, lately
 	at      time.Time
 }
 
@@ -18,11 +19,18 @@ func (l *load) pass(now time.Time) {
 	if gone := now.Sub(l.at); gone > 0 {
 		left := math.Exp(-float64(gone) / float64(lately))
 		l.average = l.average*left + float64(l.running)*(1-left)
+		l.ended *= left
 		l.at = now
 	}
 }
 
 func (l *load) add(n int, now time.Time) {
 	l.pass(now)
-	l.running += n
+	if l.running += n; n < 0 {
+		l.ended -= float64(n) / lately.Seconds()
+	}
 }
+
+// takesLong tells whether what was done lately took long, in the mean: that is how many run at a time
+// by how many end in a time (Little's law).
+func (l *load) takesLong() bool { return l.average > l.ended*long.Seconds() }

@@ -12,7 +12,11 @@ import (
 func clocked(connections int) (w *Work, pass func(time.Duration)) {
 	w, now := NewWork(connections), time.Unix(0, 0)
 	w.now = func() time.Time { return now }
-	return w, func(d time.Duration) { now = now.Add(d) }
+	return w, func(d time.Duration) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		now = now.Add(d)
+	}
 }
 
 // begins begins things for an account until it is held back, 50 at most, and tells how many.
@@ -55,11 +59,15 @@ func TestWorkIsShared(t *testing.T) {
 		pass(50 * time.Millisecond)
 		ask(quiet)
 	}
-	finish(4)
-	if n := begins(w, busy); n != 1 {
-		t.Errorf("beside another it began %d more than 1 in the long run", n)
+	finish(5)
+	if n := begins(w, busy); n != 0 {
+		t.Errorf("it began %d before it had its share", n)
 	}
+	pass(700 * time.Millisecond)
 	ask(quiet)
+	if n := begins(w, busy); n != 5 {
+		t.Errorf("it began %d when it had its share", n)
+	}
 	if err := w.Begin(t.Context(), busy, time.Millisecond); !errors.Is(err, ErrBusy) || !errors.Is(err, ErrNoTurn) {
 		t.Error(err)
 	}
@@ -91,25 +99,66 @@ func TestBurstsAreHeldBack(t *testing.T) {
 	}
 }
 
+// Ensure a server whose statements are short has a few at once beside others, that one whose are long has its
+// share in the mean, and that a server of a project of which others are held back has no burst.
+func TestLongWorkWaitsForItsShare(t *testing.T) {
+	for _, c := range []struct {
+		length      time.Duration
+		least, most float64
+	}{{time.Millisecond, 1.9, 2.1}, {20 * time.Millisecond, 0.3, 0.6}} {
+		w, pass := clocked(20)
+		busy, quiet := Account{"p", "busy"}, Account{"q", "quiet"}
+		passed, had := time.Duration(0), time.Duration(0)
+		line := w.join(busy) // it always has more to do
+		for ; passed < 10*time.Second; passed += c.length {
+			w.Start(quiet)
+			w.End(quiet)
+			running := 0
+			for running < 8 && w.enter(busy, true) {
+				running++
+			}
+			pass(c.length)
+			for range running {
+				w.End(busy)
+			}
+			if passed > 2*time.Second {
+				had += time.Duration(running) * c.length
+			}
+		}
+		if mean := had.Seconds() / 8; mean < c.least || mean > c.most {
+			t.Errorf("of %v each it had %.2f at a time", c.length, mean)
+		}
+		if n := begins(w, Account{"p", "another"}); n != 2 {
+			t.Errorf("another began %d while one of its project is held back", n)
+		}
+		w.End(Account{"p", "another"})
+		w.End(Account{"p", "another"})
+		w.leave(busy, line)
+		if n := begins(w, Account{"p", "third"}); n != 5 {
+			t.Errorf("a third began %d in a burst", n)
+		}
+	}
+}
+
 // Ensure the servers of one project that have more than their share do not have a few each.
 func TestHeavyServersOfAProjectShare(t *testing.T) {
 	w, pass := clocked(20)
 	one, two := Account{"p", "one"}, Account{"p", "two"}
-	for range 5 {
-		w.Start(one)
-		w.Start(two)
-	}
-	for n := range 30 {
-		pass(10 * time.Millisecond)
+	for n := range 300 {
+		for range 5 {
+			w.Start(one)
+			w.Start(two)
+		}
+		pass(2 * time.Millisecond)
 		quiet := Account{"p", strconv.Itoa(n)}
 		if !w.enter(quiet, false) {
 			t.Fatal("a quiet one is held back")
 		}
 		w.End(quiet)
-	}
-	for range 5 {
-		w.End(one)
-		w.End(two)
+		for range 5 {
+			w.End(one)
+			w.End(two)
+		}
 	}
 	if n := begins(w, one) + begins(w, two); n != 2 {
 		t.Errorf("they began %d together", n)
@@ -212,10 +261,39 @@ func TestHeldBackInLine(t *testing.T) {
 	}
 	for n := range 20 {
 		w.End(busy)
+		pass(2 * time.Second) // it has had its share
 		if next := <-came; next != n {
 			t.Fatalf("number %d went on, of those the first was %d", next, n)
 		}
 	}
 	w.End(busy)
 	w.End(quiet)
+}
+
+// Ensure a server that has no more than its share goes on although one of its project is held back before it.
+func TestHeldBackDelaysNoOther(t *testing.T) {
+	w, pass := clocked(20)
+	busy, other, quiet := Account{"p", "busy"}, Account{"p", "other"}, Account{"q", "quiet"}
+	w.Start(quiet)
+	for range 9 {
+		w.Start(busy)
+	}
+	pass(5 * time.Second)
+	for range 12 {
+		w.Start(other)
+	}
+	came := make(chan error, 1)
+	defer w.leave(busy, w.join(busy))
+	go func() { came <- w.Begin(t.Context(), other, 5*time.Second) }()
+	for deadline := time.Now().Add(5 * time.Second); w.HeldBack() < 2; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it is not held back")
+		}
+	}
+	for range 12 {
+		w.End(other)
+	}
+	if err := <-came; err != nil {
+		t.Error(err)
+	}
 }

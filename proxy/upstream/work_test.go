@@ -14,7 +14,7 @@ import (
 // others are active; and that what has ended, well or not, is at work no more.
 func TestAbandonedIsAtWork(t *testing.T) {
 	work := proxy.NewWork(4)
-	b := setup(t, Config{MaxConns: 4, AcquireTimeout: 200 * time.Millisecond, Work: work}, "")
+	b := setup(t, Config{MaxConns: 4, AcquireTimeout: 900 * time.Millisecond, Work: work}, "")
 	for range 3 {
 		b.fail(sel("SELECT 1/0").of("a"), policy.QueryFailed)
 	}
