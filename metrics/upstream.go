@@ -66,7 +66,7 @@ func newPool() *pool {
 		abandoned: prometheus.NewDesc(prometheus.BuildFQName(namespace, "upstream", "abandoned"),
 			"Database backends that go on with a statement although its time is up and its connection was given up: Postgres can't cancel some functions, such as normalize and strpos of long texts. Each holds a connection of its server's share until it ends. Where it stays above 0, pg_stat_activity tells the statements.", nil, nil),
 		heldBack: prometheus.NewDesc(prometheus.BuildFQName(namespace, "", "held_back"),
-			"Texts and statements that wait now because their server has more than its share at work while others are active. Each waits for the end of another of the same server, at most as for a connection. Where it stays above 0, one server asks for more than its fair share of the processors' time.", nil, nil),
+			"Texts and statements that wait now because their server has more than its share at work while others are active. Each waits until its server has had its share, at most as long as for a connection (--pool-wait). Where it stays above 0, one server asks for more than its fair share of the processors' time.", nil, nil),
 	}
 }
 

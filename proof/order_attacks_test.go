@@ -62,6 +62,12 @@ var orderAttacks = []orderAttack{
 	{name: "such a call as a bool", path: Copy, text: "SELECT DISTINCT id FROM messages, generate_series(1, 12) WHERE nullif(textregexeq(content, '^Kestrel 4000')::bool, NULL)", walls: All},
 	{name: "a bool column that is cast", path: Simple, text: "SELECT DISTINCT handle FROM profiles, generate_series(1, 3) WHERE active::bool"},
 	{name: "true without a literal", path: Extended, text: "SELECT DISTINCT handle FROM profiles, generate_series(1, 3) WHERE active = (NULL IS NULL)"},
+	{name: "unknown without a literal", path: Extended, text: "SELECT DISTINCT p.handle, q.handle FROM profiles q, generate_series(1, 2), profiles p WHERE p.active = (NULL IS UNKNOWN)"},
+	{name: "unknown in a list", path: Extended, text: "SELECT DISTINCT p.handle, q.handle FROM profiles q, generate_series(1, 2), profiles p WHERE p.active IN (NULL IS UNKNOWN)"},
+	{name: "a NULL of a sub-query", path: Extended, text: "SELECT DISTINCT p.handle, q.handle FROM profiles q, generate_series(1, 2), profiles p, (SELECT NULL AS x) s WHERE p.active = (s.x IS NULL)"},
+	{name: "an unknown of a sub-query", path: Extended, text: "SELECT DISTINCT p.handle, q.handle FROM profiles q, generate_series(1, 2), profiles p, (SELECT NULL::bool AS x) s WHERE p.active = (s.x IS UNKNOWN)"},
+	{name: "a function that is a constant", path: Extended, text: "SELECT DISTINCT p.handle, q.handle FROM profiles q, generate_series(1, 2), profiles p, pi() s WHERE p.active = (s IS NOT NULL)"},
+	{name: "unknown by USING", path: Extended, text: "SELECT DISTINCT p.handle, q.handle FROM profiles q, generate_series(1, 2), profiles p JOIN (SELECT NULL IS UNKNOWN AS active) s USING (active) WHERE true"},
 	{name: "WITH", path: Extended, text: "WITH s AS (SELECT DISTINCT id FROM messages, generate_series(1, 12) WHERE content = 'Kestrel 4000') SELECT * FROM s"},
 }
 

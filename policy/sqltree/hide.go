@@ -258,10 +258,10 @@ func (h *hider) value(n *pg.Node) {
 		h.values(x.BoolExpr.Args...)
 	case *pg.Node_BooleanTest:
 		h.value(x.BooleanTest.Arg)
+		h.test(n, x.BooleanTest.Arg)
 	case *pg.Node_NullTest:
-		if h.computed(n); !h.settled(x.NullTest.Arg) {
-			h.add(n, asComparison)
-		}
+		h.computed(n)
+		h.test(n, x.NullTest.Arg)
 	case *pg.Node_CaseExpr:
 		h.caseExpr(x.CaseExpr, h.value)
 	case *pg.Node_CoalesceExpr:

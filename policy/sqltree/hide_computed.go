@@ -90,10 +90,21 @@ func (h *hider) toBool(c *pg.TypeCast) bool {
 	return c != nil && len(c.TypeName.ArrayBounds) == 0 && h.catalogType(c.TypeName) == "bool"
 }
 
+// test hides what a test for NULL, true, false or unknown gives. A column in it may be one that a sub-query makes of
+// NULL, and Postgres knows the result then; what holds a parameter or a sub-query is known when the statement runs.
+func (h *hider) test(n, arg *pg.Node) {
+	if !h.keepsOne(arg, isGiven) {
+		h.add(n, asComparison)
+	}
+}
+
+// isGiven tells what has a value when the statement runs.
+func isGiven(n *pg.Node) bool { return n.GetParamRef() != nil || n.GetSubLink() != nil }
+
 // settled tells whether an expression is certainly no constant to the planner, or is guarded
 // where it might become one, as what holds a column is (kept.go).
 func (h *hider) settled(n *pg.Node) bool {
-	return holdsColumn(inner(n)) || h.keepsOne(n, func(n *pg.Node) bool { return n.GetParamRef() != nil || n.GetSubLink() != nil })
+	return holdsColumn(inner(n)) || h.keepsOne(n, isGiven)
 }
 
 // isSteady tells a plain call of functions that give one value, and the same throughout a

@@ -78,7 +78,10 @@ func TestHide(t *testing.T) {
 		`SELECT id FROM flags WHERE done = (NULL IS NULL)`:                                                                  `done = ((NULL IS NULL = $1))`,
 		`SELECT id FROM flags WHERE done = NOT ('a' IS NOT NULL)`:                                                           `done = NOT (('a' IS NOT NULL = $1))`,
 		`SELECT id FROM flags WHERE done = (true AND CAST (NULL AS int) ISNULL)`:                                            `done = ($3 AND (CAST (NULL AS int) ISNULL = $1))`,
-		`SELECT id FROM flags WHERE done = (id IS NULL) AND NULL IS NULL`:                                                   `done = (id IS NULL) AND NULL IS NULL`,
+		`SELECT id FROM flags WHERE done = (id IS NULL) AND NULL IS NULL`:                                                   `done = ((id IS NULL = $1)) AND NULL IS NULL`,
+		`SELECT id FROM flags WHERE done = (NULL IS UNKNOWN)`:                                                               `done = ((NULL IS UNKNOWN = $1))`,
+		`SELECT id FROM flags WHERE done IN ((id IS NOT NULL) IS NOT TRUE)`:                                                 `done IN ((((id IS NOT NULL = $1)) IS NOT TRUE = $2))`,
+		`SELECT id FROM flags WHERE done = ((SELECT true) IS NULL)`:                                                         `done = ((SELECT $2) IS NULL)`,
 		`SELECT id FROM flags WHERE nullif(done, NULL) AND nullif(starts_with(id, 'a'), false)`:                             `nullif((done = $1), NULL) AND nullif(starts_with(id, $3), $4)`,
 		`SELECT 1 FROM shared WHERE id = 'a'`:                                                                               `id = 'a'`,
 	} {

@@ -90,19 +90,21 @@ func (r *rewriter) callPlace(n *pg.Node) (start, end tokens, ok bool) {
 	return start, end, ok
 }
 
-// testPlace finds where a column, a cast or call of one, or x IS NULL begins and has ended. What
+// testPlace finds where a column, a cast or call of one, or x IS NULL or IS TRUE begins and has ended. What
 // begins inside of a bracket may as well begin before it.
 func (r *rewriter) testPlace(n *pg.Node) (start, end tokens, ok bool) {
-	test := n.GetNullTest()
-	if test == nil {
+	is := n.GetNullTest().GetLocation()
+	if test := n.GetBooleanTest(); test != nil {
+		is = test.Location
+	} else if n.GetNullTest() == nil {
 		return r.callPlace(n)
 	}
 	start, ok1 := r.at(leftmost(n))
-	end, ok2 := r.at(int(test.Location))
+	end, ok2 := r.at(int(is))
 	for end.isAny("is", "not", "isnull", "notnull") {
 		end.i++
 	}
-	if end.is("null") && !end.before("isnull") && !end.before("notnull") {
+	if end.isAny("null", "true", "false", "unknown") && !end.before("isnull") && !end.before("notnull") {
 		end.i++
 	}
 	return start, end, ok1 && ok2
