@@ -3,6 +3,7 @@ package upstream
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,11 +31,25 @@ func TestAbandonedIsAtWork(t *testing.T) {
 		}
 	}
 	others()
+	tick, end := time.NewTicker(100*time.Millisecond), make(chan struct{})
+	defer tick.Stop()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer close(end)
+	wg.Go(func() {
+		for {
+			select {
+			case <-tick.C:
+				others()
+			case <-end:
+				return
+			}
+		}
+	})
 	if e := b.fail(sel("SELECT 1").of("a"), proxy.Overloaded); !errors.Is(e, proxy.ErrBusy) || !e.Retryable || b.rec.class(classBusy) != 1 {
 		t.Errorf("%+v", e)
 	}
 	resume()
 	b.eventually("it is gone", func() bool { return b.pool.Stat().Abandoned == 0 })
-	others()
 	b.must(sel("SELECT 1").of("a"))
 }
