@@ -27,6 +27,16 @@ func begins(w *Work, a Account) (n int) {
 	return n
 }
 
+// awaitHeldBack waits until n are held back.
+func awaitHeldBack(t *testing.T, w *Work, n int) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); w.HeldBack() < n; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d are held back, not %d", w.HeldBack(), n)
+		}
+	}
+}
+
 // Ensure one server has at most a few things at work while others are active, and all it likes when
 // it is alone, before and afterwards.
 func TestWorkIsShared(t *testing.T) {
@@ -201,11 +211,7 @@ func TestHeldBackGoOn(t *testing.T) {
 	}
 	came := make(chan error)
 	go func() { came <- w.Begin(t.Context(), busy, time.Minute) }()
-	for deadline := time.Now().Add(5 * time.Second); w.HeldBack() == 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it is not held back")
-		}
-	}
+	awaitHeldBack(t, w, 1)
 	for range 9 {
 		w.End(busy)
 	}
@@ -253,11 +259,7 @@ func TestHeldBackInLine(t *testing.T) {
 				came <- n
 			}
 		}()
-		for deadline := time.Now().Add(5 * time.Second); w.HeldBack() <= n; time.Sleep(time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("%d are held back", w.HeldBack())
-			}
-		}
+		awaitHeldBack(t, w, n+1)
 	}
 	for n := range 20 {
 		w.End(busy)
@@ -285,11 +287,7 @@ func TestHeldBackDelaysNoOther(t *testing.T) {
 	came := make(chan error, 1)
 	defer w.leave(busy, w.join(busy))
 	go func() { came <- w.Begin(t.Context(), other, 5*time.Second) }()
-	for deadline := time.Now().Add(5 * time.Second); w.HeldBack() < 2; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it is not held back")
-		}
-	}
+	awaitHeldBack(t, w, 2)
 	for range 12 {
 		w.End(other)
 	}
