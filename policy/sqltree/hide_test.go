@@ -162,6 +162,12 @@ func TestVerifyBare(t *testing.T) {
 		`INSERT INTO notes (id) SELECT id FROM shared WHERE id = 'a'`,
 		`SELECT 1 FROM shared UNION ALL SELECT 2 FROM notes WHERE id = 'a'`,
 		`SELECT length((SELECT id FROM notes WHERE id = 'a' LIMIT 1)) FROM shared`,
+		`SELECT id FROM flags WHERE done = (NULL IS UNKNOWN)`,
+		`SELECT id FROM flags WHERE done IN (id IS NULL)`,
+		`SELECT id FROM flags, (SELECT NULL AS x) s WHERE (s.x IS NULL) = done`,
+		`SELECT id FROM flags WHERE done = (id IS NULL AND NULL IS NULL)`,
+		`SELECT id FROM flags WHERE done = CASE WHEN id IS NULL THEN true ELSE done END`,
+		`SELECT id FROM flags WHERE done = greatest(done, true)`,
 	} {
 		verify, final := rewrittenWith(t, text, func(f *Facts) { f.hidden = nil })
 		if fault := verify(final); fault == nil || !strings.Contains(fault.Message, "the planner sees") {

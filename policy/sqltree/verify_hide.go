@@ -118,14 +118,15 @@ func bareBeneath(m proto.Message) (found bool) {
 	return found
 }
 
-// comparesLiteral tells a comparison of a column with a literal.
+// comparesLiteral tells a comparison of a column with a literal, or with a test for NULL, true, false or unknown whose
+// result the planner may know.
 func comparesLiteral(e *pg.A_Expr) bool {
 	left, right := operandsOf(e.Lexpr), operandsOf(e.Rexpr)
 	return slices.ContainsFunc(left, isColumn) && slices.ContainsFunc(right, isLiteral) ||
 		slices.ContainsFunc(right, isColumn) && slices.ContainsFunc(left, isLiteral)
 }
 
-// operandsOf gives what an operand of a comparison may be: through casts, lists and the like.
+// operandsOf gives the expressions whose value an operand of a comparison may have: through casts, lists and the like.
 func operandsOf(n *pg.Node) []*pg.Node {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_TypeCast:
@@ -140,8 +141,22 @@ func operandsOf(n *pg.Node) []*pg.Node {
 		return operandsOfAll(x.AArrayExpr.Elements)
 	case *pg.Node_CoalesceExpr:
 		return operandsOfAll(x.CoalesceExpr.Args)
+	case *pg.Node_MinMaxExpr:
+		return operandsOfAll(x.MinMaxExpr.Args)
+	case *pg.Node_BoolExpr:
+		return operandsOfAll(x.BoolExpr.Args)
+	case *pg.Node_CaseExpr:
+		return operandsOfCase(x.CaseExpr)
 	}
 	return []*pg.Node{n}
+}
+
+func operandsOfCase(c *pg.CaseExpr) []*pg.Node {
+	all := operandsOf(c.Defresult)
+	for _, n := range c.Args {
+		all = append(all, operandsOf(n.GetCaseWhen().Result)...)
+	}
+	return all
 }
 
 func operandsOfAll(list []*pg.Node) (all []*pg.Node) {
@@ -154,5 +169,20 @@ func operandsOfAll(list []*pg.Node) (all []*pg.Node) {
 func isColumn(n *pg.Node) bool { return n.GetColumnRef() != nil }
 
 func isLiteral(n *pg.Node) bool {
-	return n.GetAConst() != nil && !n.GetAConst().Isnull || n.GetSqlvalueFunction() != nil
+	return n.GetAConst() != nil && !n.GetAConst().Isnull || n.GetSqlvalueFunction() != nil || isKnownTest(n)
+}
+
+// isKnownTest tells x IS NULL, x IS TRUE and their like where nothing in x is first known when the statement runs: a
+// column in x may be one that a sub-query makes of NULL.
+func isKnownTest(n *pg.Node) bool {
+	return n.GetNullTest() != nil && !holdsGiven(n.GetNullTest().Arg) || n.GetBooleanTest() != nil && !holdsGiven(n.GetBooleanTest().Arg)
+}
+
+// holdsGiven tells whether a parameter or a sub-query stands in m.
+func holdsGiven(m proto.Message) bool {
+	switch m.(type) {
+	case *pg.ParamRef, *pg.SubLink:
+		return true
+	}
+	return anyChild(m, holdsGiven)
 }
