@@ -26,6 +26,7 @@ type OrderConfig struct {
 	Custom     bool          // the planner sees the values of statements, as a policy can have it
 	Plans      bool          // plans with their costs are compared, beside the answers
 	Single     bool          // no statement that can compare columns of two tables
+	Hash       bool          // a column has a hash index, whose order shows what the others hold
 
 	// What could close the channel, to see what is left then.
 	Generic    bool // plans that do not know the parameters
@@ -114,6 +115,9 @@ func (w *World) openTwin(ctx context.Context, t *twin, url, name string, p *prob
 	if p.cfg.Blind {
 		sql += blind
 	}
+	if p.cfg.Hash {
+		sql += hashed(p.server, name)
+	}
 	if err := w.exec(ctx, url, sql); err != nil {
 		return err
 	}
@@ -152,6 +156,16 @@ func (w *World) openTwin(ctx context.Context, t *twin, url, name string, p *prob
 		}
 	}
 	return nil
+}
+
+// hashed gives messages a hash index, and then the server so many rows of two values that each fills several pages of a
+// bucket: how many of them fit on the first one shows how many the others have. Plain index scans show the order in such
+// an index; a large table has them.
+func hashed(server, database string) string {
+	return fmt.Sprintf(`CREATE INDEX ON messages USING hash (content);
+		INSERT INTO messages (id, server_id, conversation_id, content) SELECT 'own' || g, %[1]s, c.id, CASE g %% 2 WHEN 0 THEN 'Kestrel 4000' ELSE 'Martlet 8000' END
+			FROM generate_series(1, 2000) g, (SELECT id FROM conversations WHERE server_id = %[1]s ORDER BY id LIMIT 1) c;
+		ALTER DATABASE %[2]s SET enable_bitmapscan = off;`, literal(server), database)
 }
 
 // blind takes the statistics of all columns but the scope columns, and of indexes' expressions.

@@ -31,9 +31,15 @@ func (w *World) openPlans(ctx context.Context, t *twin, name string, p *prober) 
 	return err
 }
 
-// planned gives the plan that Postgres makes of a probe on a side for any value, with its costs: what
-// no answer shows yet shows there. It is "" for what is refused.
-func (t *twin) planned(ctx context.Context, q probing, server string) (string, error) {
+// plan is what EXPLAIN says of a statement, or the error that Postgres has for it instead.
+type plan struct {
+	text string
+	made bool // it is a plan and no error
+}
+
+// planned gives the plan that Postgres makes of a probe on a side for any value, with its costs: a difference
+// that no answer shows yet shows there. It is the zero value for a probe that is refused.
+func (t *twin) planned(ctx context.Context, q probing, server string) (plan, error) {
 	text, _ := q.NativeText(server)
 	dialect, mode := policy.Postgres, policy.Inject
 	if q.path == REST {
@@ -42,27 +48,26 @@ func (t *twin) planned(ctx context.Context, q probing, server string) (string, e
 	}
 	d := t.rest[mode].Decide(text, dialect)
 	if d.Verdict != policy.Allow {
-		return "", nil
+		return plan{}, nil
 	}
 	return t.plan(ctx, d.Approved, server)
 }
 
 // plan gives the plan of what was approved.
-func (t *twin) plan(ctx context.Context, a *policy.Approved, server string) (string, error) {
-	_, err := simple(ctx, t.plans.conn, fmt.Sprintf("BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL search_path = %s; SET LOCAL ROLE %s; SELECT set_config('%s', '%s', true), set_config('%s', '%s', true)",
-		gatePath, t.role, wall.Setting, server, wall.Signature, t.signature))
-	var plan answer
-	if err == nil {
-		_, err = t.plans.conn.Prepare(ctx, probeName, a.Rewritten(), a.Declared())
+func (t *twin) plan(ctx context.Context, a *policy.Approved, server string) (p plan, err error) {
+	if _, err := simple(ctx, t.plans.conn, fmt.Sprintf("BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL search_path = %s; SET LOCAL ROLE %s; SELECT set_config('%s', '%s', true), set_config('%s', '%s', true)",
+		gatePath, t.role, wall.Setting, server, wall.Signature, t.signature)); err != nil {
+		return p, fmt.Errorf("preparing to plan: %w", err)
 	}
-	if err == nil {
-		plan, err = simple(ctx, t.plans.conn, "EXPLAIN EXECUTE "+probeName+nulls(a.NumParams()))
+	var explained answer
+	if _, err = t.plans.conn.Prepare(ctx, probeName, a.Rewritten(), a.Declared()); err == nil {
+		explained, err = simple(ctx, t.plans.conn, "EXPLAIN EXECUTE "+probeName+nulls(a.NumParams()))
 	}
-	var failed *pgconn.PgError
-	if errors.As(err, &failed) {
-		plan, err = answer{message: failed.Message}, nil
+	p = plan{text: explained.sequence(), made: err == nil}
+	if failed := (*pgconn.PgError)(nil); errors.As(err, &failed) {
+		p.text, err = failed.Message, nil
 	}
-	return plan.sequence(), errors.Join(err, t.plans.exec(ctx, "ROLLBACK"), t.plans.conn.Deallocate(ctx, probeName))
+	return p, errors.Join(err, t.plans.exec(ctx, "ROLLBACK"), t.plans.conn.Deallocate(ctx, probeName))
 }
 
 const probeName = "probe"

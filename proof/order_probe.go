@@ -56,7 +56,7 @@ func (q probing) text(server string) string {
 type probed struct {
 	refused   string // the engine's code
 	answers   [2]answer
-	plans     [2]string // where they are compared
+	plans     [2]plan // where they are compared
 	differs   bool
 	unsettled bool
 	slow      bool

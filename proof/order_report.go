@@ -13,6 +13,7 @@ type OrderReport struct {
 	Config      OrderConfig
 	Tried       int
 	Compared    int // admitted, answered on both sides, and each the same twice where they differ
+	Planned     int // of these: both sides gave a plan, and not an error
 	Unsettled   int // the answer differs from itself
 	Slow        int // cut off by the time limit
 	Failed      int // answered with an error
@@ -67,6 +68,9 @@ func (r *OrderReport) count(q probing, o probed) bool {
 	if len(q.Plant.Tokens) > 0 && q.path != REST {
 		r.Planted++
 	}
+	if o.plans[0].made && o.plans[1].made {
+		r.Planned++
+	}
 	if state := o.answers[0].state; state != "" {
 		r.Failed++
 		r.Errors[state]++
@@ -106,8 +110,8 @@ func (r *OrderReport) ended() bool {
 // String is the report in a few lines.
 func (r *OrderReport) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "order, walls %s, seed %d: %d statements, %.1f %% compared (%d after rows of one's own), %d answered with an error, %d undetermined, %d by sizes, %d slow\n",
-		r.Config.Walls, r.Config.Seed, r.Tried, 100*float64(r.Compared)/float64(max(r.Tried, 1)), r.Planted, r.Failed, r.Unsettled, r.Sized, r.Slow)
+	fmt.Fprintf(&b, "order, walls %s, seed %d: %d statements, %.1f %% compared (%d with their plans, %d after rows of one's own), %d answered with an error, %d undetermined, %d by sizes, %d slow\n",
+		r.Config.Walls, r.Config.Seed, r.Tried, 100*float64(r.Compared)/float64(max(r.Tried, 1)), r.Planned, r.Planted, r.Failed, r.Unsettled, r.Sized, r.Slow)
 	fmt.Fprintf(&b, "differing sequences %d; %.0f statements/s in %s\n", r.Differing, float64(r.Tried)/max(r.Elapsed.Seconds(), 0.001), r.Elapsed.Round(time.Millisecond))
 	fmt.Fprintf(&b, "paths: %s\nrefused: %s\nerrors: %s\n", tally(r.Paths), tally(r.Refusals), tally(r.Errors))
 	if r.Differing > 0 {
@@ -124,7 +128,7 @@ func (d Difference) String() string {
 	}
 	plant, _ := d.Plant.NativeText(d.server)
 	return fmt.Sprintf("number %d, server %s, path %s, mode %s\n  %s\n  args %v\n  plant %.300s\n  original %s\n  shows %s\n  D:  %s\n  D': %s\n  %s\n",
-		d.number, d.server, d.way(), d.Mode, text, args, plant, d.Original, strings.Join(d.Shows, ", "), d.outcome.answers[0].short(), d.outcome.answers[1].short(), firstDifference(d.outcome.plans[0], d.outcome.plans[1]))
+		d.number, d.server, d.way(), d.Mode, text, args, plant, d.Original, strings.Join(d.Shows, ", "), d.outcome.answers[0].short(), d.outcome.answers[1].short(), firstDifference(d.outcome.plans[0].text, d.outcome.plans[1].text))
 }
 
 func (a answer) short() string {

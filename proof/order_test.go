@@ -14,41 +14,66 @@ var (
 
 // TestProveOrder is the proof that the order of an answer shows nothing of the others' values.
 func TestProveOrder(t *testing.T) {
-	for _, walls := range strings.Split(*mode, ",") {
-		if walls != string(All) && walls != string(Engine) {
-			continue
-		}
-		t.Run(walls, func(t *testing.T) {
-			report := order(t, OrderConfig{
-				Walls: Walls(walls), Statements: *statements, Time: timeLimit(), Seed: *seed, Workers: *workers, Findings: *findings, First: *first,
+	for _, walls := range promised(t) {
+		t.Run(string(walls), func(t *testing.T) {
+			proveOrder(t, OrderConfig{
+				Walls: walls, Statements: *statements, Time: timeLimit(), Seed: *seed, Workers: *workers, Findings: *findings, First: *first,
 				Generic: *generic, Parameters: *parameters, Blind: *blindly, Plans: true,
 			})
-			for _, d := range report.Differences {
-				t.Errorf("%s", d)
-			}
-			if report.Differing > len(report.Differences) {
-				t.Errorf("%d answers show what the others hold", report.Differing)
-			}
-			if report.Compared*100 < least*report.Tried {
-				t.Errorf("only %d of %d statements were compared", report.Compared, report.Tried)
-			}
 		})
 	}
 }
 
 // Where Postgres has statistics, a constant of the caller's shows nothing all the same.
 func TestOrderWithStatistics(t *testing.T) {
-	for _, walls := range strings.Split(*mode, ",") {
-		if walls != string(All) && walls != string(Engine) {
-			continue
+	for _, walls := range promised(t) {
+		proveOrder(t, OrderConfig{Walls: walls, Statements: *statements, Time: timeLimit(), Seed: *seed, Workers: *workers, Findings: 3, Plans: true, Single: true})
+	}
+}
+
+// promised gives the choices of walls of -mode that promise an order.
+func promised(t *testing.T) (all []Walls) {
+	t.Helper()
+	for _, name := range strings.Split(*mode, ",") {
+		switch walls := Walls(name); walls {
+		case All, Engine:
+			all = append(all, walls)
+		case Database:
+		default:
+			t.Fatalf("-mode %s: it is none of all, engine and database", name)
 		}
-		report := order(t, OrderConfig{Walls: Walls(walls), Statements: *statements, Time: timeLimit(), Seed: *seed, Workers: *workers, Findings: 3, Plans: true, Single: true})
-		for _, d := range report.Differences {
-			t.Errorf("%s", d)
-		}
-		if report.Compared*100 < least*report.Tried {
-			t.Errorf("only %d of %d statements were compared", report.Compared, report.Tried)
-		}
+	}
+	if len(all) == 0 {
+		t.Fatalf("-mode %s tries nothing", *mode)
+	}
+	return all
+}
+
+// leastPlanned is the share of compared statements below which too few were compared with their plans, and mostSized
+// the share of all above which too many were set aside for the size of an index; both in percent.
+const (
+	leastPlanned = 95
+	mostSized    = 1
+)
+
+// proveOrder demands that no answer and no plan shows the others' values, and that enough were compared.
+func proveOrder(t *testing.T, cfg OrderConfig) {
+	t.Helper()
+	report := order(t, cfg)
+	for _, d := range report.Differences {
+		t.Errorf("%s", d)
+	}
+	if report.Differing > len(report.Differences) {
+		t.Errorf("%d answers show what the others hold", report.Differing)
+	}
+	if report.Tried == 0 || report.Compared*100 < least*report.Tried {
+		t.Errorf("only %d of %d statements were compared", report.Compared, report.Tried)
+	}
+	if cfg.Plans && report.Planned*100 < leastPlanned*report.Compared {
+		t.Errorf("only %d of %d statements were compared with their plans", report.Planned, report.Compared)
+	}
+	if report.Sized*100 > mostSized*report.Tried {
+		t.Errorf("%d of %d statements were set aside for the size of an index", report.Sized, report.Tried)
 	}
 }
 
@@ -75,12 +100,15 @@ func TestOrderWithoutEngine(t *testing.T) {
 // Where Postgres has no statistics and knows no value when it plans, nothing is found: what
 // mode order finds comes of these.
 func TestOrderBlind(t *testing.T) {
-	report := order(t, OrderConfig{Walls: Engine, Statements: 150, Seed: *seed, Workers: *workers, Generic: true, Parameters: true, Blind: true, Findings: 1})
-	for _, d := range report.Differences {
-		t.Errorf("%s", d)
-	}
-	if report.Compared*100 < least*report.Tried {
-		t.Errorf("only %d of %d statements were compared", report.Compared, report.Tried)
+	proveOrder(t, OrderConfig{Walls: Engine, Statements: 150, Seed: *seed, Workers: *workers, Generic: true, Parameters: true, Blind: true, Findings: 1})
+}
+
+// A hash index gives rows by the pages of a bucket, which the others' values fill: the mode finds that, and doctor
+// names such an index (planner-index). Elsewhere the mode's databases have none.
+func TestOrderHash(t *testing.T) {
+	report := order(t, OrderConfig{Walls: Engine, Statements: 2000, Seed: *seed, Workers: *workers, First: true, Blind: true, Hash: true})
+	if report.Differing == 0 {
+		t.Error("no statement showed what the others hold")
 	}
 }
 
