@@ -23,7 +23,7 @@ type Gate struct {
 	policies  *Policies
 	limiter   *limiter
 	recorder  Recorder
-	parsing   *Turns // places for decisions that are being made: C code on threads of its own
+	parsing   *Turns // places for decisions that are being made; see parsingPlaces
 	work      *Work
 }
 
@@ -52,9 +52,14 @@ const DefaultProjectBudget = 25
 func NewGate(c GateConfig) *Gate {
 	return &Gate{
 		directory: c.Directory, policies: c.Policies, recorder: c.Recorder,
-		limiter: newLimiter(c.Override, c.ProjectBudget), parsing: NewTurns(2*runtime.GOMAXPROCS(0), c.ProjectShare), work: c.Work,
+		limiter: newLimiter(c.Override, c.ProjectBudget), parsing: NewTurns(parsingPlaces(), c.ProjectShare), work: c.Work,
 	}
 }
+
+// parsingPlaces is how many decisions are made at once: one fewer than there are processors. A decision takes a
+// processor to itself until it is made, in C code that the Go runtime can't interrupt, so the last one is left to
+// requests whose texts are known.
+func parsingPlaces() int { return max(1, runtime.GOMAXPROCS(0)-1) }
 
 // Developer gives the caller behind an access token.
 func (g *Gate) Developer(ctx context.Context, token string) (Caller, error) {

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -52,5 +53,21 @@ func TestUniqueTextsQueueNobodyElse(t *testing.T) {
 	quiet, loud = quiet/20, loud/time.Duration(checks)
 	if quiet > loud/2 { // in one line, both take as long
 		t.Errorf("the quiet one takes %v for a text, the loud ones %v", quiet, loud)
+	}
+}
+
+// TestParsingLeavesAProcessor takes every place: there are fewer than processors, where there are several.
+func TestParsingLeavesAProcessor(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for processors, want := range map[int]int{1: 1, 2: 1, 4: 3} {
+		runtime.GOMAXPROCS(processors)
+		g := NewGate(GateConfig{})
+		got := 0
+		for g.parsing.Take(t.Context(), Account{fmt.Sprint("project", got), "server"}, time.Millisecond) == nil {
+			got++
+		}
+		if got != want {
+			t.Errorf("%d places on %d processors, not %d", got, processors, want)
+		}
 	}
 }
