@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -16,17 +17,27 @@ var (
 	only = flag.String("only", "", "run those mutants whose name holds this")
 )
 
-// proofs are the parts of the proof, by the arguments of go test.
-var proofs = map[string][]string{
-	"experiment": {"./proof", "-run", "^TestProve$", "-mode", "engine", "-statements", "20000", "-first", "-findings", "1"},
-	"order":      {"./proof", "-run", "^TestOrderWithStatistics$", "-mode", "engine", "-statements", "4000"},
-	"order-all":  {"./proof", "-run", "^TestOrderWithStatistics$", "-mode", "all", "-statements", "4000"}, // where row-level security is the barrier
-	"barrier":    {"./proof/barrier", "-run", "^Test(Leaks|Found|Upsert)"},
-	"corpus":     {"./cmd/tenantgate", "-run", "^TestBypass$"},
-	"verifier":   {"./policy/sqltree", "-run", "^TestVerify"},
+// proof is a part of the proof.
+type proof struct {
+	args   []string       // of go test
+	notice *regexp.Regexp // what it prints where it notices a mutant; what fails otherwise, as without a Postgres, kills none
 }
 
-// TestMutants demands that each mutant is killed: built, and its proof fails. What does not
+var proofs = map[string]proof{
+	"experiment": {
+		[]string{"./proof", "-run", "^TestProve$", "-mode", "engine", "-statements", "20000", "-first", "-findings", "1"},
+		regexp.MustCompile(`(leaks|foreign changes|mismatches|differing rows) [1-9]`),
+	},
+	"order":     {[]string{"./proof", "-run", "^TestOrderWithStatistics$", "-mode", "engine", "-statements", "4000"}, differing},
+	"order-all": {[]string{"./proof", "-run", "^TestOrderWithStatistics$", "-mode", "all", "-statements", "4000"}, differing}, // where row-level security is the barrier
+	"barrier":   {[]string{"./proof/barrier", "-run", "^Test(Leaks|Found|Upsert)"}, regexp.MustCompile("tells of another server's row|--- FAIL: TestUpsert")},
+	"corpus":    {[]string{"./cmd/tenantgate", "-run", "^TestBypass$"}, regexp.MustCompile("LEAK: |instead of\n")},
+	"verifier":  {[]string{"./policy/sqltree", "-run", "^TestVerify"}, regexp.MustCompile("--- FAIL: TestVerify")},
+}
+
+var differing = regexp.MustCompile("differing sequences [1-9]")
+
+// TestMutants demands that each mutant is killed: built, and noticed by its proof. What does not
 // build proves nothing.
 func TestMutants(t *testing.T) {
 	all, err := All()
@@ -44,7 +55,7 @@ func TestMutants(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if proofs[m.Proof] == nil {
+		if proofs[m.Proof].notice == nil {
 			t.Errorf("%s: there is no proof %q", m.Name, m.Proof)
 		}
 		if !*run || !strings.Contains(m.Name, *only) {
@@ -65,14 +76,14 @@ func TestMutants(t *testing.T) {
 }
 
 // hold demands that a proof holds for the code as it is: what fails anyhow kills nothing.
-func hold(t *testing.T, root, proof string) {
+func hold(t *testing.T, root, name string) {
 	t.Helper()
 	empty := filepath.Join(t.TempDir(), "overlay.json")
 	if err := os.WriteFile(empty, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := gotest(t, root, empty, proofs[proof]); err != nil {
-		t.Fatalf("the proof %q fails without a mutant:\n%s", proof, first(out))
+	if out, err := gotest(t, root, empty, proofs[name].args); err != nil {
+		t.Fatalf("the proof %q fails without a mutant:\n%s", name, first(out))
 	}
 }
 
@@ -86,7 +97,7 @@ func kills(t *testing.T, root string, m Mutant, files map[string]string) bool {
 	if err := os.WriteFile(path, src, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := proofs[m.Proof]
+	args := proofs[m.Proof].args
 	if out, err := gotest(t, root, path, append([]string{args[0], "-run", "^$"}, args[3:]...)); err != nil {
 		t.Errorf("%s does not build:\n%s", m.Name, out)
 		return false
@@ -94,6 +105,10 @@ func kills(t *testing.T, root string, m Mutant, files map[string]string) bool {
 	out, err := gotest(t, root, path, args)
 	if err == nil {
 		t.Errorf("%s lives", m.Name)
+		return false
+	}
+	if !proofs[m.Proof].notice.Match(out) {
+		t.Errorf("%s: %s failed without noticing it\n%s", m.Name, m.Proof, first(out))
 		return false
 	}
 	t.Logf("%s: killed by %s\n%s", m.Name, m.Proof, first(out))
