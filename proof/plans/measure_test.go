@@ -58,7 +58,7 @@ func (p pair) measure(t *testing.T, st statement) (r result) {
 			var d time.Duration
 			var err error
 			if counts[i], d, err = s.run(t.Context()); err != nil {
-				return unfinished(err, took[0])
+				return unfinished(err, i == 1, took[0])
 			}
 			if turn == 1 {
 				took[i] = took[i][:0]
@@ -84,12 +84,12 @@ func (p pair) best(t *testing.T, st statement) result {
 	return r
 }
 
-// unfinished is the result of a statement that failed. One that reached its limit after, and not
+// unfinished is the result of a statement that failed on one side. One that reached its limit after, and not
 // before, took at least so long.
-func unfinished(err error, before []time.Duration) result {
+func unfinished(err error, after bool, before []time.Duration) result {
 	var pg *pgconn.PgError
 	switch ended := errors.As(err, &pg) && pg.Code == "57014"; {
-	case ended && before != nil:
+	case ended && after:
 		return result{before: median(before), after: limitAfter}
 	case ended:
 		return result{failed: tooLong}

@@ -63,7 +63,7 @@ func failures(all []result) string {
 		case tooLong:
 			long++
 		default:
-			said := r.name + ": " + strings.TrimSpace(strings.SplitN(r.failed, ":", 3)[1])
+			said := r.name + ": " + r.failed
 			servers[said] = append(servers[said], r.server)
 		}
 	}
