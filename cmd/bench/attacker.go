@@ -50,6 +50,19 @@ func (a *attacker) received() string {
 	return strings.Join(said, ", ")
 }
 
+// attacked tells whether the attacker got so far as to ask for something: with the wrong token, or at the wrong
+// address, it has not.
+func (a *attacker) attacked() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for status := range a.got {
+		if !slices.Contains([]string{"no connection", "no login", "400", "401", "403", "404", "405", "413", "415"}, status) {
+			return true
+		}
+	}
+	return false
+}
+
 // all makes every attack at once.
 func (a *attacker) all(ctx context.Context) {
 	var wg sync.WaitGroup
@@ -81,7 +94,7 @@ func (a *attacker) send(ctx context.Context, clients int, patience time.Duration
 func (a *attacker) talk(ctx context.Context, path string, patience time.Duration, text func(n int) string) {
 	conn, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", a.HTTP)
 	if err != nil {
-		a.count("none")
+		a.count("no connection")
 		return
 	}
 	defer conn.Close() //nolint:errcheck // nothing is left to lose
@@ -215,5 +228,6 @@ func (a *attacker) halfSent(ctx context.Context, last net.Conn) net.Conn {
 		return nil
 	}
 	_, _ = io.WriteString(conn, "POST /api HTTP/1.1\r\nHost: x\r\nAuthor")
+	a.count("half-sent")
 	return conn
 }

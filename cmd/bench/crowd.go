@@ -36,7 +36,7 @@ func (c *crowdCommand) database(ctx context.Context) (*database, error) {
 // Run measures and prints.
 func (c *crowdCommand) Run(ctx context.Context) error {
 	if len(c.Attack) > 0 {
-		return c.siege(ctx)
+		return c.underAttack(ctx)
 	}
 	d, err := c.database(ctx)
 	if err != nil {

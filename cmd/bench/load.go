@@ -34,6 +34,7 @@ type turn struct {
 	least    int // those of requests that were of the client with the fewest
 	elapsed  time.Duration
 	p50, p99 time.Duration
+	longest  time.Duration // that a client waited for an answer, or for a failure
 }
 
 // rate is answers a second.
@@ -67,15 +68,19 @@ func sum(clients []seen) (t turn) {
 	}
 	if t.requests = len(took); t.requests > 0 {
 		slices.Sort(took)
-		t.p50, t.p99 = took[len(took)/2], took[len(took)*99/100]
+		t.p50, t.p99, t.longest = took[len(took)/2], took[len(took)*99/100], took[len(took)-1]
+	}
+	for _, c := range clients {
+		t.longest = max(t.longest, c.longestFailure)
 	}
 	return t
 }
 
 // seen is what one client saw.
 type seen struct {
-	took    []time.Duration // of the answers with 200
-	refused int
+	took           []time.Duration // of the answers with 200
+	refused        int
+	longestFailure time.Duration // how long a visitor waited at most for what failed
 }
 
 // client is one connection's worth of it.

@@ -27,7 +27,7 @@ func (l load) visit(ctx context.Context, i, n int, until time.Time, s *seen) (ma
 	begin := time.Now()
 	conn, err := (&net.Dialer{Timeout: visitTime}).DialContext(ctx, "tcp", l.addr)
 	if err != nil {
-		return l.failed(s)
+		return l.failed(s, begin)
 	}
 	defer conn.Close() //nolint:errcheck // nothing is left to lose
 	answers := bufio.NewReaderSize(conn, 64<<10)
@@ -38,7 +38,7 @@ func (l load) visit(ctx context.Context, i, n int, until time.Time, s *seen) (ma
 			ok, err = answer(answers, true)
 		}
 		if made++; err != nil || !ok {
-			l.failed(s)
+			l.failed(s, begin)
 			return made
 		}
 		s.took = append(s.took, time.Since(begin))
@@ -48,8 +48,9 @@ func (l load) visit(ctx context.Context, i, n int, until time.Time, s *seen) (ma
 	return made
 }
 
-func (l load) failed(s *seen) int {
+func (l load) failed(s *seen, begin time.Time) int {
 	s.refused++
+	s.longestFailure = max(s.longestFailure, time.Since(begin))
 	time.Sleep(l.pause)
 	return 1
 }

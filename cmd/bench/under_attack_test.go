@@ -10,22 +10,23 @@ import (
 	"time"
 )
 
-// TestSiegeDocument judges the last program, by its ratios and by refusals in any round.
-func TestSiegeDocument(t *testing.T) {
+// TestAttackTables judges the last program, by its ratios and by refusals in any round.
+func TestAttackTables(t *testing.T) {
 	of := func(requests, refused int, p99 time.Duration) sample {
-		return sample{turn: turn{requests: requests, refused: refused, elapsed: time.Second, p99: p99}}
+		return sample{turn: turn{requests: requests, refused: refused, elapsed: time.Second, p99: p99, longest: 5 * p99}}
 	}
 	alone, memory := []sample{of(100, 0, time.Millisecond), of(100, 0, time.Millisecond)}, []sample{{resident: 5 << 20}, {resident: 5 << 20}}
-	lost := losses{alone, []sample{of(0, 9, 0), of(0, 9, 0)}, memory, ""}
-	kept := losses{alone, []sample{of(70, 0, 3*time.Millisecond), of(71, 0, 2*time.Millisecond)}, memory, ""}
-	slow := losses{alone, []sample{of(69, 0, 4*time.Millisecond), of(60, 1, 4*time.Millisecond)}, memory, ""}
+	lost := outcome{alone, []sample{of(0, 9, 0), of(0, 9, 0)}, memory, ""}
+	kept := outcome{alone, []sample{of(70, 0, 3*time.Millisecond), of(71, 0, 2*time.Millisecond)}, memory, ""}
+	slow := outcome{alone, []sample{of(69, 0, 4*time.Millisecond), of(60, 1, 4*time.Millisecond)}, memory, ""}
+	stalled := outcome{alone, []sample{of(70, 0, time.Millisecond), {turn: turn{requests: 70, elapsed: time.Second, p99: time.Millisecond, longest: time.Second}}}, memory, ""}
 	c := &crowdCommand{options: options{Tenantgate: "/nowhere/new"}, Quiet: 10, Before: "/nowhere/old"}
-	list := []*battle{{attacks()[0], 1, []losses{lost, kept}}, {attacks()[0], 2, []losses{kept, slow}}, {attack{name: "half-sent", nobody: true}, 1, []losses{kept, lost}}}
-	text := c.siegeDocument(t.Context(), list)
+	list := []*scenario{{attacks()[0], 1, []outcome{lost, kept}}, {attacks()[0], 2, []outcome{kept, slow}}, {attack{name: "half-sent", nobody: true}, 1, []outcome{kept, lost}}, {attacks()[1], 1, []outcome{kept, stalled}}}
+	text := c.attackTables(t.Context(), list)
 	for _, want := range []string{
-		"| uncancellable | 1 server | 0.00 | none | 18 of 18 | 5 | 0.71 | 3.0 | 0 of 141 | 5 | kept |\n",
-		"| uncancellable | 2 servers | 0.71 | 3.0 | 0 of 141 | 5 | 0.69 | 4.0 | 1 of 130 | 5 | missed: rate, p99, refused |\n",
-		"| half-sent | nobody | 0.71 |", "/nowhere/old of an unknown version: rate | p99 |",
+		"| uncancellable | 1 server | 0.00 | none | 0 | 18 of 18 | 5 | 0.71 | 3.0 | 15 | 0 of 141 | 5 | kept |\n",
+		"| uncancellable | 2 servers | 0.71 | 3.0 | 15 | 0 of 141 | 5 | 0.69 | 4.0 | 20 | 1 of 130 | 5 | missed: rate, p99, refused |\n",
+		"| half-sent | nobody | 0.71 |", "| 0.70 | 1.0 | 1000 | 0 of 140 | 5 | missed: longest |\n", "/nowhere/old of an unknown version: rate | p99 |",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
@@ -66,6 +67,19 @@ func TestAttackTexts(t *testing.T) {
 	}
 }
 
+// TestAttacked tells an attack from what never got so far.
+func TestAttacked(t *testing.T) {
+	for status, want := range map[string]bool{"200": true, "none": true, "503": true, "transaction": true, "half-sent": true, "401": false, "404": false, "no login": false, "no connection": false} {
+		a := &attacker{got: map[string]int{}}
+		if a.count(status); a.attacked() != want {
+			t.Errorf("%s: %v", status, !want)
+		}
+	}
+	if (&attacker{}).attacked() {
+		t.Error("who did nothing has attacked")
+	}
+}
+
 // TestVisitor connects anew, and counts whatever fails.
 func TestVisitor(t *testing.T) {
 	var connections, requests atomic.Int64
@@ -85,6 +99,9 @@ func TestVisitor(t *testing.T) {
 	got, err := l.send(t.Context(), 300*time.Millisecond)
 	if err != nil || got.requests == 0 || got.refused == 0 || int(requests.Load()) != got.requests+got.refused {
 		t.Errorf("%+v, %v, of %d", got, err, requests.Load())
+	}
+	if got.longest <= 0 {
+		t.Error("nobody waited")
 	}
 	if n := int(connections.Load()); n < got.requests/3 {
 		t.Errorf("%d connections for %d requests", n, got.requests)

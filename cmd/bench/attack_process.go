@@ -48,17 +48,20 @@ func (c *attackerCommand) Run(ctx context.Context) error {
 	a := &attacker{against: of, got: map[string]int{}}
 	all[i].proceed(ctx, a)
 	fmt.Print(a.received())
+	if !a.attacked() {
+		return fmt.Errorf("the attack %q did not take place: %s", c.Name, a.received())
+	}
 	return nil
 }
 
-// hostility is an attackers' process under way.
-type hostility struct {
+// attackProcess is an attackers' process under way.
+type attackProcess struct {
 	cmd  *exec.Cmd
 	said bytes.Buffer
 }
 
 // attack starts one.
-func (of against) attack(ctx context.Context, name string) (*hostility, error) {
+func (of against) attack(ctx context.Context, name string) (*attackProcess, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -67,7 +70,7 @@ func (of against) attack(ctx context.Context, name string) (*hostility, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &hostility{cmd: exec.CommandContext(ctx, "nice", "-n", niceness, self, "attacker", name)} //nolint:gosec // ourselves
+	h := &attackProcess{cmd: exec.CommandContext(ctx, "nice", "-n", niceness, self, "attacker", name)} //nolint:gosec // ourselves
 	h.cmd.Env = append(os.Environ(), againstVariable+"="+string(told))
 	h.cmd.Stdout, h.cmd.Stderr = &h.said, os.Stderr
 	h.cmd.SysProcAttr = apart()
@@ -84,11 +87,14 @@ func (of against) attack(ctx context.Context, name string) (*hostility, error) {
 // have as much as one backend.
 func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// end has the process end, and tells what it was answered; what does not end in time is killed.
-func (h *hostility) end() string {
+// end has the process end, and tells what it was answered; what does not end in time is killed. The error says that
+// the attack did not take place.
+func (h *attackProcess) end() (answered string, err error) {
 	_ = h.cmd.Process.Signal(syscall.SIGTERM)
 	late := time.AfterFunc(3*time.Second, func() { _ = h.cmd.Process.Kill() })
 	defer late.Stop()
-	_ = h.cmd.Wait() // what it said tells
-	return h.said.String()
+	if err = h.cmd.Wait(); h.cmd.ProcessState.ExitCode() > 0 {
+		return h.said.String(), fmt.Errorf("the attackers' process: %w", err)
+	}
+	return h.said.String(), nil
 }
