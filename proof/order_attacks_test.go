@@ -68,8 +68,36 @@ var orderAttacks = []orderAttack{
 	{name: "an unknown of a sub-query", path: Extended, text: "SELECT DISTINCT p.handle, q.handle FROM profiles q, generate_series(1, 2), profiles p, (SELECT NULL::bool AS x) s WHERE p.active = (s.x IS UNKNOWN)"},
 	{name: "a function that is a constant", path: Extended, text: "SELECT DISTINCT p.handle, q.handle FROM profiles q, generate_series(1, 2), profiles p, pi() s WHERE p.active = (s IS NOT NULL)"},
 	{name: "unknown by USING", path: Extended, text: "SELECT DISTINCT p.handle, q.handle FROM profiles q, generate_series(1, 2), profiles p JOIN (SELECT NULL IS UNKNOWN AS active) s USING (active) WHERE true"},
+	{name: "IS DISTINCT FROM of a NULL of a sub-query", path: Extended, text: "SELECT DISTINCT p.handle, q.handle FROM profiles q, generate_series(1, 2), profiles p, (SELECT NULL::text AS x) s WHERE p.active = NOT (s.x IS DISTINCT FROM NULL)"},
+	{name: "the same over REST", path: REST, text: "SELECT DISTINCT p.handle FROM generate_series(1, 3), profiles p, (SELECT NULL::text AS x) s WHERE p.server_id = ? AND p.active = NOT (s.x IS DISTINCT FROM s.x)"},
+	{name: "the same in a list", path: Simple, text: "SELECT DISTINCT p.handle, q.handle FROM profiles q, generate_series(1, 2), profiles p, (SELECT NULL::text AS x) s WHERE p.active IN (NOT (s.x IS DISTINCT FROM NULL))"},
+	{name: "the same by USING", path: Extended, text: "SELECT DISTINCT p.handle, q.handle FROM profiles q, generate_series(1, 2), profiles p JOIN (SELECT NOT (s.x IS DISTINCT FROM NULL) AS active FROM (SELECT NULL::text AS x) s) t USING (active) WHERE true"},
 	{name: "WITH", path: Extended, text: "WITH s AS (SELECT DISTINCT id FROM messages, generate_series(1, 12) WHERE content = 'Kestrel 4000') SELECT * FROM s"},
 }
+
+// refusedAttacks read the value until 2026-11-24: what stands in FROM may be a constant to Postgres, and USING compares
+// it with a column where nothing hides it.
+var refusedAttacks = []orderAttack{
+	{name: "a cast in FROM", path: Extended, text: valueJoin + "CAST('Kestrel 4000' AS text) AS s(content) USING (content)"},
+	{name: "the same in a Query message", path: Simple, text: valueJoin + "CAST('Kestrel 4000' AS text) AS s(content) USING (content)"},
+	{name: "the same by COPY", path: Copy, text: valueJoin + "CAST('Kestrel 4000' AS text) AS s(content) USING (content)"},
+	{name: "the same over REST", path: REST, text: valueJoin + "CAST('Kestrel 4000' AS text) AS s(content) USING (content) WHERE m.server_id = ?"},
+	{name: "a cast to timestamptz", path: Extended, text: valueJoin + "CAST('2027-01-01 12:30:00+00' AS timestamptz) AS s(created_at) USING (created_at)"},
+	{name: "COALESCE with an argument", path: Extended, text: valueJoin + "coalesce('Kestrel 4000', $1) AS s(content) USING (content)", args: []string{"x"}},
+	{name: "GREATEST", path: Extended, text: valueJoin + "greatest('Kestrel 4000', 'A') AS s(content) USING (content)"},
+	{name: "NULLIF", path: Extended, text: valueJoin + "nullif('Kestrel 4000', NULL) AS s(content) USING (content)"},
+	{name: "ROWS FROM", path: Extended, text: valueJoin + "ROWS FROM (CAST('Kestrel 4000' AS text)) AS s(content) USING (content)"},
+	{name: "a call beside an argument", path: Extended, text: valueJoin + "left('Kestrel 4000', coalesce(12, $1)) AS s(content) USING (content)", args: []string{"4"}},
+	{name: "a call beside a column", path: Extended, text: valueJoin + "textcat('Kestrel ', coalesce('4000', m.id)) AS s(content) USING (content)"},
+	{name: "a call without a literal", path: Extended, text: valueJoin + "textcat(chr(num_nulls(NULL, NULL)), chr(num_nulls(NULL))) AS s(content) USING (content)"},
+	{name: "NATURAL", path: Extended, text: "SELECT DISTINCT m.id FROM generate_series(1, 12), messages m NATURAL JOIN lower('KESTREL 4000') content"},
+	{name: "a cast in a sub-query's FROM", path: Extended, text: valueJoin + "(SELECT content FROM CAST('Kestrel 4000' AS text) s(content)) t USING (content)"},
+	{name: "a cast in a WITH query's FROM", path: Extended, text: "WITH t AS (SELECT * FROM CAST('Kestrel 4000' AS text) s(content)) " + valueJoin + "t USING (content)"},
+	{name: "RIGHT JOIN", path: Extended, text: "SELECT DISTINCT m.id FROM generate_series(1, 12), messages m RIGHT JOIN CAST('Kestrel 4000' AS text) AS s(content) USING (content)"},
+	{name: "rows", path: Extended, text: "SELECT DISTINCT p.handle FROM profiles p, (SELECT NULL::text AS x, NULL::text AS y) s WHERE p.active = NOT ((s.x, s.y) IS DISTINCT FROM (s.y, s.x))"},
+}
+
+const valueJoin = "SELECT DISTINCT m.id FROM generate_series(1, 12), messages m JOIN "
 
 // rowsHeld are what the server and the others hold beside the rows of mode order. The value
 // and the year differ.
@@ -106,6 +134,23 @@ func TestOrderAttacks(t *testing.T) {
 	}
 }
 
+// Ensure what can't be hidden is refused.
+func TestOrderRefused(t *testing.T) {
+	w := build(t)
+	for _, walls := range []Walls{Engine, All} {
+		p, err := w.newProber(t.Context(), OrderConfig{Walls: walls}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { p.close(context.WithoutCancel(t.Context())) })
+		for _, a := range refusedAttacks {
+			if got, err := p.sides[0].ask(t.Context(), a.asked(), p.server); err != nil || got.code != policy.ConstructNotAllowed {
+				t.Errorf("walls %s, %s: %q, %v", walls, a.name, got.code, err)
+			}
+		}
+	}
+}
+
 // hold fills both sides.
 func hold(t *testing.T, p *prober) {
 	t.Helper()
@@ -120,13 +165,17 @@ func hold(t *testing.T, p *prober) {
 
 func (a orderAttack) answer(t *testing.T, p *prober, side int) string {
 	t.Helper()
-	q := asked{path: a.path, prepared: true, mode: policy.Require, plant: a.plant, text: a.text}
-	for _, arg := range a.args {
-		q.args = append(q.args, policy.Arg{Kind: policy.String, Text: arg})
-	}
-	answer, err := p.sides[side].ask(t.Context(), q, p.server)
+	answer, err := p.sides[side].ask(t.Context(), a.asked(), p.server)
 	if err != nil || answer.code != "" || answer.state != "" {
 		t.Fatalf("%s: %s %s %s, %v", a.name, answer.code, answer.state, answer.message, err)
 	}
 	return answer.sequence()
+}
+
+func (a orderAttack) asked() asked {
+	q := asked{path: a.path, prepared: true, mode: policy.Require, plant: a.plant, text: a.text}
+	for _, arg := range a.args {
+		q.args = append(q.args, policy.Arg{Kind: policy.String, Text: arg})
+	}
+	return q
 }

@@ -181,6 +181,7 @@ func (a *analyzer) rangeSubselect(l *level, s *pg.RangeSubselect) *relation {
 func (a *analyzer) seal(cols []column, s *pg.SelectStmt) {
 	for i := range cols {
 		cols[i].sealed = a.facts.barriers[s]
+		cols[i].single = cols[i].single && !cols[i].sealed
 	}
 }
 

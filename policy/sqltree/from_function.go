@@ -64,10 +64,21 @@ func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
 		r.cols = append(r.cols, ordinality)
 	}
 	r = aliased(r, f.Alias)
+	if a.givesOne(f, r) {
+		for i := range r.cols {
+			r.cols[i].single = true
+		}
+	}
 	if f.Ordinality && !r.known { // it may have been renamed, but nothing else bears its name
 		r.cols = append(r.cols, ordinality)
 	}
 	return r
+}
+
+// givesOne tells a function in FROM that may give a single value which Postgres knows when it plans: then it puts that
+// value in the place of the function's column. What holds an argument is known when the statement runs.
+func (a *analyzer) givesOne(f *pg.RangeFunction, r *relation) bool {
+	return !r.rows && len(f.Functions) == 1 && !f.Ordinality && !a.keepsOne(f.Functions[0].GetList().GetItems()[0], isGiven)
 }
 
 // setColumns gives the columns of a call in FROM; false where they are not known.

@@ -72,8 +72,8 @@ func (a *analyzer) merge(j *pg.JoinExpr, left, right item) (item, []column) {
 		}, nil
 	}
 	it := item{known: left.known && right.known, hides: left.hides || right.hides}
-	if !it.known && it.hides {
-		a.fail(construct(nodeOffset(j.Larg), "the columns of this join are not known"))
+	if !it.known && (it.hides || j.IsNatural) {
+		a.fail(unknownColumns(nodeOffset(j.Larg)))
 	}
 	var merged []column
 	at := nodeOffset(j.Rarg)
@@ -83,6 +83,9 @@ func (a *analyzer) merge(j *pg.JoinExpr, left, right item) (item, []column) {
 	for _, name := range names {
 		if left.lacks(name) || right.lacks(name) {
 			a.fail(noColumn(`"`+name+`"`, at))
+		}
+		if !left.has(name) || !right.has(name) {
+			a.fail(unknownColumns(at))
 		}
 		merged = append(merged, a.mergedColumn(j, name, left.cols, right.cols, at))
 	}
@@ -94,6 +97,12 @@ func (a *analyzer) merge(j *pg.JoinExpr, left, right item) (item, []column) {
 	return it, merged
 }
 
+func unknownColumns(at int) *Fault {
+	f := construct(at, "the columns of this join are not known")
+	f.Hint = "name the columns of functions in FROM, f(…) AS f(a, b), or compare columns in ON"
+	return f
+}
+
 // mergedColumn is what USING (name) makes of the two sides' columns; comparing them reads both.
 func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []column, at int) column {
 	lc, rc := pick(left, name), pick(right, name)
@@ -103,6 +112,10 @@ func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []colum
 		a.fail(f)
 	}
 	switch {
+	case lc.single || rc.single: // the planner would look that value up in the statistics of the other column
+		f := construct(at, "the column "+name+" of this join is of a function that gives one value")
+		f.Hint = "compare them in ON or WHERE"
+		a.fail(f)
 	case lc.sealed && rc.sealed:
 	case lc.converted || rc.converted:
 		f := construct(at, "the columns "+name+" of this join are computed where they are compared, which is not known never to fail")
@@ -134,8 +147,11 @@ func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []colum
 }
 
 // lacks tells whether there is certainly no column of a name.
-func (it item) lacks(name string) bool {
-	return it.known && !slices.ContainsFunc(it.cols, func(c column) bool { return c.name == name })
+func (it item) lacks(name string) bool { return it.known && !it.has(name) }
+
+// has tells whether there is certainly a column of a name.
+func (it item) has(name string) bool {
+	return slices.ContainsFunc(it.cols, func(c column) bool { return c.name == name })
 }
 
 // pick gives the first column of a name.

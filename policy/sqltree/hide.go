@@ -18,7 +18,9 @@ import (
 //     planner evaluates it for an estimate, but not a sub-query;
 //   - a column of type bool that is a condition by itself becomes (column = parameter), the
 //     parameter being true: by itself the planner looks up how often it is true. So does NULL IS
-//     NULL, where it is compared with something: it is a constant without a literal.
+//     NULL, where it is compared with something: it is a constant without a literal;
+//   - of IS DISTINCT FROM between columns of sub-queries, which may be NULLs to the planner, the left side becomes
+//     CASE WHEN parameter THEN … END.
 //
 // Parameters hide their values only under plans that are made for any value
 // (plan_cache_mode = force_generic_plan), which package upstream asks for.
@@ -36,6 +38,7 @@ const (
 	asParameter  hideForm = iota + 1 // a literal
 	asSubquery                       // a call without columns, or a literal that is cut as it is read: '1.23'::numeric(3,1)
 	asComparison                     // a bool column, or what is bool and constant without a literal
+	asCase                           // the left side of IS DISTINCT FROM where both sides may be NULL to the planner: CASE WHEN parameter THEN … END
 )
 
 // hidden is one expression that is hidden.
@@ -183,9 +186,11 @@ func (h *hider) givesRows(f *pg.FuncCall) bool {
 func (h *hider) condition(n *pg.Node) {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_ColumnRef:
-		if h.isBool(n) {
-			h.add(n, asComparison)
+		if !h.isBool(n) {
+			h.fail(&Fault{Code: QueryFailed, SQLState: "42804", Offset: nodeOffset(n), Message: "a condition must be of type boolean, and this column is not"})
+			return
 		}
+		h.add(n, asComparison)
 	case *pg.Node_BoolExpr:
 		h.conditions(x.BoolExpr.Args)
 	case *pg.Node_BooleanTest:
@@ -204,10 +209,12 @@ func (h *hider) condition(n *pg.Node) {
 		case e.GetKind() == pg.A_Expr_Kind_AEXPR_NULLIF: // of NULLIF (x, NULL) Postgres makes x
 			h.condition(e.Lexpr)
 			h.value(e.Rexpr)
+		case isDistinct(e): // nothing is compared with what it gives
+			h.values(e.Lexpr, e.Rexpr)
 		case h.castsBool(n):
 			h.add(n, asComparison)
 		case h.toBool(n.GetTypeCast()):
-			h.condition(n.GetTypeCast().Arg)
+			h.madeBool(n.GetTypeCast().Arg)
 		default:
 			h.value(n)
 		}

@@ -16,12 +16,30 @@ func (h *hider) operator(n *pg.Node, e *pg.A_Expr) {
 		h.computed(n)
 		return
 	}
-	before := len(h.order)
 	h.values(e.Lexpr, e.Rexpr)
-	isTest := e.Kind == pg.A_Expr_Kind_AEXPR_DISTINCT || e.Kind == pg.A_Expr_Kind_AEXPR_NOT_DISTINCT
-	if isTest && h.closed(n) && len(h.order) == before {
-		h.fail(construct(nodeOffset(n), "IS DISTINCT FROM between NULLs is not supported here"))
+	if isDistinct(e) && !h.hidesOne(e.Lexpr) && !h.hidesOne(e.Rexpr) {
+		h.distinct(e)
 	}
+}
+
+// hidesOne tells whether an expression is certainly no constant to the planner: what is in it is hidden already, or is
+// first known when the statement runs.
+func (h *hider) hidesOne(n *pg.Node) bool {
+	return h.keepsOne(n, func(n *pg.Node) bool { return isGiven(n) || h.found[n] != nil })
+}
+
+// distinct hides what IS DISTINCT FROM gives, which is a test for NULL where one side is NULL.
+func (h *hider) distinct(e *pg.A_Expr) {
+	if e.Lexpr.GetRowExpr() != nil || e.Rexpr.GetRowExpr() != nil {
+		h.fail(construct(nodeOffset(e.Lexpr), "IS DISTINCT FROM between rows is not supported where its result may be compared"))
+		return
+	}
+	h.add(e.Lexpr, asCase)
+}
+
+// isDistinct tells IS [NOT] DISTINCT FROM, which is a test for NULL where one side is NULL.
+func isDistinct(e *pg.A_Expr) bool {
+	return e.GetKind() == pg.A_Expr_Kind_AEXPR_DISTINCT || e.GetKind() == pg.A_Expr_Kind_AEXPR_NOT_DISTINCT
 }
 
 // isComputation tells an operator whose result is computed from both operands and is no
@@ -55,7 +73,7 @@ func (h *hider) asks(n *pg.Node, f *pg.FuncCall) {
 		if h.isBool(f.Args[0]) {
 			h.add(n, asComparison)
 		} else {
-			h.condition(f.Args[0])
+			h.madeBool(f.Args[0])
 		}
 	default:
 		h.arguments(f)
@@ -78,6 +96,13 @@ func (h *hider) isBool(n *pg.Node) bool {
 	ref := n.GetColumnRef()
 	t := h.names[ref].typ
 	return ref != nil && (t == TypeName{} || t == TypeName{"pg_catalog", "bool"})
+}
+
+// madeBool looks through what a cast makes a condition of; a column may be of another type.
+func (h *hider) madeBool(n *pg.Node) {
+	if n.GetColumnRef() == nil {
+		h.condition(n)
+	}
 }
 
 // castsBool tells a cast of a bool column to bool, which Postgres drops.

@@ -50,6 +50,11 @@ func TestHide(t *testing.T) {
 		`SELECT id FROM notes WHERE nullif('a', id) = body`:                                                                 `nullif($2, id) = body`,
 		`SELECT id FROM notes WHERE (id = 'a') = true`:                                                                      `(id = $2) = $3`,
 		`SELECT id FROM notes WHERE id IS DISTINCT FROM 'a'`:                                                                `id IS DISTINCT FROM $2`,
+		`SELECT id FROM flags, (SELECT NULL AS x) s WHERE done = NOT (s.x IS DISTINCT FROM NULL)`:                           `NOT ((CASE WHEN $2 THEN s.x END) IS DISTINCT FROM NULL)`,
+		`SELECT id FROM flags, (SELECT NULL AS x) s WHERE done IN (NOT ((((s.x)) IS NOT DISTINCT FROM s.x)))`:               `(NOT (((CASE WHEN $2 THEN ((s.x)) END) IS NOT DISTINCT FROM s.x)))`,
+		`SELECT id FROM flags, (SELECT NULL AS x) s WHERE done = NOT (s.x || 'a' IS DISTINCT FROM s.x)`:                     `s.x || 'a' END) IS DISTINCT FROM s.x)`,
+		`SELECT id FROM notes WHERE id::bool AND bool(id)`:                                                                  `WHERE id::bool AND bool(id)`,
+		`SELECT id FROM flags WHERE done = (id IS DISTINCT FROM 'a')`:                                                       `(id IS DISTINCT FROM $2)`,
 		`SELECT id FROM notes, (VALUES ('a')) v (x) WHERE id = x`:                                                           `(VALUES ($2)) v (x)`,
 		`SELECT id FROM notes, (SELECT 'a' AS x) v WHERE id = x`:                                                            `(SELECT $2 AS x) v`,
 		`SELECT id FROM notes, lower('A') v WHERE id = v`:                                                                   `lower($2) v`,
@@ -168,10 +173,35 @@ func TestVerifyBare(t *testing.T) {
 		`SELECT id FROM flags WHERE done = (id IS NULL AND NULL IS NULL)`,
 		`SELECT id FROM flags WHERE done = CASE WHEN id IS NULL THEN true ELSE done END`,
 		`SELECT id FROM flags WHERE done = greatest(done, true)`,
+		`SELECT id FROM flags, (SELECT NULL AS x) s WHERE done = NOT (s.x IS DISTINCT FROM NULL)`,
+		`SELECT notes.id FROM notes JOIN (SELECT 'a' AS id) v USING (id)`,
+		`SELECT id FROM notes, (VALUES ('a')) v (x) WHERE id = x`,
+		`SELECT id FROM notes WHERE id IN (SELECT 'a')`,
+		`SELECT id FROM notes WHERE starts_with(id, 'a')`,
+		`SELECT id FROM notes WHERE id = lower('A')`,
+		`SELECT id FROM notes WHERE id = 'a' || 'b'`,
+		`SELECT id FROM flags WHERE done`,
+		`SELECT id FROM flags WHERE NOT done AND id IS NOT NULL`,
+		`SELECT id FROM flags WHERE done IS TRUE`,
+		`SELECT count(*) FROM flags GROUP BY done HAVING done`,
+		`SELECT f.id FROM flags f JOIN shared ON f.done`,
+		`SELECT id FROM flags WHERE CASE WHEN done THEN id = id END`,
+		`DELETE FROM flags WHERE done`,
 	} {
 		verify, final := rewrittenWith(t, text, func(f *Facts) { f.hidden = nil })
 		if fault := verify(final); fault == nil || !strings.Contains(fault.Message, "the planner sees") {
 			t.Errorf("%s is proved: %+v", final, fault)
+		}
+	}
+}
+
+// TestConditionIsBool answers as Postgres does where a column that is no bool is a condition.
+func TestConditionIsBool(t *testing.T) {
+	for _, text := range []string{"SELECT 1 FROM notes WHERE id", "SELECT 1 FROM notes WHERE NOT id", "SELECT 1 FROM notes WHERE id IS TRUE", "SELECT 1 FROM notes JOIN shared ON notes.id"} {
+		tr, _ := Translate(text, Guard{})
+		stmt, _ := Parse(tr.Text)
+		if _, fault := Analyze(stmt, testCatalog()); fault == nil || fault.SQLState != "42804" {
+			t.Errorf("%s: %+v", text, fault)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package sqltree
 import (
 	"maps"
 	"math"
+	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
@@ -75,6 +76,7 @@ type meaning struct {
 	varying   bool     // it is not known to be an unchanged column of a table
 	collated  bool     // it may have another collation than its type
 	converted bool     // it may be computed where it is read
+	single    bool     // see column
 }
 
 // resolve notes that a reference means one of some columns of a relation; a name that may
@@ -87,6 +89,7 @@ func (a *analyzer) resolve(ref *pg.ColumnRef, r *relation, cols []column) {
 	n, seen := a.names[ref]
 	n.relations = append(n.relations, r)
 	for i, c := range cols {
+		n.single = n.single || c.single
 		n.collated = n.collated || c.collated
 		n.varying = n.varying || !c.plain
 		n.converted = n.converted || c.converted || seen && n.typ != c.typ || seen && c.typ == TypeName{}
@@ -109,6 +112,7 @@ func (a *analyzer) resolveRow(ref *pg.ColumnRef, r *relation) {
 	n.relations = append(n.relations, r)
 	n.typ, n.collation = TypeName{}, ""
 	n.varying = n.varying || !r.table
+	n.single = n.single || slices.ContainsFunc(r.cols, func(c column) bool { return c.single })
 	a.names[ref] = n
 	a.convert(ref, r.cols)
 }

@@ -46,6 +46,8 @@ type column struct {
 	// converted: it is computed where it is read, which may fail: a virtual generated column,
 	// or what USING made of two columns that may differ in type.
 	converted bool
+	// single: it is of a function in FROM that gives one value, or is made of such a column. Postgres may know its value.
+	single bool
 	// sealed: its query is a barrier, past which no comparison is moved.
 	sealed bool
 	// weight is how many expressions it stands for, beside itself.

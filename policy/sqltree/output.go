@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
 )
 
 // output is what a query gives: its columns, as far as they are known.
@@ -32,6 +33,7 @@ func (o *output) unite(other output) {
 			o.clash = true
 		}
 		c.plain = c.plain && d.plain
+		c.single = c.single || d.single
 		c.weight = max(c.weight, d.weight)
 		switch {
 		case c.typ == d.typ && (c.typ != TypeName{}), d.untyped:
@@ -71,7 +73,7 @@ func (a *analyzer) targets(l *level, items []item, list []*pg.Node) output {
 
 // outputColumn is what an entry of a select list makes, without its name.
 func (a *analyzer) outputColumn(n *pg.Node) column {
-	c := column{typ: a.outputType(n), untyped: a.isUntyped(n), plain: a.isPlain(n), collated: a.collated(n)}
+	c := column{typ: a.outputType(n), untyped: a.isUntyped(n), plain: a.isPlain(n), single: a.isSingle(n), collated: a.collated(n)}
 	if t, ok := plainType(c.typ); ok && t != "text" && t != "bpchar" && t != "name" { // of a type that has none
 		c.collated = false
 	}
@@ -79,6 +81,17 @@ func (a *analyzer) outputColumn(n *pg.Node) column {
 		c.collation = a.collationOf(n)
 	}
 	return c
+}
+
+// isSingle tells whether an expression is made of a column that is a single value.
+func (a *analyzer) isSingle(m proto.Message) bool {
+	switch n := m.(type) {
+	case *pg.ColumnRef:
+		return a.names[n].single
+	case *pg.SubLink:
+		return false
+	}
+	return anyChild(m, a.isSingle)
 }
 
 // starRef gives the reference when an entry of a list is * or r.*.
@@ -121,7 +134,7 @@ func (a *analyzer) star(l *level, items []item, ref *pg.ColumnRef, out *output) 
 		}
 		for _, c := range it.cols {
 			if !c.noRead() {
-				out.cols = append(out.cols, column{name: c.name, guessed: c.guessed, typ: c.typ, untyped: c.untyped, collated: c.collated, collation: c.collation, plain: c.plain, weight: c.weight + 1})
+				out.cols = append(out.cols, column{name: c.name, guessed: c.guessed, typ: c.typ, untyped: c.untyped, collated: c.collated, collation: c.collation, plain: c.plain, single: c.single, weight: c.weight + 1})
 			}
 		}
 		out.known = out.known && it.known

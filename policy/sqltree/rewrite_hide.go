@@ -23,6 +23,10 @@ func (r *rewriter) hideEnds() {
 			if _, end, ok := r.testPlace(f.node); ok {
 				r.close(end.end(), " = "+r.literal(f)+")")
 			}
+		case asCase:
+			if _, end, ok := r.leftPlace(f.node); ok {
+				r.close(end.end(), " END)")
+			}
 		}
 	}
 }
@@ -42,6 +46,10 @@ func (r *rewriter) hide() {
 		case asComparison:
 			if start, _, ok := r.testPlace(f.node); ok {
 				r.open(start.start(), "(")
+			}
+		case asCase:
+			if start, _, ok := r.leftPlace(f.node); ok {
+				r.open(start.start(), "(CASE WHEN "+r.literal(f)+" THEN ")
 			}
 		}
 	}
@@ -110,6 +118,27 @@ func (r *rewriter) testPlace(n *pg.Node) (start, end tokens, ok bool) {
 	return start, end, ok1 && ok2
 }
 
+// leftPlace finds where the left side of IS DISTINCT FROM begins, with the brackets around it, and has ended.
+func (r *rewriter) leftPlace(n *pg.Node) (start, end tokens, ok bool) {
+	start, ok = r.at(leftmost(n))
+	depth, opened := 0, 0
+	for end = start; !end.done() && !(depth == -opened && end.beginsDistinct()); end.i++ {
+		depth += end.nesting()
+		opened = max(opened, -depth)
+	}
+	start.i -= opened
+	return start, end, ok && !end.done() && start.i >= 0
+}
+
+// beginsDistinct tells IS [NOT] DISTINCT.
+func (t *tokens) beginsDistinct() bool {
+	next := tokens{t.tr, t.i + 1}
+	if next.is("not") {
+		next.i++
+	}
+	return t.is("is") && next.is("distinct")
+}
+
 // castPlace tells CAST ('1' AS t), '1'::t and t '1' apart.
 func (r *rewriter) castPlace(c *pg.TypeCast) (start, end tokens, ok bool) {
 	if start = (tokens{r.tr, r.tr.TokenAt(int(c.Location))}); start.is("cast") {
@@ -174,7 +203,7 @@ func (r *rewriter) literal(f *hidden) string {
 // literalParam gives what the parameter of a hidden literal carries, and of a hidden column
 // what that is compared with.
 func (f *hidden) literalParam() LiteralParam {
-	if f.form == asComparison {
+	if f.form == asComparison || f.form == asCase {
 		return LiteralParam{Value: "t", Type: boolOID, Offset: nodeOffset(f.node)}
 	}
 	value, typ := literalValue(f.node.GetAConst())

@@ -102,10 +102,18 @@ func TestVirtual(t *testing.T) {
 // TestNoBarrier refuses what no barrier can be made for.
 func TestNoBarrier(t *testing.T) {
 	for text, want := range map[string]string{
-		"SELECT 1 FROM (logs JOIN notes USING (id)) j WHERE j.body ~ 'x'":         "a join with an alias",
-		"SELECT 1 FROM notes LEFT JOIN events e ON e.id = 'a' WHERE e.body ~ 'x'": "can all be NULL",
-		"SELECT 1 FROM notes JOIN events USING (body)":                            "differ in collation",
-		"SELECT 1 FROM notes NATURAL JOIN events":                                 "differ in collation",
+		"SELECT 1 FROM (logs JOIN notes USING (id)) j WHERE j.body ~ 'x'":                                         "a join with an alias",
+		"SELECT 1 FROM notes LEFT JOIN events e ON e.id = 'a' WHERE e.body ~ 'x'":                                 "can all be NULL",
+		"SELECT 1 FROM notes JOIN CAST('a' AS text) s (id) USING (id)":                                            "is of a function that gives one value",
+		"SELECT 1 FROM notes RIGHT JOIN coalesce('a', $1) s (id) USING (id)":                                      "is of a function that gives one value",
+		"SELECT 1 FROM notes NATURAL JOIN chr(num_nulls(NULL)) s (id)":                                            "columns of this join are not known",
+		"SELECT 1 FROM notes NATURAL JOIN lower('a') id":                                                          "columns of this join are not known",
+		"SELECT 1 FROM notes JOIN lower('a') id USING (id)":                                                       "columns of this join are not known",
+		"SELECT 1 FROM notes JOIN (SELECT * FROM lower('a') s (id)) t USING (id)":                                 "is of a function that gives one value",
+		"WITH t AS (SELECT id FROM lower('a') s (id)) SELECT 1 FROM notes JOIN t USING (id)":                      "is of a function that gives one value",
+		"SELECT 1 FROM notes JOIN LATERAL (SELECT s.id FROM lower('a') s (id) UNION ALL SELECT 'b') t USING (id)": "is of a function that gives one value",
+		"SELECT 1 FROM notes JOIN events USING (body)":                                                            "differ in collation",
+		"SELECT 1 FROM notes NATURAL JOIN events":                                                                 "differ in collation",
 	} {
 		tr, _ := Translate(text, Guard{})
 		stmt, _ := Parse(tr.Text)

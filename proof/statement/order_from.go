@@ -8,6 +8,9 @@ func (m *maker) sources() (*level, []Token) {
 	tail := m.capture(func() {
 		m.put("FROM")
 		m.add(l, m.reference(m.skewedTable()))
+		if m.values != Parameters && m.chance(3) {
+			m.joinedValue(l)
+		}
 		for m.chance(32) && len(l.rels) < 3 {
 			m.joined(l)
 		}
@@ -36,6 +39,23 @@ func (m *maker) skewedTable() *Table {
 	}
 	m.mentioned = append(m.mentioned, t)
 	return t
+}
+
+// joinedValue puts a join with a function that gives one value, by USING. Postgres may find that to be a constant.
+func (m *maker) joinedValue(l *level) {
+	c, ok := m.pick(l, "")
+	if !ok || c.kind == Scope {
+		return
+	}
+	m.use("order: USING of a value in FROM")
+	value := func() { m.put(constant(Text, m.sampleOf(c)), "::", string(c.typ)) }
+	m.put(m.one("JOIN", "LEFT JOIN", "RIGHT JOIN"))
+	m.any(
+		func() { m.put("CAST", "(", constant(Text, m.sampleOf(c)), "AS", string(c.typ), ")") },
+		func() { m.put("COALESCE", "("); value(); m.put(",", "NULL", ")") },
+		func() { m.put("NULLIF", "("); value(); m.put(",", "NULL", ")") },
+	)
+	m.put("AS", m.alias("v"), "(", Quote(c.name), ")", "USING", "(", Quote(c.name), ")")
 }
 
 // joined puts a join with another table, by columns of one type.

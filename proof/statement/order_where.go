@@ -30,6 +30,10 @@ func (m *maker) asks(l *level) {
 		m.any(func() { m.put(c.ref) }, func() { m.put("NOT", c.ref) }, func() { m.put(c.ref, "IS", m.one("TRUE", "NOT TRUE", "FALSE", "UNKNOWN")) },
 			func() { m.put(c.ref, "::", "bool") }, func() {
 				m.put(c.ref, m.one("=", "<>", "IS NOT DISTINCT FROM"), m.one("( NULL IS NULL )", "( true AND true )", "( NOT ( NULL IS NULL ) )"))
+			}, func() {
+				m.put(c.ref, m.one("IN", "=", "="), "(", "SELECT", "NOT", "(", "n.v", "IS", "DISTINCT", "FROM", m.one("NULL", "n.v"), ")", "FROM", "(", "SELECT", "NULL", "::", "text", "AS", "v", ")", "AS", "n", ")")
+			}, func() {
+				m.put(c.ref, "=", "(", "NOT", "(", "NULLIF", "(", "'a'", "::", "text", ",", "'a'", ")", "IS", "DISTINCT", "FROM", "NULL", ")", ")")
 			})
 		return
 	case c.typ == Text && m.chance(10):

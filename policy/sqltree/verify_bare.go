@@ -1,0 +1,224 @@
+package sqltree
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+)
+
+// bare finds a literal of the final tree that is compared with a column where the planner
+// looks. It goes by that tree alone, and not by what the analysis found. outermost tells that
+// no condition can look at the results of m.
+func bare(m proto.Message, outermost bool) bool {
+	switch x := m.(type) {
+	case *pg.Node:
+		return bare(inner(x), outermost)
+	case *pg.InsertStmt:
+		return bareWith(x.WithClause) || bare(x.SelectStmt, true) || bareBeneath(x.OnConflictClause) || bareBeneath(&pg.List{Items: x.ReturningList})
+	case *pg.UpdateStmt:
+		return bareWith(x.WithClause) || bareAny(x.FromClause, false) || bareWhere(x.WhereClause) || bareBeneath(&pg.List{Items: slices.Concat(x.TargetList, x.ReturningList)})
+	case *pg.DeleteStmt:
+		return bareWith(x.WithClause) || bareAny(x.UsingClause, false) || bareWhere(x.WhereClause) || bareBeneath(&pg.List{Items: x.ReturningList})
+	case *pg.SelectStmt:
+		return bareQuery(x, outermost)
+	case *pg.SubLink:
+		_, plain := plainSubquery(&pg.Node{Node: &pg.Node_SubLink{SubLink: x}}) // a literal alone: it is how some are hidden
+		return bare(x.Testexpr, false) || bare(x.Subselect, plain || x.SubLinkType == pg.SubLinkType_EXISTS_SUBLINK)
+	case *pg.JoinExpr:
+		if bareJoin(x) || bareCondition(x.Quals) {
+			return true
+		}
+	case *pg.CaseExpr:
+		if x.Arg == nil && slices.ContainsFunc(x.Args, func(n *pg.Node) bool { return bareCondition(n.GetCaseWhen().Expr) }) {
+			return true
+		}
+	case *pg.FuncCall, *pg.NullTest: // what they give is computed
+		return bareBeneath(x)
+	case *pg.A_Expr:
+		if isComputation(x) {
+			return bareBeneath(x)
+		}
+		if comparesLiteral(x) {
+			return true
+		}
+	case nil:
+		return false
+	}
+	return anyChild(m, func(c proto.Message) bool { return bare(c, false) })
+}
+
+func bareQuery(s *pg.SelectStmt, outermost bool) bool {
+	if s == nil {
+		return false
+	}
+	results := &pg.List{Items: slices.Concat(s.TargetList, s.ValuesLists)}
+	rest := &pg.List{Items: slices.Concat(s.DistinctClause, s.GroupClause, s.WindowClause, s.SortClause, []*pg.Node{s.LimitCount, s.LimitOffset})}
+	return bareWith(s.WithClause) || bareQuery(s.Larg, outermost) || bareQuery(s.Rarg, outermost) ||
+		bareAny(s.FromClause, false) || bareWhere(s.WhereClause) || bareWhere(s.HavingClause) || bareBeneath(rest) ||
+		outermost && bareBeneath(results) || !outermost && (bare(results, false) || bareResults(s))
+}
+
+// bareResults tells whether a query that conditions can look at gives a literal.
+func bareResults(s *pg.SelectStmt) bool {
+	var all []*pg.Node
+	for _, n := range s.TargetList {
+		all = append(all, operandsOf(n.GetResTarget().GetVal())...)
+	}
+	for _, row := range s.ValuesLists {
+		all = append(all, operandsOfAll(row.GetList().GetItems())...)
+	}
+	return slices.ContainsFunc(all, isLiteral)
+}
+
+func bareWhere(n *pg.Node) bool { return bare(n, false) || bareCondition(n) }
+
+// bareCondition finds a column that is a condition by itself, which is a bool, and a literal beside a column in a call
+// that is one.
+func bareCondition(n *pg.Node) bool {
+	switch x := n.GetNode().(type) {
+	case *pg.Node_ColumnRef:
+		return true
+	case *pg.Node_BoolExpr:
+		return slices.ContainsFunc(x.BoolExpr.Args, bareCondition)
+	case *pg.Node_BooleanTest:
+		return bareCondition(x.BooleanTest.Arg)
+	case *pg.Node_FuncCall:
+		args := operandsOfAll(x.FuncCall.Args)
+		return x.FuncCall.Funcformat == pg.CoercionForm_COERCE_EXPLICIT_CALL && slices.ContainsFunc(args, isColumn) && slices.ContainsFunc(args, isLiteral)
+	}
+	return false
+}
+
+// bareJoin tells whether USING compares a column with a function that gives one value, which is a constant to the
+// planner if its arguments are. Of NATURAL the names are not in the tree.
+func bareJoin(j *pg.JoinExpr) bool {
+	names, _ := stringsOf(j.UsingClause)
+	return slices.ContainsFunc(names, func(name string) bool { return givesValue(j.Larg, name) || givesValue(j.Rarg, name) })
+}
+
+// givesValue tells whether a column of an item in FROM is such a function's.
+func givesValue(n *pg.Node, name string) bool {
+	switch x := n.GetNode().(type) {
+	case *pg.Node_JoinExpr:
+		return givesValue(x.JoinExpr.Larg, name) || givesValue(x.JoinExpr.Rarg, name)
+	case *pg.Node_RangeFunction:
+		return givesOneValue(x.RangeFunction) && slices.ContainsFunc(x.RangeFunction.GetAlias().GetColnames(), func(n *pg.Node) bool { return n.GetString_().GetSval() == name })
+	case *pg.Node_RangeSubselect:
+		q := x.RangeSubselect.Subquery.GetSelectStmt()
+		return q.GetLimitOffset() == nil && slices.ContainsFunc(q.GetTargetList(), func(n *pg.Node) bool {
+			fields, ok := stringsOf(n.GetResTarget().GetVal().GetColumnRef().GetFields())
+			selected := ok && len(fields) > 0 && (n.GetResTarget().GetName() == name || n.GetResTarget().GetName() == "" && fields[len(fields)-1] == name)
+			return selected && slices.ContainsFunc(q.FromClause, func(n *pg.Node) bool { return givesValue(n, fields[len(fields)-1]) })
+		})
+	}
+	return false
+}
+
+func givesOneValue(f *pg.RangeFunction) bool {
+	if len(f.Functions) != 1 || f.Ordinality || len(f.Coldeflist) > 0 {
+		return false
+	}
+	part := f.Functions[0].GetList().GetItems()[0]
+	name := lastName(part.GetFuncCall().GetFuncname())
+	return setColumns[name] == nil && name != "unnest" && !holdsGiven(inner(part))
+}
+
+func bareWith(w *pg.WithClause) bool {
+	return slices.ContainsFunc(w.GetCtes(), func(n *pg.Node) bool { return bare(n.GetCommonTableExpr().GetCtequery(), false) })
+}
+
+func bareAny(list []*pg.Node, outermost bool) bool {
+	return slices.ContainsFunc(list, func(n *pg.Node) bool { return bare(n, outermost) })
+}
+
+// bareBeneath looks into the sub-queries beneath m alone.
+func bareBeneath(m proto.Message) (found bool) {
+	children(m, func(c proto.Message) bool {
+		subLinks(c, func(s *pg.SubLink) { found = found || bare(s, false) })
+		return !found
+	})
+	return found
+}
+
+// comparesLiteral tells a comparison of a column with a literal, or with a test for NULL, true, false or unknown whose
+// result the planner may know.
+func comparesLiteral(e *pg.A_Expr) bool {
+	left, right := operandsOf(e.Lexpr), operandsOf(e.Rexpr)
+	return slices.ContainsFunc(left, isColumn) && slices.ContainsFunc(right, isLiteral) ||
+		slices.ContainsFunc(right, isColumn) && slices.ContainsFunc(left, isLiteral)
+}
+
+// operandsOf gives the expressions whose value an operand of a comparison may have: through casts, lists and the like.
+func operandsOf(n *pg.Node) []*pg.Node {
+	switch x := n.GetNode().(type) {
+	case *pg.Node_TypeCast:
+		return operandsOf(x.TypeCast.Arg)
+	case *pg.Node_CollateClause:
+		return operandsOf(x.CollateClause.Arg)
+	case *pg.Node_List:
+		return operandsOfAll(x.List.Items)
+	case *pg.Node_RowExpr:
+		return operandsOfAll(x.RowExpr.Args)
+	case *pg.Node_AArrayExpr:
+		return operandsOfAll(x.AArrayExpr.Elements)
+	case *pg.Node_CoalesceExpr:
+		return operandsOfAll(x.CoalesceExpr.Args)
+	case *pg.Node_MinMaxExpr:
+		return operandsOfAll(x.MinMaxExpr.Args)
+	case *pg.Node_BoolExpr:
+		return operandsOfAll(x.BoolExpr.Args)
+	case *pg.Node_CaseExpr:
+		return operandsOfCase(x.CaseExpr)
+	}
+	return []*pg.Node{n}
+}
+
+func operandsOfCase(c *pg.CaseExpr) []*pg.Node {
+	all := operandsOf(c.Defresult)
+	for _, n := range c.Args {
+		all = append(all, operandsOf(n.GetCaseWhen().Result)...)
+	}
+	return all
+}
+
+func operandsOfAll(list []*pg.Node) (all []*pg.Node) {
+	for _, n := range list {
+		all = append(all, operandsOf(n)...)
+	}
+	return all
+}
+
+func isColumn(n *pg.Node) bool { return n.GetColumnRef() != nil }
+
+func isLiteral(n *pg.Node) bool {
+	return n.GetAConst() != nil && !n.GetAConst().Isnull || n.GetSqlvalueFunction() != nil || isKnownTest(n) || isKnownValue(n)
+}
+
+// isKnownValue tells an operator or call whose operands are literals.
+func isKnownValue(n *pg.Node) bool {
+	isCall := n.GetFuncCall() != nil && slices.Contains(steadyCalls, lastName(n.GetFuncCall().Funcname))
+	isComputed := n.GetAExpr() != nil && isComputation(n.GetAExpr())
+	return (isCall || isComputed) && !opens(inner(n)) && holdsLiteral(inner(n))
+}
+
+func holdsLiteral(m proto.Message) bool {
+	c, ok := m.(*pg.A_Const)
+	return ok && !c.Isnull || anyChild(m, holdsLiteral)
+}
+
+// isKnownTest tells x IS NULL, x IS TRUE, x IS DISTINCT FROM y and their like where nothing in x is first known when the statement runs: a
+// column in x may be one that a sub-query makes of NULL.
+func isKnownTest(n *pg.Node) bool {
+	isTest := n.GetNullTest() != nil || n.GetBooleanTest() != nil || isDistinct(n.GetAExpr())
+	return isTest && !holdsGiven(inner(n))
+}
+
+// holdsGiven tells whether a parameter or a sub-query stands in m.
+func holdsGiven(m proto.Message) bool {
+	switch m.(type) {
+	case *pg.ParamRef, *pg.SubLink:
+		return true
+	}
+	return anyChild(m, holdsGiven)
+}
