@@ -54,3 +54,14 @@ func TestUniqueTextsQueueNobodyElse(t *testing.T) {
 		t.Errorf("the quiet one takes %v for a text, the loud ones %v", quiet, loud)
 	}
 }
+
+// TestBusyIsTold says why a text is not checked: because all places are taken, or because its server has more than
+// its share at work.
+func TestBusyIsTold(t *testing.T) {
+	b := newBench(t, policy.Limits{})
+	for cause, want := range map[error]string{ErrBusy: "share", ErrNoTurn: "being checked", ErrServerShare: "being checked"} {
+		if e := b.notParsed(cause); !strings.Contains(e.Message, want) || e.Code != Overloaded || !e.Retryable {
+			t.Errorf("%v: %+v", cause, e)
+		}
+	}
+}
