@@ -22,11 +22,11 @@ func (h *Holdings) Take(a Account, n int) error {
 		return ErrServerShare
 	case h.projects[a.Project]+n > h.project.most:
 		return ErrProjectShare
-	case h.taken+n > h.total:
+	case h.servers[a] >= h.server.below(h.project.most-h.projects[a.Project]-n+1):
+		return ErrProjectShare // its last ones are kept for servers that hold none
+	case h.taken+n > h.total,
+		h.projects[a.Project] >= h.project.below(h.total-h.taken-n+1): // the last ones are kept for projects that hold none
 		return ErrNoTurn
-	case h.projects[a.Project] >= h.project.below(h.total-h.taken-n+1),
-		h.servers[a] >= h.server.below(h.project.most-h.projects[a.Project]-n+1):
-		return ErrProjectShare
 	}
 	h.count(a, n)
 	return nil
