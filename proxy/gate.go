@@ -103,7 +103,7 @@ func (g *Gate) Admit(ctx context.Context, s Subject) (Place, error) {
 		return Place{}, refusal
 	}
 	place, err := g.limiter.admit(ctx, s.Server.Account(), c.limits)
-	if err != nil {
+	if errors.Is(err, ErrNoTurn) { // else the service shuts down
 		g.recorder.Short("requests", Whose(err))
 	}
 	return place, err
@@ -225,7 +225,9 @@ func (g *Gate) enterParsing(ctx context.Context, a Account) (Job, *Error) {
 
 // notParsed says why a text got no place to be checked in.
 func (g *Gate) notParsed(cause error) *Error {
-	g.recorder.Short("parsing", Whose(cause))
+	if errors.Is(cause, ErrNoTurn) { // else the caller is gone
+		g.recorder.Short("parsing", Whose(cause))
+	}
 	message := "too many statements are being checked; try again"
 	if errors.Is(cause, ErrBusy) {
 		message = "this server has more statements at work than its share while other servers are active; try again"

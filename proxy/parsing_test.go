@@ -64,4 +64,7 @@ func TestBusyIsTold(t *testing.T) {
 			t.Errorf("%v: %+v", cause, e)
 		}
 	}
+	if b.notParsed(context.Canceled); b.recorder.of("short of parsing: all") != 1 {
+		t.Error("a caller that has gone counts as refused")
+	}
 }

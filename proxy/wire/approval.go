@@ -53,12 +53,15 @@ const refusedPause = 100 * time.Millisecond
 // payForError takes an error off the budget, unless something was since the last ReadyForQuery: a message such as the Bind of
 // an unknown statement costs nothing else, and a server could have them answered without end. Where the budget is
 // used up, the answer has to wait a while.
-func (s *session) payForError() {
+func (s *session) payForError(refusal *proxy.Error) {
 	if s.charged {
 		return
 	}
 	s.charged = true
-	if e := refusalIn(s.gate.Pace(s.subject)); e != nil && e.Code == proxy.RateLimited {
+	if refusal.Code != proxy.RateLimited {
+		refusal = refusalIn(s.gate.Pace(s.subject))
+	}
+	if refusal != nil && refusal.Code == proxy.RateLimited {
 		select {
 		case <-time.After(refusedPause):
 		case <-s.base.Done():

@@ -23,7 +23,7 @@ func (s *session) refuse(err error) error {
 			return before
 		}
 	}
-	s.payForError()
+	s.payForError(refusal)
 	s.error(refusal)
 	s.fail()
 	return nil
