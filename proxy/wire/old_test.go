@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 )
@@ -25,7 +26,7 @@ func TestOldTransactionsEndAlone(t *testing.T) {
 	if last := s.follow(); last.ctx == next.ctx {
 		t.Error("the next one has the context of one that is being ended")
 	}
-	if !s.c.outlive(s.c.opened.Load(), time.Now(), errTooOld) || context.Cause(s.present.ctx) != errTooOld {
+	if !s.c.outlive(s.c.opened.Load(), time.Now(), errTooOld) || !errors.Is(context.Cause(s.present.ctx), errTooOld) {
 		t.Error("it is not ended:", context.Cause(s.present.ctx))
 	}
 }
