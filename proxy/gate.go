@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -107,7 +108,7 @@ func (g *Gate) Admit(ctx context.Context, s Subject) (Place, error) {
 		return Place{}, refusal
 	}
 	place, err := g.limiter.admit(ctx, s.Server.Account(), c.limits)
-	if err != nil {
+	if errors.Is(err, ErrNoTurn) { // else the service shuts down
 		g.recorder.Short("requests", Whose(err))
 	}
 	return place, err
@@ -181,11 +182,12 @@ func (g *Gate) decide(ctx context.Context, c *compiled, s Subject, text string) 
 		return approved, refusal
 	}
 	g.recorder.PlanCache("miss")
-	if refusal := g.enterParsing(ctx, s.Server.Account()); refusal != nil {
+	job, refusal := g.enterParsing(ctx, s.Server.Account())
+	if refusal != nil {
 		return nil, refusal
 	}
 	key.text = strings.Clone(text)
-	approved, refusal := g.judge(c, key, s)
+	approved, refusal := g.judge(c, key, s, job)
 	if refusal == nil || refusal.Code != policy.Internal && refusal.Code != policy.QueryTooLong {
 		c.plans.keep(key, approved, refusal)
 	}
@@ -194,10 +196,10 @@ func (g *Gate) decide(ctx context.Context, c *compiled, s Subject, text string) 
 
 // judge makes a decision, and gives its place back. This is the one place where a panic of
 // the engine ends: it denies, as does whatever does not plainly allow.
-func (g *Gate) judge(c *compiled, key planKey, s Subject) (approved *policy.Approved, refusal *Error) {
+func (g *Gate) judge(c *compiled, key planKey, s Subject, job Job) (approved *policy.Approved, refusal *Error) {
 	defer func() {
 		g.parsing.Give(s.Server.Account())
-		g.work.End(s.Server.Account())
+		g.work.End(job)
 		if cause := recover(); cause != nil {
 			approved, refusal = nil, AsError(fmt.Errorf("deciding: %w", Recovered(cause)))
 		}
@@ -211,16 +213,31 @@ func (g *Gate) judge(c *compiled, key planKey, s Subject) (approved *policy.Appr
 
 // enterParsing takes a place for a decision to be made in. Servers take turns at them: whoever
 // sends texts that nobody has sent before has its own wait.
-func (g *Gate) enterParsing(ctx context.Context, a Account) *Error {
-	err := g.work.Begin(ctx, a, parsingWait)
-	if err == nil {
-		if err = g.parsing.Take(ctx, a, parsingWait); err == nil {
-			return nil
-		}
-		g.work.End(a)
+func (g *Gate) enterParsing(ctx context.Context, a Account) (Job, *Error) {
+	start := time.Now()
+	job, err := g.work.Begin(ctx, a, parsingWait)
+	if err != nil {
+		return Job{}, g.notParsed(err)
 	}
-	g.recorder.Short("parsing", Whose(err))
-	return &Error{Code: Overloaded, Message: "too many statements are being checked; try again", RetryAfter: time.Second, Retryable: true, Cause: err,
+	g.work.Pause(a)
+	defer g.work.Resume(a)
+	if err := g.parsing.Take(ctx, a, parsingWait-time.Since(start)); err != nil {
+		defer g.work.End(job)
+		return Job{}, g.notParsed(err)
+	}
+	return job, nil
+}
+
+// notParsed says why a text got no place to be checked in.
+func (g *Gate) notParsed(cause error) *Error {
+	if errors.Is(cause, ErrNoTurn) { // else the caller is gone
+		g.recorder.Short("parsing", Whose(cause))
+	}
+	message := "too many statements are being checked; try again"
+	if errors.Is(cause, ErrBusy) {
+		message = "this server has more statements at work than its share while other servers are active; try again"
+	}
+	return &Error{Code: Overloaded, Message: message, RetryAfter: time.Second, Retryable: true, Cause: cause,
 		Hint: "send values as parameters: a text that is sent again and again is not checked again"}
 }
 

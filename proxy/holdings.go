@@ -1,7 +1,7 @@
 package proxy
 
-// Holdings count what accounts hold of something that all share, such as bytes. Whoever has them
-// sees to it that they are used by one goroutine at a time.
+// Holdings count what accounts hold of something that all share, such as bytes. They are not safe for concurrent
+// use: their owner has a lock.
 type Holdings struct {
 	shares
 	total, taken int
@@ -10,7 +10,7 @@ type Holdings struct {
 }
 
 // NewHoldings count up to n. A project holds at most projectShare percent of that; where that
-// is not from 1 to 100 it is DefaultProjectShare. As of turns, the last ones go to who holds none.
+// is not from 1 to 100 it is DefaultProjectShare. The last ones are kept for projects and servers that hold none, as with Turns.
 func NewHoldings(n, projectShare int) *Holdings {
 	return &Holdings{shares: sharesOf(n, projectShare), total: n, projects: map[string]int{}, servers: map[Account]int{}}
 }
@@ -22,11 +22,11 @@ func (h *Holdings) Take(a Account, n int) error {
 		return ErrServerShare
 	case h.projects[a.Project]+n > h.project.most:
 		return ErrProjectShare
-	case h.taken+n > h.total:
+	case h.servers[a] >= h.server.below(h.project.most-h.projects[a.Project]-n+1):
+		return ErrProjectShare // its last ones are kept for servers that hold none
+	case h.taken+n > h.total,
+		h.projects[a.Project] >= h.project.below(h.total-h.taken-n+1): // the last ones are kept for projects that hold none
 		return ErrNoTurn
-	case h.projects[a.Project] >= h.project.below(h.total-h.taken-n+1),
-		h.servers[a] >= h.server.below(h.project.most-h.projects[a.Project]-n+1):
-		return ErrProjectShare
 	}
 	h.count(a, n)
 	return nil

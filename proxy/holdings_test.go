@@ -41,7 +41,7 @@ func TestHoldingsReserve(t *testing.T) {
 		err     error
 	}{
 		{"big/a", 23, ErrServerShare}, {"big/b", 4, ErrProjectShare}, {"big/c", 1, ErrProjectShare}, {"big/d", 1, ErrProjectShare},
-		{"second/a", 6, ErrProjectShare}, {"third/a", 1, ErrProjectShare}, {"fourth/a", 1, ErrProjectShare},
+		{"second/a", 6, ErrNoTurn}, {"third/a", 1, ErrNoTurn}, {"fourth/a", 1, ErrNoTurn},
 	} {
 		n := 0
 		var err error

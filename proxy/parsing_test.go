@@ -71,3 +71,17 @@ func TestParsingLeavesAProcessor(t *testing.T) {
 		}
 	}
 }
+
+// TestBusyIsTold says why a text is not checked: because all places are taken, or because its server has more than
+// its share at work.
+func TestBusyIsTold(t *testing.T) {
+	b := newBench(t, policy.Limits{})
+	for cause, want := range map[error]string{ErrBusy: "share", ErrNoTurn: "being checked", ErrServerShare: "being checked"} {
+		if e := b.notParsed(cause); !strings.Contains(e.Message, want) || e.Code != Overloaded || !e.Retryable {
+			t.Errorf("%v: %+v", cause, e)
+		}
+	}
+	if b.notParsed(context.Canceled); b.recorder.of("short of parsing: all") != 1 {
+		t.Error("a caller that has gone counts as refused")
+	}
+}

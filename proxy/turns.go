@@ -160,12 +160,13 @@ func (t *Turns) leave(a Account, turn *list.Element) error {
 	return why
 }
 
-// why tells what keeps a server from a turn.
+// why tells what keeps a server from a turn. Where the last ones are kept for those that hold none, these are
+// the last of the project's share, or of all.
 func (t *Turns) why(p, s *share) error {
 	switch {
 	case s.held >= t.server.most:
 		return ErrServerShare
-	case p.held >= t.project.most, s.held >= t.ofServer(p), t.free > 0:
+	case p.held >= t.project.most, s.held >= t.ofServer(p):
 		return ErrProjectShare
 	}
 	return ErrNoTurn

@@ -117,11 +117,11 @@ func TestNobodyHoldsAll(t *testing.T) {
 		{"big/hot2", 2, ErrProjectShare}, // the last one is for a server with none
 		{"big/hot3", 1, ErrProjectShare},
 		{"big/hot4", 0, ErrProjectShare},
-		{"next/1", 3, ErrProjectShare}, // the last two are for projects with none
-		{"third/1", 1, ErrProjectShare},
+		{"next/1", 3, ErrNoTurn}, // the last two are for projects with none
+		{"third/1", 1, ErrNoTurn},
 		{"fourth/1", 1, ErrNoTurn},
 	} {
-		if n, err := mostOf(t, turns, step.account); n != step.n || !errors.Is(err, step.err) || !errors.Is(err, ErrNoTurn) {
+		if n, err := mostOf(t, turns, step.account); n != step.n || !errors.Is(err, step.err) || Whose(err) != Whose(step.err) || !errors.Is(err, ErrNoTurn) {
 			t.Errorf("%s got %d, then %v; want %d, then %v", step.account, n, err, step.n, step.err)
 		}
 	}

@@ -7,26 +7,38 @@ import (
 	"time"
 )
 
-// Work is what is being done for servers: their texts that are checked and their statements
-// that run, those too that go on after their time. While other servers are active, one that has
-// had more than its fair share at work lately has at most a few at once, together with the others of its
-// project that had; where each takes long, none until it has had its share again. So what it asks for does not
-// take the processors' time from all. Before that is known, one has a burst at once, unless others of its project are held back.
-// Who is alone is never held back. A nil Work holds nobody back.
+// Work counts what is being done for each server: its texts that are checked and its statements that run,
+// abandoned ones included. It sees to it that one server does not take the processors' time from the others.
+//
+// A server is active if something is done for it, or was in the last second. A server that is alone is never
+// held back. Beside other active servers, one that had more than its fair share at work over the last second (see
+// judge) has to wait:
+//   - where its statements are short, it has a few at once, together with the others of its project that
+//     had more than their share;
+//   - where they take long, it begins none until its average is down to its share.
+//
+// A server that begins after a pause has no average yet: it may have a burst at once, or a few where others of
+// its project wait. A nil Work holds nobody back.
 type Work struct {
 	few, burst int
 	now        func() time.Time
 
 	mu      sync.Mutex
 	all     load
-	of      map[Account]*load          // of the active: for whom something is done, or was lately
-	heavy   map[string]int             // by project: what is done for servers that had more than their share
+	of      map[Account]*load          // of the active servers
+	heavy   map[string]int             // by project: what is done for servers that had more than their share when it began
 	lines   map[string]map[string]line // by project and server: what waits
 	swept   time.Time
 	waiting int
 }
 
-// lately is over which time the averages go, and for how long whoever had something done counts as active.
+// Job is something that is done for an account, until Work.End.
+type Job struct {
+	of    Account
+	heavy bool // the server had more than its share when it began
+}
+
+// lately is over which time the averages go, and for how long a server counts as active.
 const lately = time.Second
 
 // heldBackLook is how often the first of a server that is held back looks whether the others are active still.
@@ -35,21 +47,20 @@ const heldBackLook = 50 * time.Millisecond
 // ErrBusy is why a server is held back. It is ErrNoTurn, too.
 var ErrBusy = fmt.Errorf("the server has more than its share at work while others are active: %w", ErrServerShare)
 
-// long is from which time on, in the mean, what is done for a server takes long: a statement that looks a row up
-// by its key takes less, also where processors are short.
-const long = 3 * time.Millisecond
-
-// NewWork holds back to a tenth of so many connections at once, a fortieth in the mean of what takes long, and a
-// quarter in a burst; at least to one.
+// NewWork shares the processors' time of a database with so many connections. A few are a tenth of them, a burst
+// is a quarter, and at least one.
 func NewWork(connections int) *Work {
 	return &Work{few: max(1, connections/10), burst: max(1, connections/4), now: time.Now, of: map[Account]*load{}, heavy: map[string]int{}, lines: map[string]map[string]line{}}
 }
 
-// Begin waits until something more may be done for an account; End must be called then. Where
-// that does not come within patience the error is ErrBusy, the context's where that ends first.
-func (w *Work) Begin(ctx context.Context, a Account, patience time.Duration) error {
-	if w == nil || w.enter(a, false) {
-		return nil
+// Begin waits until something more may be done for an account, and gives it. Where that takes longer than
+// patience the error is ErrBusy; it is the context's where that ends first.
+func (w *Work) Begin(ctx context.Context, a Account, patience time.Duration) (Job, error) {
+	if w == nil {
+		return Job{}, nil
+	}
+	if job, may := w.enter(a, false); may {
+		return job, nil
 	}
 	turn := w.join(a)
 	defer w.leave(a, turn)
@@ -61,47 +72,64 @@ func (w *Work) Begin(ctx context.Context, a Account, patience time.Duration) err
 		case <-turn.Value.(chan struct{}):
 		case <-again:
 		case <-timer.C:
-			return ErrBusy
+			return Job{}, ErrBusy
 		case <-ctx.Done():
-			return ctx.Err() //nolint:wrapcheck // it is the caller's
+			return Job{}, ctx.Err() //nolint:wrapcheck // it is the caller's
 		}
-		if w.enter(a, true) {
-			return nil
+		if job, may := w.enter(a, true); may {
+			return job, nil
 		}
 		again = time.After(heldBackLook)
 	}
 }
 
 // Start notes that something more is done for an account, which can't wait.
-func (w *Work) Start(a Account) {
+func (w *Work) Start(a Account) Job {
 	if w == nil {
-		return
+		return Job{}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.add(a, 1)
+	return Job{of: a}
 }
 
-// End notes that something has ended which was begun or started for the account.
-func (w *Work) End(a Account) {
+// Pause notes that a job of the account waits for a connection, or a place, until Resume: it is none of
+// its work, but counts for what the account has at once.
+func (w *Work) Pause(a Account) { w.pause(a, 1) }
+
+// Resume notes that the wait of a job has ended.
+func (w *Work) Resume(a Account) { w.pause(a, -1) }
+
+func (w *Work) pause(a Account, n int) {
 	if w == nil {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	one := w.add(a, -1)
+	w.add(a, 0).paused += n
+	w.all.paused += n
+}
+
+// End notes that a job has ended.
+func (w *Work) End(job Job) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	one := w.add(job.of, -1)
 	if one.running == 0 { // so that it waits for its share for 0.7 s at most
 		forgiven := max(one.average-1, 0)
 		one.average -= forgiven
 		w.all.average -= forgiven
 	}
-	if one.heavy > 0 {
-		one.heavy--
-		if w.heavy[a.Project]--; w.heavy[a.Project] == 0 {
-			delete(w.heavy, a.Project)
+	if job.heavy {
+		if w.heavy[job.of.Project]--; w.heavy[job.of.Project] == 0 {
+			delete(w.heavy, job.of.Project)
 		}
 	}
-	w.wake(a)
+	w.wake(job.of)
 }
 
 // HeldBack counts those that wait because others are active.
@@ -112,44 +140,6 @@ func (w *Work) HeldBack() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.waiting
-}
-
-// enter begins something, and tells whether it has: not while others of the project wait, unless it is
-// the first of its server's or has no more than its share.
-func (w *Work) enter(a Account, first bool) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	heavy, wait := w.judge(a, w.now())
-	if wait || heavy && !first && w.lines[a.Project] != nil {
-		return false
-	}
-	one := w.add(a, 1)
-	if heavy {
-		one.heavy++
-		w.heavy[a.Project]++
-	}
-	return true
-}
-
-// judge tells whether a server had more than its share lately, and whether it has to wait. Its fair share is
-// what each would have if all that are active had the same; it may have half as much again.
-func (w *Work) judge(a Account, now time.Time) (heavy, wait bool) {
-	one := w.of[a]
-	if one == nil || a == (Account{}) { // which is this program
-		return false, false
-	}
-	w.sweep(now, lately/2)
-	w.all.pass(now)
-	one.pass(now)
-	share := 1.5 * max(w.all.average, float64(w.all.running)) / float64(len(w.of))
-	if one.average > max(share, float64(w.few)/4, 0.5) {
-		return true, one.takesLong() || one.running >= w.few || w.heavy[a.Project] >= w.few
-	}
-	most := w.burst
-	if w.lines[a.Project] != nil {
-		most = w.few
-	}
-	return false, one.running >= most && float64(one.running) > share
 }
 
 // add notes n more for an account. The lock is held.
@@ -166,7 +156,7 @@ func (w *Work) add(a Account, n int) *load {
 	return one
 }
 
-// sweep forgets who is not active any more, unless that was done lately.
+// sweep forgets the servers that are not active any more, unless it did so lately.
 func (w *Work) sweep(now time.Time, each time.Duration) {
 	if now.Sub(w.swept) < each {
 		return

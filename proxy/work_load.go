@@ -8,17 +8,20 @@ import (
 // load is how much is done for somebody.
 type load struct {
 	running int
-	heavy   int     // of running: begun when there had been more than a share
-	average float64 // of running, lately
+	paused  int     // of running: they wait for a connection
+	average float64 // of those that work, lately
 	ended   float64 // a second, lately
 	at      time.Time
 }
+
+// working is how many take the processors' time.
+func (l *load) working() int { return l.running - l.paused }
 
 // pass has the average go on to a time.
 func (l *load) pass(now time.Time) {
 	if gone := now.Sub(l.at); gone > 0 {
 		left := math.Exp(-float64(gone) / float64(lately))
-		l.average = l.average*left + float64(l.running)*(1-left)
+		l.average = l.average*left + float64(l.working())*(1-left)
 		l.ended *= left
 		l.at = now
 	}

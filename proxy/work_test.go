@@ -4,13 +4,53 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 )
 
+// hand is a Work of which tests begin and end the jobs of each account in turn.
+type hand struct {
+	*Work
+	held sync.Mutex
+	jobs map[Account][]Job
+}
+
+func (h *hand) began(job Job) {
+	h.held.Lock()
+	defer h.held.Unlock()
+	h.jobs[job.of] = append(h.jobs[job.of], job)
+}
+
+func (h *hand) start(a Account) { h.began(h.Start(a)) }
+
+func (h *hand) enters(a Account, first bool) bool {
+	job, may := h.enter(a, first)
+	if may {
+		h.began(job)
+	}
+	return may
+}
+
+func (h *hand) begin(ctx context.Context, a Account, patience time.Duration) error {
+	job, err := h.Begin(ctx, a, patience)
+	if err == nil {
+		h.began(job)
+	}
+	return err
+}
+
+// end ends the account's oldest job.
+func (h *hand) end(a Account) {
+	h.held.Lock()
+	defer h.held.Unlock()
+	h.End(h.jobs[a][0])
+	h.jobs[a] = h.jobs[a][1:]
+}
+
 // clocked is a Work whose time goes on by hand.
-func clocked(connections int) (w *Work, pass func(time.Duration)) {
-	w, now := NewWork(connections), time.Unix(0, 0)
+func clocked(connections int) (w *hand, pass func(time.Duration)) {
+	w, now := &hand{Work: NewWork(connections), jobs: map[Account][]Job{}}, time.Unix(0, 0)
 	w.now = func() time.Time { return now }
 	return w, func(d time.Duration) {
 		w.mu.Lock()
@@ -20,15 +60,22 @@ func clocked(connections int) (w *Work, pass func(time.Duration)) {
 }
 
 // begins begins things for an account until it is held back, 50 at most, and tells how many.
-func begins(w *Work, a Account) (n int) {
-	for n < 50 && w.enter(a, false) {
+func begins(w *hand, a Account) (n int) {
+	for n < 50 && w.enters(a, false) {
 		n++
 	}
 	return n
 }
 
+// works has an account work for so long that it is protected in full.
+func works(w *hand, a Account, pass func(time.Duration)) {
+	w.start(a)
+	pass(350 * time.Millisecond)
+	w.end(a)
+}
+
 // awaitHeldBack waits until n are held back.
-func awaitHeldBack(t *testing.T, w *Work, n int) {
+func awaitHeldBack(t *testing.T, w *hand, n int) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Second); w.HeldBack() < n; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -43,22 +90,28 @@ func TestWorkIsShared(t *testing.T) {
 	w, pass := clocked(20)
 	busy, quiet := Account{"p", "busy"}, Account{"q", "quiet"}
 	ask := func(a Account) {
-		if !w.enter(a, false) {
+		if !w.enters(a, false) {
 			t.Errorf("%v is held back", a)
 		}
-		pass(time.Millisecond)
-		w.End(a)
+		pass(20 * time.Millisecond)
+		w.end(a)
 	}
 	if n := begins(w, busy); n != 50 {
 		t.Errorf("alone it began %d", n)
 	}
-	ask(quiet)
+	for range 50 {
+		w.end(busy)
+	}
+	works(w, quiet, pass)
+	for range 50 {
+		w.start(busy)
+	}
 	finish := func(n int) {
 		for range n {
 			if begins(w, busy) != 0 {
 				t.Fatal("it is not held back")
 			}
-			w.End(busy)
+			w.end(busy)
 		}
 	}
 	finish(46)
@@ -78,7 +131,7 @@ func TestWorkIsShared(t *testing.T) {
 	if n := begins(w, busy); n != 5 {
 		t.Errorf("it began %d when it had its share", n)
 	}
-	if err := w.Begin(t.Context(), busy, time.Millisecond); !errors.Is(err, ErrBusy) || !errors.Is(err, ErrNoTurn) {
+	if err := w.begin(t.Context(), busy, time.Millisecond); !errors.Is(err, ErrBusy) || !errors.Is(err, ErrNoTurn) {
 		t.Error(err)
 	}
 	pass(1100 * time.Millisecond)
@@ -92,61 +145,146 @@ func TestWorkIsShared(t *testing.T) {
 func TestBurstsAreHeldBack(t *testing.T) {
 	w, pass := clocked(20)
 	busy, quiet := Account{"p", "busy"}, Account{"q", "quiet"}
-	w.Start(quiet)
-	pass(time.Millisecond)
-	w.End(quiet)
+	works(w, quiet, pass)
 	if n := begins(w, busy); n != 5 {
 		t.Errorf("it began %d", n)
 	}
 	for range 3 {
-		w.End(busy)
+		w.end(busy)
 	}
 	for range 3 {
-		w.Start(busy) // abandoned ones
+		w.start(busy) // abandoned ones
 	}
 	if n := begins(w, busy); n != 0 {
 		t.Errorf("beside three that go on it began %d", n)
 	}
 }
 
-// Ensure a server whose statements are short has a few at once beside others, that one whose are long has its
-// share in the mean, and that a server of a project of which others are held back has no burst.
-func TestLongWorkWaitsForItsShare(t *testing.T) {
+// playing is a server that always has more to do, of statements that take so long, beside another.
+type playing struct {
+	length, passed, had time.Duration
+	until               []time.Duration // when the statements that run end
+}
+
+// beside plays ten seconds, in which the quiet server has one statement at work for a part of each 200 ms, and gives how
+// many the busy one had at work on average in the last eight.
+func (p *playing) beside(w *hand, pass func(time.Duration), busy, quiet Account, part time.Duration) float64 {
+	const most, each = 15, 200 * time.Millisecond
+	for ; p.passed < 10*time.Second; p.passed += time.Millisecond {
+		switch p.passed % each {
+		case 0:
+			w.start(quiet)
+		case part:
+			w.end(quiet)
+		}
+		for len(p.until) > 0 && p.until[0] == p.passed {
+			w.end(busy)
+			p.until = p.until[1:]
+		}
+		for len(p.until) < most && w.enters(busy, true) {
+			p.until = append(p.until, p.passed+p.length)
+		}
+		pass(time.Millisecond)
+		if p.passed >= 2*time.Second {
+			p.had += time.Duration(len(p.until)) * time.Millisecond
+		}
+	}
+	for range p.until {
+		w.end(busy)
+	}
+	return p.had.Seconds() / 8
+}
+
+// Ensure a server has nearly all that it can use beside one that hardly asks for anything, and ever less the more
+// the other one asks for: beside one that asks for a lot its short statements have a few at once, its long ones
+// its share on average. And that a server of a project of which others are held back has no burst.
+func TestShareGoesByNeed(t *testing.T) {
 	for _, c := range []struct {
-		length      time.Duration
-		least, most float64
-	}{{time.Millisecond, 1.9, 2.1}, {20 * time.Millisecond, 0.3, 0.6}} {
+		part, length time.Duration // of each 200 ms; of the busy server's statements
+		least, most  float64
+	}{
+		{time.Millisecond, 20 * time.Millisecond, 14, 15},
+		{10 * time.Millisecond, 20 * time.Millisecond, 2, 3.5},
+		{60 * time.Millisecond, 20 * time.Millisecond, 0.3, 1.1},
+		{60 * time.Millisecond, time.Millisecond, 1.9, 3},
+	} {
 		w, pass := clocked(20)
 		busy, quiet := Account{"p", "busy"}, Account{"q", "quiet"}
-		passed, had := time.Duration(0), time.Duration(0)
 		line := w.join(busy) // it always has more to do
-		for ; passed < 10*time.Second; passed += c.length {
-			w.Start(quiet)
-			w.End(quiet)
-			running := 0
-			for running < 8 && w.enter(busy, true) {
-				running++
-			}
-			pass(c.length)
-			for range running {
-				w.End(busy)
-			}
-			if passed > 2*time.Second {
-				had += time.Duration(running) * c.length
-			}
+		if mean := (&playing{length: c.length}).beside(w, pass, busy, quiet, c.part); mean < c.least || mean > c.most {
+			t.Errorf("%+v: it had %.2f at a time", c, mean)
 		}
-		if mean := had.Seconds() / 8; mean < c.least || mean > c.most {
-			t.Errorf("of %v each it had %.2f at a time", c.length, mean)
-		}
+		works(w, quiet, pass)
 		if n := begins(w, Account{"p", "another"}); n != 2 {
 			t.Errorf("another began %d while one of its project is held back", n)
 		}
-		w.End(Account{"p", "another"})
-		w.End(Account{"p", "another"})
+		w.end(Account{"p", "another"})
+		w.end(Account{"p", "another"})
 		w.leave(busy, line)
 		if n := begins(w, Account{"p", "third"}); n != 5 {
 			t.Errorf("a third began %d in a burst", n)
 		}
+	}
+}
+
+// Ensure who waits for a connection has nothing at work, but begins no more than it may have at once.
+func TestWaitingIsNoWork(t *testing.T) {
+	w, pass := clocked(20)
+	waits, quiet := Account{"p", "waits"}, Account{"q", "quiet"}
+	for range 10 {
+		w.start(waits)
+		w.Pause(waits)
+	}
+	for range 6 {
+		works(w, quiet, pass)
+	}
+	w.mu.Lock()
+	heavy, wait := w.judge(waits, w.now())
+	w.mu.Unlock()
+	if heavy || !wait {
+		t.Errorf("heavy %t, has to wait %t", heavy, wait)
+	}
+	for range 10 {
+		w.Resume(waits)
+	}
+	for range 6 {
+		works(w, quiet, pass)
+	}
+	w.mu.Lock()
+	if heavy, _ = w.judge(waits, w.now()); !heavy {
+		t.Error("what it has at work does not count")
+	}
+	w.mu.Unlock()
+}
+
+// Ensure the end of a statement that began within the share does not count as the end of one that began beyond.
+func TestHeavyOnesEndThemselves(t *testing.T) {
+	w, pass := clocked(20)
+	busy, quiet := Account{"p", "busy"}, Account{"q", "quiet"}
+	light := []Job{w.Start(busy), w.Start(busy), w.Start(busy), w.Start(busy)}
+	for range 300 { // whatever else it has is short
+		w.Start(quiet)
+		for range 5 {
+			w.End(w.Start(busy))
+		}
+		pass(time.Millisecond)
+		w.End(Job{of: quiet})
+		w.End(w.Start(busy))
+	}
+	w.End(light[0])
+	w.End(light[1])
+	w.End(light[2])
+	job, may := w.enter(busy, true)
+	if !may || !job.heavy {
+		t.Fatal("it does not begin beyond its share", may, job)
+	}
+	w.End(light[3])
+	if n := w.heavy["p"]; n != 1 {
+		t.Errorf("%d run that began beyond the share", n)
+	}
+	w.End(job)
+	if len(w.heavy) != 0 {
+		t.Errorf("left: %v", w.heavy)
 	}
 }
 
@@ -156,25 +294,25 @@ func TestHeavyServersOfAProjectShare(t *testing.T) {
 	one, two := Account{"p", "one"}, Account{"p", "two"}
 	for n := range 300 {
 		for range 5 {
-			w.Start(one)
-			w.Start(two)
+			w.start(one)
+			w.start(two)
 		}
 		pass(2 * time.Millisecond)
 		quiet := Account{"p", strconv.Itoa(n)}
-		if !w.enter(quiet, false) {
+		if !w.enters(quiet, false) {
 			t.Fatal("a quiet one is held back")
 		}
-		w.End(quiet)
+		w.end(quiet)
 		for range 5 {
-			w.End(one)
-			w.End(two)
+			w.end(one)
+			w.end(two)
 		}
 	}
 	if n := begins(w, one) + begins(w, two); n != 2 {
 		t.Errorf("they began %d together", n)
 	}
-	w.End(one)
-	w.End(one)
+	w.end(one)
+	w.end(one)
 	if n := begins(w, two); n != 2 {
 		t.Errorf("the second began %d when the first had ended", n)
 	}
@@ -186,7 +324,7 @@ func TestEqualWorkIsNotHeldBack(t *testing.T) {
 	for range 100 {
 		for server := range 10 {
 			for range 4 {
-				if !w.enter(Account{"p", strconv.Itoa(server)}, false) {
+				if !w.enters(Account{"p", strconv.Itoa(server)}, false) {
 					t.Fatal("one of ten equals is held back")
 				}
 			}
@@ -194,7 +332,7 @@ func TestEqualWorkIsNotHeldBack(t *testing.T) {
 		pass(10 * time.Millisecond)
 		for server := range 10 {
 			for range 4 {
-				w.End(Account{"p", strconv.Itoa(server)})
+				w.end(Account{"p", strconv.Itoa(server)})
 			}
 		}
 	}
@@ -205,35 +343,36 @@ func TestEqualWorkIsNotHeldBack(t *testing.T) {
 func TestHeldBackGoOn(t *testing.T) {
 	w, pass := clocked(1)
 	busy, quiet := Account{"p", "busy"}, Account{"q", "quiet"}
-	w.Start(quiet)
+	w.start(quiet)
+	pass(350 * time.Millisecond)
 	for range 9 {
-		w.Start(busy)
+		w.start(busy)
 	}
 	came := make(chan error)
-	go func() { came <- w.Begin(t.Context(), busy, time.Minute) }()
+	go func() { came <- w.begin(t.Context(), busy, time.Minute) }()
 	awaitHeldBack(t, w, 1)
 	for range 9 {
-		w.End(busy)
+		w.end(busy)
 	}
 	if err := <-came; err != nil {
 		t.Error(err)
 	}
 	for range 9 {
-		w.Start(busy)
+		w.start(busy)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := w.Begin(ctx, busy, time.Minute); !errors.Is(err, context.Canceled) {
+	if err := w.begin(ctx, busy, time.Minute); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	for range 10 {
-		w.End(busy)
+		w.end(busy)
 	}
-	w.End(quiet)
+	w.end(quiet)
 	for range 3 {
 		pass(1100 * time.Millisecond)
-		w.Start(Account{"r", "later"})
-		w.End(Account{"r", "later"})
+		w.start(Account{"r", "later"})
+		w.end(Account{"r", "later"})
 	}
 	if len(w.of) != 1 || len(w.heavy) != 0 || len(w.lines) != 0 || w.HeldBack() != 0 || w.all.running != 0 {
 		t.Errorf("left: %+v", w)
@@ -243,53 +382,53 @@ func TestHeldBackGoOn(t *testing.T) {
 // Ensure those of a project that are held back go on one after the other, in the order in which they came.
 func TestHeldBackInLine(t *testing.T) {
 	w, pass := clocked(1)
-	busy, quiet := Account{"p", "busy"}, Account{"q", "quiet"}
-	w.Start(quiet)
+	busy := Account{"p", "busy"}
+	for n := range 3 { // beside them it may have two at once
+		w.start(Account{"q", strconv.Itoa(n)})
+	}
 	for range 9 {
-		w.Start(busy)
+		w.start(busy)
 	}
 	pass(5 * time.Second)
-	for range 8 {
-		w.End(busy)
+	for range 7 {
+		w.end(busy)
 	}
 	came := make(chan int)
 	for n := range 20 {
 		go func() {
-			if err := w.Begin(t.Context(), busy, time.Minute); err == nil {
+			if err := w.begin(t.Context(), busy, time.Minute); err == nil {
 				came <- n
 			}
 		}()
 		awaitHeldBack(t, w, n+1)
 	}
 	for n := range 20 {
-		w.End(busy)
-		pass(2 * time.Second) // it has had its share
+		w.end(busy)
+		pass(5 * time.Second) // it has had its share
 		if next := <-came; next != n {
 			t.Fatalf("number %d went on, of those the first was %d", next, n)
 		}
 	}
-	w.End(busy)
-	w.End(quiet)
 }
 
 // Ensure a server that has no more than its share goes on although one of its project is held back before it.
 func TestHeldBackDelaysNoOther(t *testing.T) {
 	w, pass := clocked(20)
 	busy, other, quiet := Account{"p", "busy"}, Account{"p", "other"}, Account{"q", "quiet"}
-	w.Start(quiet)
+	w.start(quiet)
 	for range 9 {
-		w.Start(busy)
+		w.start(busy)
 	}
 	pass(5 * time.Second)
 	for range 12 {
-		w.Start(other)
+		w.start(other)
 	}
 	came := make(chan error, 1)
 	defer w.leave(busy, w.join(busy))
-	go func() { came <- w.Begin(t.Context(), other, 5*time.Second) }()
+	go func() { came <- w.begin(t.Context(), other, 5*time.Second) }()
 	awaitHeldBack(t, w, 2)
 	for range 12 {
-		w.End(other)
+		w.end(other)
 	}
 	if err := <-came; err != nil {
 		t.Error(err)

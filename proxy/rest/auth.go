@@ -27,8 +27,11 @@ func (r *request) developer(ctx context.Context) (proxy.Caller, error) {
 	}
 	r.challenge = challengeInvalid
 	caller, err := r.server.cfg.Gate.Developer(ctx, token)
-	if err == nil && !r.conn.settled() {
-		err = r.settle(holder(caller))
+	if err == nil {
+		r.sender = holder(caller)
+		if !r.conn.settled() {
+			err = r.settle(r.sender)
+		}
 	}
 	return caller, err
 }
@@ -71,9 +74,9 @@ func (r *request) application(ctx context.Context) (proxy.Server, error) {
 	}
 	server, err := r.server.cfg.Gate.Application(ctx, serverID, key)
 	if err == nil {
-		r.reached = server.ID
+		r.reached, r.sender = server.ID, server.Account()
 		if !r.conn.settled() {
-			err = r.settle(server.Account())
+			err = r.settle(r.sender)
 		}
 	}
 	return server, err

@@ -77,7 +77,7 @@ func (r *request) growBody(dst []byte) ([]byte, error) {
 
 // reserve has the request hold n bytes of the room of bodies, instead of what it did.
 func (r *request) reserve(n int) error {
-	if err := r.conn.opened.long.take(r.conn.holder, n-r.reserved); err != nil {
+	if err := r.conn.opened.long.take(r.sender, n-r.reserved); err != nil {
 		return err
 	}
 	r.reserved = n
@@ -87,7 +87,7 @@ func (r *request) reserve(n int) error {
 // giveBack gives back what the request holds of that.
 func (r *request) giveBack() {
 	if r.reserved > 0 {
-		r.conn.opened.long.give(r.conn.holder, r.reserved)
+		r.conn.opened.long.give(r.sender, r.reserved)
 		r.reserved = 0
 	}
 }

@@ -10,14 +10,13 @@ import (
 // conns are the open connections, within their limits, and the large buffers that they share.
 type conns struct {
 	*proxy.Connections[*conn]
-	bodies   bodies
-	room     *room // of answers
-	long     *room // of requests' bodies
-	recorder Recorder
+	bodies bodies
+	room   *room // of answers
+	long   *room // of requests' bodies
 }
 
 func newConns(limits proxy.ConnectionLimits, recorder Recorder, room, long *room) *conns {
-	return &conns{room: room, long: long, recorder: recorder, Connections: proxy.NewConnections[*conn](limits, func(authenticated bool) {
+	return &conns{room: room, long: long, Connections: proxy.NewConnections[*conn](limits, func(authenticated bool) {
 		recorder.Evicted(frontend, authenticated)
 	})}
 }

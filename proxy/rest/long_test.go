@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/rest"
 )
 
@@ -40,4 +41,23 @@ func TestLongBodiesShareMemory(t *testing.T) {
 			t.Fatalf("what was answered is not given back: %d %s", status, body)
 		}
 	}
+}
+
+// A long body counts for whoever sends it, whoever was first on the connection.
+func TestLongBodiesCountForTheirSender(t *testing.T) {
+	const conns = 8
+	w := newWorld(t, func(w *world, c *rest.Config) {
+		c.MaxLongBytes = 1 // four bodies
+		for i := range conns {
+			w.store.tokens["first"+itoa(i)] = proxy.Caller{TokenID: itoa(i), Projects: []string{"project " + itoa(i)}, Scopes: proxy.Read}
+		}
+	})
+	for i := range conns {
+		c := w.dial()
+		c.send("GET " + serverPath + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer first" + itoa(i) + "\r\n\r\n")
+		c.answer("GET", serverPath)
+		_, _ = io.WriteString(c, "POST "+queryPath+" HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+authorized+"Content-Length: 1000000\r\n\r\n"+strings.Repeat(" ", 900_000))
+		defer func() { _ = c.Close() }()
+	}
+	waitUntil(t, "some are refused", func() bool { return w.counts.happened("short of bodies: server") >= conns-3 })
 }

@@ -38,15 +38,11 @@ func (c *conn) settled() bool { return c.known.Load() && !c.beyond.Load() }
 // authenticated notes whose the connection is, once valid credentials came. It tells false where
 // it had to go before.
 func (c *conn) authenticated(a proxy.Account) bool {
-	first := !c.known.Swap(true)
-	if first {
+	if !c.known.Swap(true) {
 		c.holder = a
 	}
 	there, err := c.opened.Authenticated(c, c.holder)
 	c.beyond.Store(err != nil)
-	if first && err != nil {
-		c.opened.recorder.Short("connections", proxy.Whose(err))
-	}
 	return there
 }
 

@@ -26,9 +26,10 @@ type request struct {
 	path     string // as sent, without the query
 	rawQuery string
 
-	projectID, serverID string // from the path, decoded
-	reached             string // the server's id once credentials reach it: for the log
-	challenge           string // for WWW-Authenticate, as far as the credentials were read
+	projectID, serverID string        // from the path, decoded
+	reached             string        // the server's id once credentials reach it: for the log
+	sender              proxy.Account // whose the request is, by its credentials
+	challenge           string        // for WWW-Authenticate, as far as the credentials were read
 	int8AsString        bool
 	reserved            int    // bytes of long that its body takes
 	bodyRead            bool   // nothing of this request is left on the connection

@@ -6,14 +6,14 @@ import (
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
-// Room is where a result is made: in memory that all servers share.
+// Room accounts for the memory in which a result is made. All servers share it.
 type Room interface {
-	// Have makes sure that there is room for a buffer of so many bytes, until its answer was
-	// taken. Where there is none the error is to be told, and the statement must not take effect.
+	// Have reserves so many bytes for the answer's buffer, until the client has read the answer. If there are not as many,
+	// the statement must fail with the error and have no effect.
 	Have(bytes int) error
 }
 
-// room bounds what all of a kind take together that are longer than keptBody. It is safe for
+// room bounds the memory of all answers, or of all requests' bodies, that are longer than keptBody. It is safe for
 // concurrent use.
 type room struct {
 	what  string // the kind, for metrics
@@ -24,8 +24,8 @@ type room struct {
 	held *proxy.Holdings // bytes
 }
 
-// roomOfAnswers is for answers, from their making until the client has taken them: a server's
-// places bound how many they are, and whoever may make servers has as many places as they like.
+// roomOfAnswers is for answers, until their clients have read them. The number of a server's places bounds them for that server
+// alone, and a project may have many servers.
 func roomOfAnswers(c Config) *room {
 	return &room{what: "answers", short: c.Recorder.Short, held: proxy.NewHoldings(c.MaxAnswerBytes, c.ProjectShare), full: proxy.Error{
 		Code: proxy.Overloaded, Retryable: true,

@@ -74,10 +74,10 @@ func (a *abandoned) total() int {
 // giveTurnLater gives an account's turn back when the backend is gone whose connection was given up.
 func (p *Pool) giveTurnLater(of proxy.Account, s *session) {
 	gone := p.abandoned.await(of)
-	p.cfg.Work.Start(of)
+	job := p.cfg.Work.Start(of)
 	p.places.whenGone(socketOf(s.conn), func() {
 		gone()
-		p.cfg.Work.End(of)
+		p.cfg.Work.End(job)
 		p.turns.Give(of)
 	})
 }

@@ -9,20 +9,24 @@ import (
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
-// acquire gives a connection for a statement, or tells why there is none in time.
-func (p *Pool) acquire(ctx context.Context, of proxy.Account) (lease, error) {
+// acquire gives a connection for a statement, or tells why there is none in time. It was waited for already so long.
+func (p *Pool) acquire(ctx context.Context, of proxy.Account, waited time.Duration) (lease, error) {
 	start := time.Now()
+	if of != ownTurn {
+		p.cfg.Work.Pause(of)
+		defer p.cfg.Work.Resume(of)
+	}
 	if p.abandoned.bars(of) {
 		return lease{}, p.barred()
 	}
-	err := p.turns.Take(ctx, of, p.cfg.AcquireTimeout)
+	err := p.turns.Take(ctx, of, p.cfg.AcquireTimeout-waited)
 	if err == nil && p.abandoned.bars(of) { // which it has since it waits
 		p.turns.Give(of)
 		return lease{}, p.barred()
 	}
 	var l lease
 	if err == nil {
-		if l, err = p.borrow(ctx, start); err != nil {
+		if l, err = p.borrow(ctx, start, start.Add(p.cfg.AcquireTimeout-waited)); err != nil {
 			p.turns.Give(of)
 		}
 	}
@@ -37,22 +41,24 @@ func (p *Pool) acquire(ctx context.Context, of proxy.Account) (lease, error) {
 	return lease{}, p.noConnection(err)
 }
 
-// begin waits until a statement of the account may run beside those of others; Work.End is due then.
-func (p *Pool) begin(ctx context.Context, of proxy.Account) error {
-	err := p.cfg.Work.Begin(ctx, of, p.cfg.AcquireTimeout)
+// begin waits until a statement of the account may run beside those of others, and tells how long that took. The
+// statement has so much less time to wait for a connection.
+func (p *Pool) begin(ctx context.Context, of proxy.Account) (job proxy.Job, waited time.Duration, err error) {
+	start := time.Now()
+	job, err = p.cfg.Work.Begin(ctx, of, p.cfg.AcquireTimeout)
 	switch {
 	case err == nil:
-		return nil
+		return job, time.Since(start), nil
 	case ctx.Err() != nil:
-		return gone(ctx)
+		return job, 0, gone(ctx)
 	}
 	p.cfg.Recorder.UpstreamError(classBusy)
-	return overloaded("this server has more statements at work than its share while other servers are active, and none of them ended in time", busyHint, err)
+	return job, 0, overloaded("this server has more statements at work than its share while other servers are active, and none of them ended in time", busyHint, err)
 }
 
 // acquireOwn is acquire for what this program asks for itself, by pgx's means.
 func (p *Pool) acquireOwn(ctx context.Context) (lease, error) {
-	l, err := p.acquire(ctx, ownTurn)
+	l, err := p.acquire(ctx, ownTurn, 0)
 	if err == nil {
 		l.session.alarm.clear()
 	}
@@ -63,7 +69,7 @@ func (p *Pool) acquireOwn(ctx context.Context) (lease, error) {
 var ownTurn proxy.Account
 
 // borrow gives a connection to whoever has a turn.
-func (p *Pool) borrow(ctx context.Context, start time.Time) (lease, error) {
+func (p *Pool) borrow(ctx context.Context, start, end time.Time) (lease, error) {
 	if l, ok := p.shelved(); ok {
 		return l, nil
 	}
@@ -72,7 +78,7 @@ func (p *Pool) borrow(ctx context.Context, start time.Time) (lease, error) {
 	if l, ok := p.shelved(); ok { // it came before it was known that somebody asks
 		return l, nil
 	}
-	ctx, cancel := context.WithDeadline(ctx, start.Add(p.cfg.AcquireTimeout))
+	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
 	for {
 		conn, err := p.pool.Acquire(ctx)
@@ -104,9 +110,9 @@ func (p *Pool) shelved() (lease, bool) {
 func (p *Pool) release(l lease, of proxy.Account) {
 	if reason := l.session.worn(); reason != "" {
 		p.cfg.Recorder.ConnectionReplaced(reason)
-		p.cfg.Work.Start(of)
+		job := p.cfg.Work.Start(of)
 		l.session.close()
-		p.wg.Go(func() { p.renew(l, of) })
+		p.wg.Go(func() { p.renew(l, of, job) })
 		return
 	}
 	left := p.shelf.put(l)
@@ -120,9 +126,9 @@ func (p *Pool) release(l lease, of proxy.Account) {
 
 // renew makes another connection in place of a worn one, which is closed. Until then the turn stays with whoever
 // wore it out: else the others would find no connection ready, and wait for a new one.
-func (p *Pool) renew(l lease, of proxy.Account) {
+func (p *Pool) renew(l lease, of proxy.Account, job proxy.Job) {
 	defer p.turns.Give(of)
-	defer p.cfg.Work.End(of)
+	defer p.cfg.Work.End(job)
 	l.handOn()
 	p.leased.Add(-1)
 	ctx, cancel := context.WithTimeout(p.life, p.cfg.ConnectTimeout)

@@ -73,3 +73,46 @@ func TestCursorsMakeRecordTypes(t *testing.T) {
 		}
 	}
 }
+
+// Ensure a CLOSE that was bound and never ran lets nobody declare more cursors.
+func TestUnexecutedCloseFreesNoCursor(t *testing.T) {
+	for _, text := range []string{"CLOSE ALL", "CLOSE c0"} {
+		l := link(t, Config{MaxConns: 1})
+		if err := l.declared(0, mostCursors, "SELECT id FROM notes"); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := l.run(proxy.Exchange{Steps: l.extended(text)[:3]}); err != nil {
+			t.Fatal(text, err)
+		}
+		if err := l.declared(mostCursors, 1, "SELECT id FROM notes"); sqlStateOf(err) != "54000" {
+			t.Error(text, "without Execute, then one more:", err)
+		}
+	}
+}
+
+// Ensure cursors count for the transaction that declared them, chained or not, and those of one exchange
+// count when they are closed in it.
+func TestCursorsCountForTheirTransaction(t *testing.T) {
+	for _, end := range []string{"COMMIT AND CHAIN", "ROLLBACK AND CHAIN"} {
+		l := link(t, Config{MaxConns: 1})
+		x := proxy.Exchange{Begin: l.approve("BEGIN")}
+		for range 2 {
+			for i := range mostCursors {
+				x.Steps = append(x.Steps, l.simple(fmt.Sprintf("DECLARE c%d CURSOR FOR SELECT id FROM notes", i)))
+			}
+			x.Steps = append(x.Steps, l.simple(end))
+		}
+		for i := range mostCursors + 1 {
+			x.Steps = append(x.Steps, l.simple(fmt.Sprintf("DECLARE d%d CURSOR FOR SELECT id FROM notes", i)), l.simple(fmt.Sprintf("CLOSE d%d", i)))
+		}
+		if _, _, err := l.run(x); err != nil {
+			t.Error(end, err)
+		}
+		if err := l.declared(1, mostCursors, "SELECT id FROM notes"); err != nil {
+			t.Error(end, "then as many as may be:", err)
+		}
+		if err := l.declared(mostCursors+1, 1, "SELECT id FROM notes"); sqlStateOf(err) != "54000" {
+			t.Error(end, "then one more:", err)
+		}
+	}
+}

@@ -152,6 +152,7 @@ func (e *exchange) catchUp() error {
 		}
 	}
 	e.answers, e.due, e.reading = e.answers[:0], 0, nil
+	e.link.cursors.answered()
 	return nil
 }
 

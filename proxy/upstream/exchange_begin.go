@@ -17,6 +17,7 @@ func (e *exchange) begin(ctx context.Context, l *Link, x *proxy.Exchange, out *f
 	*e = exchange{talk: talk{ctx: ctx}, link: l, of: x, out: out, answers: answers, making: making, start: time.Now()}
 	e.time = e.limit()
 	e.end.sent = -1
+	l.cursors.answered()
 	e.was.held, e.was.opened, e.was.explicit = l.held, l.opened, l.explicit
 	if l.held {
 		e.attach()

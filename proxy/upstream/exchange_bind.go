@@ -40,9 +40,6 @@ func (e *exchange) begun(s *proxy.Step) error {
 	if verb == policy.NoCommand && e.isOther(s) {
 		return changedResult()
 	}
-	if err := e.link.cursors.note(approvedOf(s)); err != nil {
-		return err
-	}
 	if !e.spellsZone(s) {
 		return nil
 	}

@@ -81,6 +81,9 @@ func (e *exchange) execute(s *proxy.Step) error {
 	if s.Approved == nil {
 		return defect("a portal without approval reached upstream")
 	}
+	if err := e.declares(s); err != nil {
+		return err
+	}
 	if err := e.need(verbOf(s)); err != nil {
 		return err
 	}
@@ -139,6 +142,9 @@ func (e *exchange) closePortal(s *proxy.Step) error {
 // simple runs a statement from its preparation to its end.
 func (e *exchange) simple(s *proxy.Step) error {
 	if err := e.begun(s); err != nil {
+		return err
+	}
+	if err := e.declares(s); err != nil {
 		return err
 	}
 	e.writeBind(s, "", nil)

@@ -79,7 +79,7 @@ func TestPlansAreBounded(t *testing.T) {
 		l.query(joins(20, i))
 	}
 	grown := l.resident() - before
-	given, err := l.pool.acquire(t.Context(), proxy.Account{Server: "mine"})
+	given, err := l.pool.acquire(t.Context(), proxy.Account{Server: "mine"}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

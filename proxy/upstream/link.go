@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
@@ -29,6 +30,7 @@ type Link struct {
 	portions portions        // of results of this transaction
 	cursors  cursors
 	exchange exchange
+	waited   time.Duration // by this exchange, before it asked for a connection
 }
 
 // Link gives a client's way to the database for a server. It costs nothing until it is used;
@@ -47,10 +49,11 @@ func (l *Link) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer) (p
 		l.end()
 		return l.state(), unavailable("where the database looks for names has changed, and the transaction was rolled back", nil)
 	}
-	if err := l.begin(ctx); err != nil {
+	job, err := l.begin(ctx)
+	if err != nil {
 		return l.state(), err
 	}
-	defer l.pool.cfg.Work.End(l.account())
+	defer l.pool.cfg.Work.End(job)
 	fresh, mark, sent := !l.held && !l.explicit, len(out.Buf), out.Sent
 	f := l.attempt(ctx, x, out)
 	if f != nil && fresh && out.Sent == sent && f.again() && ctx.Err() == nil {
@@ -77,12 +80,13 @@ func (l *Link) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer) (p
 
 // begin waits until the exchange may run beside others' statements. Within a transaction it does not:
 // others may wait for what that has locked.
-func (l *Link) begin(ctx context.Context) error {
+func (l *Link) begin(ctx context.Context) (job proxy.Job, err error) {
+	l.waited = 0
 	if l.held || l.explicit {
-		l.pool.cfg.Work.Start(l.account())
-		return nil
+		return l.pool.cfg.Work.Start(l.account()), nil
 	}
-	return l.pool.begin(ctx, l.account())
+	job, l.waited, err = l.pool.begin(ctx, l.account())
+	return job, err
 }
 
 // linkFailure is an exchange that did not end well.
@@ -135,7 +139,7 @@ func (l *Link) attempt(ctx context.Context, x *proxy.Exchange, out *frame.Writer
 
 // acquire takes a connection for a transaction.
 func (l *Link) acquire(ctx context.Context) error {
-	given, err := l.pool.acquire(ctx, l.account())
+	given, err := l.pool.acquire(ctx, l.account(), l.waited)
 	if err == nil {
 		l.lease, l.held = given, true
 	}

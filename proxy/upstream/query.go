@@ -58,11 +58,12 @@ func (p *Pool) react(ctx context.Context, f *failure) {
 // attempt runs st once.
 func (p *Pool) attempt(ctx context.Context, st *statement, enc Encoding, dst []byte) (Result, *failure) {
 	account := st.account()
-	if err := p.begin(ctx, account); err != nil {
+	job, waited, err := p.begin(ctx, account)
+	if err != nil {
 		return Result{}, &failure{err: err, refused: proxy.AsError(err)}
 	}
-	defer p.cfg.Work.End(account)
-	l, err := p.acquire(ctx, account)
+	defer p.cfg.Work.End(job)
+	l, err := p.acquire(ctx, account, waited)
 	if err != nil {
 		return Result{}, &failure{err: err, refused: proxy.AsError(err)}
 	}

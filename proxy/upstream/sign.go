@@ -15,20 +15,21 @@ import (
 	"github.com/tenantgate/tenantgate/policy"
 )
 
-// Reading the catalog costs Postgres tens of milliseconds, and seconds for policies of a thousand tables,
-// mostly for what hardly ever changes. So each reading begins with the catalog's sign, and what was read
-// with that sign is taken again. The sign is how many rows each transaction wrote of those that are there,
-// in each catalog table that is read: any change of a row is a row of another transaction. Roles show in a view
-// only, so what it says of them is in the sign. A change while the catalog is read shows at the next
-// reading: the sign was taken before.
+// Reading the catalog costs Postgres tens of milliseconds, and seconds for policies of a thousand tables, and the
+// catalog hardly ever changes. So each reading first reads the catalog's sign, a digest that changes with the catalog.
+// If it is that of the last reading, the last result is used again.
 //
-// Not in it are the rows of pg_statistic, which nobody but a superuser sees, by which a finding that
-// only tells may come or go; and what Postgres writes in place, which nothing here reads.
+// The digest is of the number of rows that each transaction (xmin) has written, in each catalog table that is read:
+// every change writes a row under the xmin of another transaction. Roles can be read through a view only, so the digest has
+// the view's rows. The sign is taken before the catalog is read, so a change during the reading shows at the next one.
+//
+// The sign leaves out pg_statistic, which only a superuser may read (a finding that is only a hint may depend on
+// it), and what Postgres updates in place, which is not read here.
 
-// anewAfter is how long what was read is taken again, whatever the sign says.
+// anewAfter is how long a result is used again at most, even if the sign stays the same.
 const anewAfter = time.Minute
 
-// signedTables are those of pg_catalog of whose rows the sign is.
+// signedTables are the tables of pg_catalog that the sign covers.
 var signedTables = strings.Fields(`pg_am pg_attrdef pg_attribute pg_auth_members pg_cast pg_class pg_collation pg_constraint pg_database pg_db_role_setting
 	pg_depend pg_extension pg_index pg_inherits pg_language pg_namespace pg_opclass pg_operator pg_policy pg_proc pg_rewrite pg_statistic_ext pg_trigger pg_type`)
 
@@ -47,9 +48,9 @@ var signSQL = func() string {
 	return sql + ") AS written(line))))"
 }()
 
-// catalogRead is what was read of the catalog, and with which sign.
+// catalogRead is the result of one reading of the catalog, with the sign that was read before it.
 type catalogRead struct {
-	sign   string // "": it is not known
+	sign   string // "": unknown
 	at     time.Time
 	tables []policy.TableName
 	scopes []string // of the tables
@@ -64,12 +65,12 @@ type catalogRead struct {
 // lastRead is the last catalogRead.
 type lastRead = atomic.Pointer[catalogRead]
 
-// holds tells whether what was read of these tables is still so.
+// holds tells whether the result is of these tables and still valid.
 func (c *catalogRead) holds(sign string, tables []policy.TableName, scopes []string) bool {
 	return c != nil && sign != "" && c.sign == sign && time.Since(c.at) < anewAfter && slices.Equal(c.tables, tables) && slices.Equal(c.scopes, scopes)
 }
 
-// readSign gives the catalog's sign, "" where Postgres does not tell it: a catalog may be closed to the role.
+// readSign reads the catalog's sign. It is "" where Postgres refuses to read it, as the role may lack the right to.
 func readSign(ctx context.Context, conn *pgxpool.Conn) (sign string, err error) {
 	var batch pgx.Batch
 	batch.Queue(pathSQL)

@@ -23,33 +23,45 @@ func TestAbandonedIsAtWork(t *testing.T) {
 	if err := <-told; proxy.AsError(err).Code != proxy.StatementTimeout {
 		t.Fatal(err)
 	}
-	others := func() {
-		for n := range 4 {
-			other := proxy.Account{Project: "other", Server: fmt.Sprint(n)}
-			work.Start(other)
-			work.End(other)
-		}
-	}
-	others()
-	tick, end := time.NewTicker(100*time.Millisecond), make(chan struct{})
-	defer tick.Stop()
+	end := make(chan struct{})
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer close(end)
 	wg.Go(func() {
 		for {
+			for n := range 4 { // together they have half a statement at work
+				job := work.Start(proxy.Account{Project: "other", Server: fmt.Sprint(n)})
+				time.Sleep(25 * time.Millisecond)
+				work.End(job)
+				time.Sleep(25 * time.Millisecond)
+			}
 			select {
-			case <-tick.C:
-				others()
 			case <-end:
 				return
+			default:
 			}
 		}
 	})
+	time.Sleep(500 * time.Millisecond)
 	if e := b.fail(sel("SELECT 1").of("a"), proxy.Overloaded); !errors.Is(e, proxy.ErrBusy) || !e.Retryable || b.rec.class(classBusy) != 1 {
 		t.Errorf("%+v", e)
 	}
 	resume()
 	b.eventually("it is gone", func() bool { return b.pool.Stat().Abandoned == 0 })
 	b.must(sel("SELECT 1").of("a"))
+}
+
+// Ensure a statement that was held back has so much less time to wait for a connection.
+func TestWaitsAreOne(t *testing.T) {
+	b := setup(t, Config{MaxConns: 1, AcquireTimeout: 3 * time.Second}, "")
+	of := proxy.Account{Project: "p", Server: "s"}
+	held, err := b.pool.acquire(t.Context(), of, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.pool.release(held, of)
+	start := time.Now()
+	if _, err := b.pool.acquire(t.Context(), of, 2900*time.Millisecond); err == nil || time.Since(start) > 2*time.Second {
+		t.Error(err, "after", time.Since(start))
+	}
 }

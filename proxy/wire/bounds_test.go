@@ -272,3 +272,43 @@ func TestSlowMessageInTransaction(t *testing.T) {
 	}
 	slow.is(slow.answers(), "columns() row() <SELECT 1> I")
 }
+
+// Errors cost as statements do, where nothing was paid since the last ReadyForQuery; beyond the budget they wait.
+func TestErrorsCost(t *testing.T) {
+	w := greeted(t)
+	spent := func() int {
+		w.gate.mu.Lock()
+		defer w.gate.mu.Unlock()
+		n := w.gate.admitted + w.gate.paced
+		w.gate.admitted, w.gate.paced = 0, 0
+		return n
+	}
+	spent()
+	bind := &pgproto3.Bind{PreparedStatement: "unknown"}
+	for i, c := range []struct {
+		does func() string
+		want int
+	}{
+		{func() string { return w.pipe(bind) }, 1},
+		{func() string { return w.pipe(&pgproto3.Execute{Portal: "unknown"}) }, 1},
+		{func() string { return w.pipe(&pgproto3.Describe{ObjectType: 'S', Name: "unknown"}) }, 1},
+		{func() string { return w.query("SELECT nonsense") }, 1},
+		{func() string { return w.pipe(&pgproto3.Parse{Query: "SELECT nonsense"}) }, 1},
+		{func() string { return w.pipe(&pgproto3.Parse{Query: point}, bind) }, 1},
+	} {
+		if got := c.does(); !strings.Contains(got, "ERROR") {
+			t.Error(i, got)
+		}
+		if n := spent(); n != c.want {
+			t.Errorf("%d cost %d, want %d", i, n, c.want)
+		}
+	}
+	w.gate.mu.Lock()
+	w.gate.budget = 0
+	w.gate.mu.Unlock()
+	start := time.Now()
+	w.is(w.pipe(bind), "ERROR 26000 I")
+	if took := time.Since(start); took < refusedPause {
+		t.Errorf("beyond the budget it took %v", took)
+	}
+}

@@ -24,12 +24,13 @@ func (s *Server) endOld(now time.Time) {
 		case c.isOver():
 			c.hasten(now)
 		case now.UnixNano()-c.since >= int64(cfg.TransactionTimeout):
-			c.outlive(c.since, now, errTooOld)
-			cfg.Recorder.TransactionEnded("timeout")
+			if c.outlive(c.since, now, errTooOld) {
+				cfg.Recorder.TransactionEnded("timeout")
+			}
 		case !eased && cfg.Contended(c.account()):
-			eased = true
-			c.outlive(c.since, now, errContended)
-			cfg.Recorder.TransactionEnded("contended")
+			if eased = c.outlive(c.since, now, errContended); eased {
+				cfg.Recorder.TransactionEnded("contended")
+			}
 		}
 	}
 }
@@ -52,14 +53,21 @@ func (c *client) account() proxy.Account {
 	return proxy.Account{Project: c.projectID, Server: c.serverID}
 }
 
-// outlive has the client's transaction of since end, whatever the client does.
-func (c *client) outlive(since int64, now time.Time, why *fatal) {
+// outlive ends the client's transaction of since, whatever the client does, and tells false where that has ended by
+// itself. The statement that it ends is never one of the next transaction: it is looked up before it
+// is known that the old transaction is still there, and the next one gets another context (session.follow).
+func (c *client) outlive(since int64, now time.Time, why *fatal) bool {
+	end := c.running.Load()
 	c.over.Store(since)
+	if c.opened.Load() != since {
+		return false
+	}
 	c.overSince = now
-	if end := c.running.Load(); end != nil {
+	if end != nil {
 		(*end)(why)
 	}
 	c.wake()
+	return true
 }
 
 // isOver tells whether the client's transaction is one that is to end.

@@ -15,14 +15,20 @@ type presence struct {
 }
 
 // follow gives the context of an exchange: a cancel request ends it, the end of the
-// service, and that the client is gone. It must be left before the exchange ends.
+// service, and that the client is gone. It must be left before the exchange ends. Where the last
+// transaction was too old, its context may be ended at any time, and is not used again.
 func (s *session) follow() *presence {
+	begins := s.c.opened.Load() == 0
+	outlived := begins && s.c.over.Swap(0) != 0
+	if outlived && s.present != nil {
+		s.present.end(nil)
+	}
 	if s.present == nil || s.present.ctx.Err() != nil {
 		s.present = &presence{}
 		s.present.ctx, s.present.end = context.WithCancelCause(s.base)
 	}
 	s.c.running.Store(&s.present.end)
-	if s.c.opened.Load() == 0 {
+	if begins {
 		s.c.opened.Store(time.Now().UnixNano())
 	}
 	return s.present

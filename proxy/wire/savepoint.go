@@ -13,12 +13,17 @@ func (s *session) savepoint(approved *policy.Approved, name string) error {
 	if !s.tx.block {
 		return told("25P01", "SAVEPOINT can only be used in transaction blocks")
 	}
-	if len(s.tx.points) >= mostSavepoints {
+	switch {
+	case len(s.tx.points) >= mostSavepoints:
 		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many savepoints", Hint: "Release some of them."}
+	case s.tx.made >= mostSavepointsMade:
+		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: fmt.Sprintf("a transaction makes %d savepoints at most", mostSavepointsMade),
+			Hint: "Commit in between; savepoints that were released count, too."}
 	}
 	if err := s.simple(&part{approved: approved}); err != nil {
 		return err
 	}
+	s.tx.made++
 	s.tx.points = append(s.tx.points, savepoint{strings.Clone(name), s.set.now, s.set.kept, s.tx.modes, len(s.batch.x.Steps) - 1, s.portals.made})
 	return nil
 }

@@ -23,6 +23,7 @@ type session struct {
 	place   proxy.Place
 	placed  bool // there is a place to give back
 	paid    bool // the next statement was taken off the budget already
+	charged bool // something was taken off it since the last ReadyForQuery
 
 	tx       txn
 	set      settings
@@ -48,7 +49,7 @@ func newSession(c *client) *session {
 	cfg := &c.server.cfg
 	return &session{
 		c: c, gate: cfg.Gate, link: cfg.Open(proxy.Account{Project: c.projectID, Server: c.serverID}),
-		subject: proxy.Subject{Frontend: Frontend, Dialect: policy.Postgres, Server: proxy.Server{ID: c.serverID}},
+		subject: proxy.Subject{Frontend: Frontend, Dialect: policy.Postgres, Server: proxy.Server{ID: c.serverID, ProjectID: c.projectID}},
 	}
 }
 
@@ -134,7 +135,7 @@ func (s *session) end() {
 
 // ready ends a cycle: it tells what changed and the transaction's state.
 func (s *session) ready() error {
-	s.paid, s.asked = false, false
+	s.paid, s.charged, s.asked = false, false, false
 	if !s.tx.open() {
 		s.settle(true)
 		s.place.Release()

@@ -30,7 +30,7 @@ func TestClientsOfOneProject(t *testing.T) {
 		n               int
 		then            error
 	}{{"big", "a", 12, proxy.ErrServerShare}, {"big", "b", 2, proxy.ErrProjectShare}, {"big", "c", 1, proxy.ErrProjectShare}, {"big", "d", 0, proxy.ErrProjectShare},
-		{"small", "a", 3, proxy.ErrProjectShare}, {"other", "a", 1, proxy.ErrProjectShare}, {"third", "a", 1, nil}} {
+		{"small", "a", 3, proxy.ErrNoTurn}, {"other", "a", 1, proxy.ErrNoTurn}, {"third", "a", 1, nil}} {
 		n := 0
 		var full *fatal
 		for ; full == nil && n < 20 && len(open) < 20; n++ {

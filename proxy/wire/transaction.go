@@ -31,6 +31,7 @@ type txn struct {
 
 	points []savepoint
 	sure   int // savepoints that are known to have been made
+	made   int // savepoints that were asked for, released ones included
 }
 
 // savepoint is one of the client's, with the settings as they were.
@@ -42,8 +43,13 @@ type savepoint struct {
 	portals   uint64 // that were made before it
 }
 
-// mostSavepoints bounds those that a transaction has open.
-const mostSavepoints = 1000
+// How many savepoints a transaction may have open, and how many it may make, with those that it has released. One that
+// is open and has written takes a backend 11 KB. One that is released takes 8 bytes; but beyond 64 that have written, the
+// snapshots of all look transactions up in pg_subtrans, which has the last 65,536 in memory (Postgres 15).
+const (
+	mostSavepoints     = 1000
+	mostSavepointsMade = 10_000
+)
 
 // state is that which the client sees.
 func (t *txn) state() proxy.State {

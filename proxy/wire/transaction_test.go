@@ -42,6 +42,21 @@ func TestSavepointsAreBounded(t *testing.T) {
 	}
 }
 
+// A transaction makes only so many savepoints, released ones included; the next transaction makes its own.
+func TestSavepointsOfATransactionAreBounded(t *testing.T) {
+	w := greeted(t)
+	for range 2 {
+		w.query("BEGIN")
+		for range mostSavepointsMade / 50 {
+			if got := w.query(strings.Repeat("SAVEPOINT a; RELEASE a;", 50)); strings.Contains(got, "ERROR") {
+				t.Fatal(got)
+			}
+		}
+		w.is(w.query("SAVEPOINT a"), "ERROR 54000 E")
+		w.is(w.query("ROLLBACK"), "<ROLLBACK> I")
+	}
+}
+
 // A command that is prepared costs as often as it is run, and its Parse counts for the first.
 func TestPreparedCommandsCost(t *testing.T) {
 	w := greeted(t)
