@@ -58,7 +58,8 @@ var hiddenChecks = []check{
 	}, {
 		name: "hidden-exclusion", grade: Tell, served: true, stage: stageKey,
 		sql: `SELECT quote_ident(con.conname) || ' on ' || u.ident AS object, 'tell' AS grade, u.wall AS listed, u.root AS listed_oid, '' AS needs, u.scope,
-			format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s;', u.ident, con.conname, con.conname, overlay(pg_get_constraintdef(con.oid) PLACING '(' || u.scope || ' WITH =, ' FROM position('(' IN pg_get_constraintdef(con.oid)) FOR 1)) AS mend
+			format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s;', u.ident, con.conname, con.conname, regexp_replace( -- a hash index has one column
+				overlay(pg_get_constraintdef(con.oid) PLACING '(' || u.scope || ' WITH =, ' FROM position('(' IN pg_get_constraintdef(con.oid)) FOR 1), '^EXCLUDE USING hash ', 'EXCLUDE USING btree ')) AS mend
 		FROM units u JOIN pg_constraint con ON con.conrelid = u.oid AND con.contype = 'x'
 		WHERE NOT EXISTS (SELECT FROM pg_index i CROSS JOIN LATERAL generate_series(0, i.indnkeyatts - 1) k JOIN pg_operator o ON o.oid = con.conexclop[k + 1] AND o.oprname = '='
 			JOIN pg_attribute a ON a.attrelid = u.oid AND a.attnum = u.attnum WHERE i.indexrelid = con.conindid AND i.indkey[k] = u.attnum AND ` + exact + `)`,

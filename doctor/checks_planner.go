@@ -49,5 +49,39 @@ var plannerChecks = []check{
 		says:    `Postgres keeps statistics of {object} beyond {scope} ({what}), which hold every server's values: {why}`,
 		instead: `It costs estimates: without them a join may go in another order, and what is grouped or sorted is guessed from sizes alone; {scope} keeps its own. Measure your slow statements before and after.`,
 		mend:    `{mend}`,
+	}, {
+		name: "planner-index", grade: Tell, served: true, stage: stageRest,
+		sql: `SELECT quote_ident(k.relname) || ' on ' || u.ident AS object, u.wall AS listed, u.root AS listed_oid, '' AS needs, CASE WHEN scoped.custom THEN 'note' ELSE 'tell' END AS grade,
+			k.amname AS method, u.scope, CASE WHEN scoped.custom THEN 'the policies say planner: custom, by which the order of a server''s rows can tell which values other servers hold'
+				WHEN k.amname = 'hash' THEN 'other servers'' rows with the same value fill these pages, so the order of a server''s own rows tells how many others have a value'
+				ELSE 'other servers'' values shape that, so the order of a server''s own rows tells whether others hold a value that it asks for' END AS why,
+			CASE k.amname WHEN 'hash' THEN 'by the pages of a bucket' WHEN 'gist' THEN 'at the same distance in the order of its tree' WHEN 'spgist' THEN 'at the same distance in the order of its tree' ELSE 'in an order of its own' END AS how,
+			CASE WHEN scoped.custom OR NOT k.mendable THEN NULL WHEN k.twin THEN k.remove
+				ELSE format('DO %L;', format('BEGIN %s; %s %s EXCEPTION WHEN program_limit_exceeded THEN RAISE WARNING %L; END', k.make, k.hush, k.remove,
+					replace(format('%I on %s holds values that are too long for a btree index: it stays', k.relname, u.ident), '%', '%%'))) END AS mend,
+			CASE WHEN k.inherited THEN 'It is a part of an index of the table above: mend that one.'
+				WHEN k.conname IS NOT NULL AND k.amname = 'hash' THEN format('The constraint %I needs it: have a btree index keep it, which leads with %s. Where hidden-exclusion names it, that has the SQL.', k.conname, u.scope)
+				WHEN k.conname IS NOT NULL THEN format('The constraint %I needs it: accept the finding by name in the policy, where what it tells is no secret, or replace the constraint.', k.conname)
+				WHEN NOT k.mendable THEN 'Drop it where nothing needs it, or have in its place a btree index that leads with ' || u.scope || ', or one with GIN, which gives rows in no order of its own, for words, arrays and JSON: without it the nearest rows are found by sorting all of the server''s. Else accept the finding by name in the policy.'
+				WHEN k.twin THEN 'A btree index that leads with ' || u.scope || ' has its rows already.'
+				ELSE 'It costs room, and length: a btree index keeps whole values, and an INSERT of one that takes more than 2704 bytes there fails; where there are such the hash index stays, and has to be dropped without another in its place. On a large table make the new one first, by itself, with CREATE INDEX CONCURRENTLY.' END AS instead
+		FROM units u JOIN scoped ON scoped.oid = u.root CROSS JOIN LATERAL (
+			SELECT c.relname, am.amname, con.conname, up.inherited, format('DROP INDEX IF EXISTS %I.%I;', n.nspname, c.relname) AS remove,
+				con.conname IS NULL AND NOT up.inherited AND am.amname = 'hash' AND (i.indkey[0] <> 0 OR c.relkind = 'i') AND EXISTS (
+					SELECT FROM pg_opclass h JOIN pg_opclass b ON b.opcintype = h.opcintype AND b.opcdefault JOIN pg_am ON pg_am.oid = b.opcmethod AND pg_am.amname = 'btree' WHERE h.oid = i.indclass[0]) AS mendable,
+				EXISTS (SELECT FROM pg_index j JOIN pg_class jc ON jc.oid = j.indexrelid JOIN pg_am ON pg_am.oid = jc.relam AND pg_am.amname = 'btree' WHERE j.indrelid = u.oid AND j.indisvalid AND j.indpred IS NULL
+					AND j.indnkeyatts > 1 AND j.indkey[0] = u.attnum AND j.indkey[1] = i.indkey[0] AND i.indkey[0] <> 0 AND j.indcollation[1] = i.indcollation[0]) AS twin,
+				format('CREATE INDEX IF NOT EXISTS %I ON %s USING btree (%s%s', made.name, u.ident, CASE WHEN i.indkey[0] = u.attnum THEN '' ELSE u.scope || ', ' END,
+					substr(pg_get_indexdef(c.oid), 1 + length(format('CREATE INDEX %I ON %s%s USING hash (', c.relname, CASE c.relkind WHEN 'I' THEN 'ONLY ' ELSE '' END, u.ident)))) AS make,
+				CASE WHEN i.indkey[0] = 0 THEN format('ALTER INDEX %I.%I ALTER COLUMN 2 SET STATISTICS 0;', n.nspname, made.name) ELSE '' END AS hush
+			FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_am am ON am.oid = c.relam LEFT JOIN pg_constraint con ON con.conindid = c.oid AND con.conrelid = u.oid AND con.contype IN ('p', 'u', 'x')
+			CROSS JOIN LATERAL (SELECT left(c.relname, 40) || '_scoped_' || left(md5(pg_get_indexdef(c.oid)), 8) AS name) made
+			CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = c.oid) AS inherited) up
+			WHERE i.indrelid = u.oid AND pg_index_has_property(c.oid, 'index_scan') AND NOT coalesce(pg_indexam_has_property(am.oid, 'can_order'), false)
+				AND NOT (i.indnatts = 1 AND i.indkey[0] = u.attnum AND i.indpred IS NULL)
+				AND NOT EXISTS (SELECT FROM pg_inherits h JOIN pg_index p ON p.indexrelid = h.inhparent JOIN units o ON o.oid = p.indrelid WHERE h.inhrelid = c.oid)
+		) k`,
+		says: `the {method} index {object} gives rows {how}: {why}`,
+		mend: `{mend}`, instead: `{instead}`,
 	},
 }
