@@ -40,6 +40,12 @@ var definerFaults = []fault{
 	{name: "a body that leaves its search_path", sql: reads("touch", "PERFORM set_config('search_path', 'public', false)") + trigger("orders", "touch"), want: "breach hidden-setting public.touch()", at: "public.orders", left: "hidden-setting"},
 	{name: "a body that sets it", sql: reads("touch", "SET search_path TO public") + trigger("orders", "touch"), want: "breach hidden-setting public.touch()", at: "public.orders", left: "hidden-setting"},
 	{name: "bodies that set it for the transaction", sql: reads("touch", "PERFORM set_config('search_path', 'public', true); PERFORM set_config('app.user', NEW.id, true)") + trigger("orders", "touch") + reads("local", "SET LOCAL search_path TO public") + trigger("items", "local")},
+	{name: "a body that sets its schema", sql: reads("touch", "SET SCHEMA 'public'") + trigger("orders", "touch"), want: "breach hidden-setting public.touch()", at: "public.orders", left: "hidden-setting"},
+	{name: "a body that sets it in quotes", sql: reads("touch", `SET SESSION "Search_Path" TO public`) + trigger("orders", "touch"), want: "breach hidden-setting public.touch()", at: "public.orders", left: "hidden-setting"},
+	{name: "a body that calls in quotes", sql: reads("touch", `PERFORM "set_config"('search_path', 'public', false)`) + trigger("orders", "touch"), want: "breach hidden-setting public.touch()", at: "public.orders", left: "hidden-setting"},
+	{name: "a body that sets what the view of settings shows", sql: reads("touch", "UPDATE pg_settings SET setting = 'public' WHERE name = 'search_path'") + trigger("orders", "touch"), want: "breach hidden-setting public.touch()", at: "public.orders", left: "hidden-setting"},
+	{name: "a body that takes all settings back", sql: reads("touch", "RESET ALL") + trigger("orders", "touch"), want: "breach hidden-setting public.touch()", at: "public.orders", left: "hidden-setting"},
+	{name: "bodies that set a schema of something else, or for the transaction", sql: reads("touch", "SET LOCAL SCHEMA 'public'; PERFORM setting FROM pg_settings; ALTER TABLE unnamed SET SCHEMA far") + trigger("orders", "touch")},
 	{name: "a body that leaves another setting", sql: reads("touch", "PERFORM set_config('app.user', NEW.id, false)") + trigger("orders", "touch")},
 }
 
