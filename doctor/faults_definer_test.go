@@ -46,11 +46,24 @@ var definerFaults = []fault{
 	{name: "a body that sets what the view of settings shows", sql: reads("touch", "UPDATE pg_settings SET setting = 'public' WHERE name = 'search_path'") + trigger("orders", "touch"), want: "breach hidden-setting public.touch()", at: "public.orders", left: "hidden-setting"},
 	{name: "a body that takes all settings back", sql: reads("touch", "RESET ALL") + trigger("orders", "touch"), want: "breach hidden-setting public.touch()", at: "public.orders", left: "hidden-setting"},
 	{name: "bodies that set a schema of something else, or for the transaction", sql: reads("touch", "SET LOCAL SCHEMA 'public'; PERFORM setting FROM pg_settings; ALTER TABLE unnamed SET SCHEMA far") + trigger("orders", "touch")},
+	{name: "a parsed body that sets it", sql: parsed("set_config('search_path', 'public', false)"), want: "breach hidden-setting public.said()", at: "public.items", left: "hidden-setting"},
+	{name: "a parsed body that updates the view of settings", sql: strings.Replace(parsed("''"), "ATOMIC", "ATOMIC UPDATE pg_settings SET setting = 'public' WHERE name = 'search_path';", 1), want: "breach hidden-setting public.said()", at: "public.items", left: "hidden-setting"},
+	{name: "a parsed body that sets for the transaction", sql: parsed("set_config('search_path', 'public', true) || set_config('app.user', 'x', true)")},
+	{name: "a parsed body that reads the view of settings", sql: parsed("(SELECT setting FROM pg_settings WHERE name = 'search_path')")},
+	{name: "a parsed body whose SQL nobody knows", sql: unwalled + parsed("query_to_xml('select * from it' || 'ems', true, true, '')::text"), want: "breach wall-missing public.items\nbreach hidden-function public.said()", open: "public.items", at: "public.items"},
+	{name: "a parsed body that names a table", sql: unwalled + parsed("(SELECT max(name) FROM items)"), want: "breach wall-missing public.items\nbreach hidden-function public.said()", open: "public.items", at: "public.items"},
+	{name: "a body that sets it beside another call", sql: reads("touch", "PERFORM set_config('search_path', 'public', false), coalesce(false, true)") + trigger("orders", "touch"), want: "breach hidden-setting public.touch()", at: "public.orders", left: "hidden-setting"},
+	{name: "a body that sets it for the transaction twice", sql: reads("touch", "PERFORM set_config('search_path', lower(concat('pub', 'lic')), true), set_config('app.user', NEW.id, true)") + trigger("orders", "touch")},
 	{name: "a body that leaves another setting", sql: reads("touch", "PERFORM set_config('app.user', NEW.id, false)") + trigger("orders", "touch")},
 }
 
 // unwalled takes the wall of a table away.
 const unwalled = `DROP POLICY tenantgate_server ON items; ALTER TABLE items DISABLE ROW LEVEL SECURITY; `
+
+// parsed makes a function that Postgres keeps as a tree, and has a default call it.
+func parsed(expression string) string {
+	return "CREATE FUNCTION said() RETURNS text BEGIN ATOMIC SELECT " + expression + "; END; ALTER TABLE items ALTER name SET DEFAULT said(); "
+}
 
 // reads makes a trigger function of the caller's rights, and trigger a trigger of one.
 func reads(name, body string) string {

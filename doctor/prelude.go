@@ -156,18 +156,24 @@ var relations = []relation{
     UNION ALL SELECT above.oid, above.wall, NULL FROM above WHERE above.oid NOT IN (SELECT oid FROM units)
     UNION ALL SELECT o.oid, t.ident, CASE WHEN ` + asCaller + ` THEN t.oid END FROM over o JOIN scoped t ON t.oid = o.root JOIN pg_class c ON c.oid = o.oid
   ) k JOIN pg_class c ON c.oid = k.oid`},
-	{"code", `  SELECT b.root, b.listed, p.oid, format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) AS ident, p.prosecdef, lower(p.prosrc) AS body,
-    lower(p.prosrc) ~ '\m(execute|dblink\w*|\w+_to_xml\w*|ts_stat|spi_\w+)\M' OR p.prolang IN (SELECT oid FROM pg_language WHERE lanname IN ('c', 'internal')) AND NOT EXISTS (
+	{"code", `  SELECT b.root, b.listed, p.oid, format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) AS ident, p.prosecdef, said.body,
+    said.body ~ '\m(execute|dblink\w*|\w+_to_xml\w*|ts_stat|spi_\w+)\M' OR p.prolang IN (SELECT oid FROM pg_language WHERE lanname IN ('c', 'internal')) AND NOT EXISTS (
       SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e') AS dim,
     bool_or(b.reached) AS reached, bool_or(b.owned) OR p.prosecdef AS owned, string_agg(DISTINCT b.what, ', ') AS what
   FROM behind b JOIN pg_proc p ON b.class = 'pg_proc'::regclass AND p.oid = b.id AND p.oid >= ` + firstOwn + ` JOIN pg_namespace n ON n.oid = p.pronamespace
-  GROUP BY b.root, b.listed, p.oid, n.nspname`},
+  CROSS JOIN LATERAL (SELECT lower(` + body + `) AS body) said GROUP BY b.root, b.listed, p.oid, n.nspname, said.body`},
 	{"readers", `  SELECT code.*, touched.tabs, CASE WHEN code.owned OR touched.naked THEN '[]' ELSE touched.needs END AS needs FROM code CROSS JOIN LATERAL (
     SELECT string_agg(DISTINCT kin.wall, ', ') AS tabs, bool_or(kin.needs IS NULL) AS naked, to_json(array_agg(DISTINCT kin.needs::int8))::text AS needs FROM kin
     WHERE code.dim AND kin.needs IS NOT NULL OR EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = code.oid AND d.refclassid = 'pg_class'::regclass AND d.refobjid = kin.oid)
       OR strpos(code.body, lower(kin.name)) > 0 AND (lower(kin.name) !~ '^[a-z0-9_]+$' OR code.body ~ ('\m' || lower(kin.name) || '\M'))
   ) touched`},
 }
+
+// body is the text of a function p. One with BEGIN ATOMIC or RETURN is kept as a tree, with all that it names in
+// pg_depend but what is Postgres' own. Only where some of that matters is it made a text: that waits for who has locked
+// a table that it names.
+const body = `CASE WHEN p.prosqlbody IS NULL THEN p.prosrc WHEN p.prosqlbody::text ~ (SELECT ':(funcid|opfuncid|relid) (' || string_agg(odd.oid::text, '|') || ') ' FROM (
+    SELECT f.oid FROM pg_proc f WHERE f.proname ~ '^(set_config|dblink|.+_to_xml|ts_stat)' UNION ALL SELECT 'pg_catalog.pg_settings'::regclass::oid) odd) THEN pg_get_function_sqlbody(p.oid) ELSE '' END`
 
 // cascade gives the events that a foreign key con makes on its own table of those on the one
 // that it points at. SET DEFAULT runs defaults, as an INSERT does.

@@ -21,7 +21,7 @@ var covered = map[string]string{
 	"pg_roles": "in the sign as it is", "pg_settings": "boot_val is the server's program's", "pg_stats": "by it a finding that only tells may come and go: within anewAfter",
 	"pg_has_role": "pg_roles, pg_auth_members", "has_schema_privilege": "nspacl and roles", "has_column_privilege": "attacl, relacl and roles", "has_any_column_privilege": "attacl, relacl and roles",
 	"has_table_privilege": "relacl and roles", "row_security_active": "row_security, pg_class and roles", "format_type": "pg_type", "pg_get_constraintdef": "pg_constraint and what it names",
-	"pg_get_expr": "an expression and what it names", "pg_get_function_identity_arguments": "pg_proc, pg_type", "pg_get_indexdef": "pg_index and what it names",
+	"pg_get_expr": "an expression and what it names", "pg_get_function_identity_arguments": "pg_proc, pg_type", "pg_get_function_sqlbody": "pg_proc and what it names", "pg_get_indexdef": "pg_index and what it names",
 	"pg_index_has_property": "pg_class, pg_am and the server's program", "pg_indexam_has_property": "pg_am and the server's program",
 	"pg_get_viewdef": "pg_rewrite and what it names", "current_database": "in the sign", "set_config": "sets for the reading itself", "current_setting": "in the sign",
 	"current_user": "in the sign", "session_user": "in the sign", "regclass": "names, in pg_class", "aclexplode": "reads its argument", "pg_options_to_table": "reads its argument",
