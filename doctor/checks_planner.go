@@ -18,7 +18,7 @@ const (
 	indexStatistics = `SELECT format('%I.%I', n.nspname, c.relname) AS ident, a.attnum, coalesce(a.attstattarget, -1) <> 0 AS target
 		FROM units u JOIN pg_index i ON i.indrelid = u.oid JOIN pg_class c ON c.oid = i.indexrelid AND c.relkind = 'i' JOIN pg_namespace n ON n.oid = c.relnamespace
 		JOIN pg_attribute a ON a.attrelid = c.oid WHERE u.root = scoped.oid AND a.attnum <= i.indnkeyatts AND i.indkey[a.attnum - 1] = 0`
-	objectStatistics = `SELECT format('%I.%I', n.nspname, x.stxname) AS ident FROM units u JOIN pg_statistic_ext x ON x.stxrelid = u.oid JOIN pg_namespace n ON n.oid = x.stxnamespace WHERE u.root = scoped.oid`
+	objectStatistics = `SELECT format('%I.%I', n.nspname, x.stxname) AS ident, 'f' = ANY (x.stxkind) AS together FROM units u JOIN pg_statistic_ext x ON x.stxrelid = u.oid JOIN pg_namespace n ON n.oid = x.stxnamespace WHERE u.root = scoped.oid`
 )
 
 // plannerChecks are about what the planner knows of all servers' values, from which the order
@@ -28,7 +28,8 @@ var plannerChecks = []check{
 		name: "planner-statistics", grade: Tell, served: true, stage: stageRest,
 		sql: `SELECT scoped.ident AS object, scoped.ident AS listed, scoped.oid AS listed_oid, '' AS needs, CASE WHEN scoped.custom THEN 'note' ELSE 'tell' END AS grade, has.what, scoped.scope,
 			CASE WHEN scoped.custom THEN 'the policies say planner: custom, by which the order of a server''s rows can tell which values other servers hold, value by value'
-				ELSE 'joins show a server by their plan, and so by the order of its rows, whether a value that it plants is common among others' END AS why,
+				ELSE 'joins show a server by their plan, and so by the order of its rows, whether a value that it plants is common among others'
+				|| CASE WHEN dropped.together THEN '; a statistics object with dependencies tells without a join which values of two columns others hold together' ELSE '' END END AS why,
 			CASE WHEN NOT scoped.custom THEN concat_ws(E'\n', nullif(fresh.sql, ''), nullif(anew.sql, ''), dropped.sql, CASE WHEN fresh.sql || anew.sql <> '' OR again.due THEN again.sql END) END AS mend
 		FROM scoped CROSS JOIN LATERAL (
 			SELECT coalesce(string_agg(format('ALTER TABLE ONLY %s ALTER COLUMN %I SET STATISTICS 0;', f.ident, f.attname), E'\n' ORDER BY f.ident, f.attnum) FILTER (WHERE f.target), '') AS sql,
@@ -39,7 +40,7 @@ var plannerChecks = []check{
 				E'\n' ORDER BY t.ident, t.attnum), '') AS sql
 			FROM (SELECT DISTINCT CASE WHEN f.inherited THEN scoped.ident ELSE f.ident END AS ident, f.attname, f.type, CASE WHEN f.inherited THEN 0 ELSE f.attnum END AS attnum FROM (` + columnStatistics + `) f WHERE f.known) t
 		) anew CROSS JOIN LATERAL (
-			SELECT string_agg(format('DROP STATISTICS IF EXISTS %s;', x.ident), E'\n' ORDER BY x.ident) AS sql, count(*) AS objects FROM (` + objectStatistics + `) x
+			SELECT string_agg(format('DROP STATISTICS IF EXISTS %s;', x.ident), E'\n' ORDER BY x.ident) AS sql, count(*) AS objects, bool_or(x.together) AS together FROM (` + objectStatistics + `) x
 		) dropped CROSS JOIN LATERAL (
 			SELECT string_agg(format('ALTER INDEX %s ALTER COLUMN %s SET STATISTICS 0;', i.ident, i.attnum), E'\n' ORDER BY i.ident, i.attnum) AS sql, coalesce(bool_or(i.target), false) AS due,
 				count(*) FILTER (WHERE i.target) AS expressions FROM (` + indexStatistics + `) i
