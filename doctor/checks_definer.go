@@ -15,7 +15,8 @@ var definerChecks = []check{
 			format('DROP RULE %I ON %s;', r.rulename, t.ident) AS remove
 		FROM (SELECT root, listed, oid, ident, bit_or(CASE WHEN aimed THEN events ELSE 0 END) AS events FROM family GROUP BY root, listed, oid, ident) t
 		JOIN pg_rewrite r ON r.ev_class = t.oid AND r.rulename <> '_RETURN' AND r.ev_enabled <> 'D'
-		CROSS JOIN LATERAL (SELECT t.events & CASE r.ev_type WHEN '2' THEN 16 WHEN '3' THEN 4 WHEN '4' THEN 8 ELSE 28 END <> 0 AND r.ev_action::text !~ '^[(]{QUERY :commandType 7 ' AS it) reached`,
+		CROSS JOIN LATERAL (SELECT t.events & CASE r.ev_type WHEN '2' THEN 16 WHEN '3' THEN 4 WHEN '4' THEN 8 ELSE 28 END <> 0
+			AND (r.ev_action::text !~ '^[(]{QUERY :commandType 7 ' OR r.ev_qual::text <> '<>') AS it) reached`,
 		says:    `the rule {object} turns a statement into others, which run with the rights of the table's owner: they are {why}`,
 		instead: `Without it the statement does what it says: a DELETE that the rule made an UPDATE deletes rows. First do the same in a BEFORE trigger whose function is SECURITY INVOKER, then: {remove}`,
 	}, {

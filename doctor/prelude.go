@@ -113,7 +113,8 @@ var relations = []relation{
     UNION ALL SELECT con.conrelid, ` + cascade("f.events") + `, true, true FROM pg_constraint con WHERE con.confrelid = f.oid AND con.contype = 'f' AND ` + cascade("f.events") + ` <> 0
   ) next ON true JOIN pg_class c ON c.oid = next.oid JOIN pg_namespace n ON n.oid = c.relnamespace`},
 	{"behind", `  SELECT f.root, f.listed, b.what || ' of ' || f.ident AS what, b.class::oid, b.id, b.reached, b.owned FROM family f JOIN LATERAL (
-    SELECT 'pg_trigger'::regclass AS class, t.oid AS id, 'the trigger ' || quote_ident(t.tgname) AS what, t.tgtype & f.events <> 0 AS reached, f.owned AND t.tgtype & 2 <> 0 AS owned
+    SELECT 'pg_trigger'::regclass AS class, t.oid AS id, 'the trigger ' || quote_ident(t.tgname) AS what, t.tgtype & (f.events | ` + moves + `) <> 0 AS reached,
+      f.owned AND (t.tgtype & 2 <> 0 OR current_setting('server_version_num')::int >= 180000) AS owned
     FROM pg_trigger t WHERE t.tgrelid = f.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D'
     UNION ALL SELECT 'pg_attrdef'::regclass, d.oid, CASE a.attgenerated WHEN '' THEN 'a default' ELSE 'the generated column ' || quote_ident(a.attname) END,
       f.events & 4 <> 0 OR f.events & 16 <> 0 AND (a.attgenerated <> '' OR f.aimed AND NOT f.owned) OR a.attgenerated = 'v', f.owned
@@ -174,6 +175,10 @@ var relations = []relation{
 // a table that it names.
 const body = `CASE WHEN p.prosqlbody IS NULL THEN p.prosrc WHEN p.prosqlbody::text ~ (SELECT ':(funcid|opfuncid|relid) (' || string_agg(odd.oid::text, '|') || ') ' FROM (
     SELECT f.oid FROM pg_proc f WHERE f.proname ~ '^(set_config|dblink|.+_to_xml|ts_stat)' UNION ALL SELECT 'pg_catalog.pg_settings'::regclass::oid) odd) THEN pg_get_function_sqlbody(p.oid) ELSE '' END`
+
+// moves are the events that an UPDATE of a partitioned table makes on f, a partition of it: a row that it moves is
+// deleted in one and inserted into another. For references, and for rules, it stays an UPDATE.
+const moves = `CASE WHEN f.events & 16 <> 0 AND f.oid <> f.root AND EXISTS (SELECT FROM pg_class c WHERE c.oid = f.oid AND c.relispartition) THEN 12 ELSE 0 END`
 
 // cascade gives the events that a foreign key con makes on its own table of those on the one
 // that it points at. SET DEFAULT runs defaults, as an INSERT does.
