@@ -37,8 +37,8 @@ var definerChecks = []check{
 	}, {
 		name: "hidden-setting", grade: Breach, served: true,
 		sql: `SELECT ident AS object, what, listed, root AS listed_oid, '' AS needs, 'breach' AS grade FROM code WHERE reached AND (
-			body ~ '` + setsPath + `' OR ` + calls("") + ` > ` + calls(withinCall+`,\s*(is_local\s*(=>|:=)\s*)?true\s*\)`) + `
-				AND ` + calls("") + ` > ` + calls(`\s*''(?!search_path|role|session_authorization|tenantgate)[a-z_.]+''`) + `)`,
+			body ~ ` + pattern(setsPath) + ` OR ` + calls("") + ` > ` + calls(withinCall+`,\s*(is_local\s*(=>|:=)\s*)?true\s*\)`) + `
+				AND ` + calls("") + ` > ` + calls(`\s*'(?!search_path|role|session_authorization|tenantgate)[a-z_.]+'`) + `)`,
 		says:    `{object}, which {what} runs, sets search_path for the session: that stays on the connection, and functions and operators in the next server's statements mean others`,
 		instead: `Have it set for the transaction, with set_config('search_path', …, true) or SET LOCAL, or give the function a SET clause instead.`,
 	},
@@ -46,10 +46,10 @@ var definerChecks = []check{
 
 // setsPath is how a body sets search_path for the session without a call: by its name or as SET SCHEMA, with all
 // settings, and by an UPDATE of the view of settings, whose rule calls set_config. Comments between the words hide it.
-const setsPath = `\m(re)?set\s+(session\s+)?("?search_path\M|schema\s+(e|u&)?[''$])|\mreset\s+all\M|\mupdate\s+(only\s+)?("?pg_catalog"?\s*[.]\s*)?"?pg_settings\M`
+const setsPath = `\m(re)?set\s+(session\s+)?("?search_path\M|schema\s+(e|u&)?['$])|\mreset\s+all\M|\mupdate\s+(only\s+)?("?pg_catalog"?\s*[.]\s*)?"?pg_settings\M`
 
 // withinCall is what stands in the parentheses of a call, with two more within them: not what comes after.
 const withinCall = `([^();]|\(([^();]|\([^();]*\))*\))*`
 
 // calls counts the calls of set_config in a body that go on as a pattern says.
-func calls(pattern string) string { return `regexp_count(body, '\mset_config"?\s*\(` + pattern + `')` }
+func calls(on string) string { return `regexp_count(body, ` + pattern(`\mset_config"?\s*\(`+on) + `)` }

@@ -47,6 +47,12 @@ var definerFaults = []fault{
 		policy: strings.Replace(shop, "items: {scoped: true", "items: {access: [select, update], scoped: true", 1), want: "breach hidden-definer public.come()", at: "public.items", left: "hidden-definer"},
 	{name: "a trigger of a table without partitions that no statement comes to", sql: "REVOKE INSERT, DELETE ON items FROM @role; CREATE TABLE part () INHERITS (items); " + reads("gone", "PERFORM count(*) FROM orders") + `ALTER FUNCTION gone() SECURITY DEFINER; CREATE TRIGGER gone BEFORE DELETE ON part FOR EACH ROW EXECUTE FUNCTION gone()`,
 		policy: strings.Replace(shop, "items: {scoped: true", "items: {access: [select, update], scoped: true", 1), want: "risk hidden-definer public.gone()", left: "hidden-definer"},
+	{name: "a shared table's policy that asks a definer", sql: guarded(`code = ANY (pried())`), want: "breach hidden-definer public.pried()", at: "public.countries", left: "hidden-definer"},
+	{name: "one for another role", sql: strings.Replace(guarded(`code = ANY (pried())`), "TO @role", "TO @other", 1)},
+	{name: "one that is switched off", sql: guarded(`code = ANY (pried())`) + "ALTER TABLE countries DISABLE ROW LEVEL SECURITY"},
+	{name: "a shared table's policy that asks a view", sql: "CREATE VIEW every AS SELECT * FROM items; GRANT SELECT ON every TO @other; " + guarded(`code IN (SELECT name FROM every)`), want: "breach hidden-function guard on public.countries", at: "public.countries", left: "hidden-function"},
+	{name: "a shared table's policy that asks a walled table", sql: guarded(`code IN (SELECT name FROM items)`)},
+	{name: "a shared table's policy that asks an open one", sql: unwalled + guarded(`code IN (SELECT name FROM items)`), want: "breach wall-missing public.items\nbreach hidden-function guard on public.countries", open: "public.items", at: "public.countries"},
 	{name: "a body that leaves its search_path", sql: reads("touch", "PERFORM set_config('search_path', 'public', false)") + trigger("orders", "touch"), want: "breach hidden-setting public.touch()", at: "public.orders", left: "hidden-setting"},
 	{name: "a body that sets it", sql: reads("touch", "SET search_path TO public") + trigger("orders", "touch"), want: "breach hidden-setting public.touch()", at: "public.orders", left: "hidden-setting"},
 	{name: "bodies that set it for the transaction", sql: reads("touch", "PERFORM set_config('search_path', 'public', true); PERFORM set_config('app.user', NEW.id, true)") + trigger("orders", "touch") + reads("local", "SET LOCAL search_path TO public") + trigger("items", "local")},
@@ -92,6 +98,12 @@ func TestTriggerAfterReference(t *testing.T) {
 
 // unwalled takes the wall of a table away.
 const unwalled = `DROP POLICY tenantgate_server ON items; ALTER TABLE items DISABLE ROW LEVEL SECURITY; `
+
+// guarded gives a shared table row-level security of its own.
+func guarded(expression string) string {
+	return "CREATE FUNCTION pried() RETURNS text[] LANGUAGE sql SECURITY DEFINER AS 'SELECT array_agg(name) FROM public.items'; REVOKE ALL ON FUNCTION pried() FROM PUBLIC; " +
+		"ALTER TABLE countries ENABLE ROW LEVEL SECURITY; CREATE POLICY guard ON countries TO @role USING (" + expression + "); "
+}
 
 // parsed makes a function that Postgres keeps as a tree, and has a default call it.
 func parsed(expression string) string {
