@@ -21,8 +21,8 @@ const (
 	objectStatistics = `SELECT format('%I.%I', n.nspname, x.stxname) AS ident, 'f' = ANY (x.stxkind) AS together FROM units u JOIN pg_statistic_ext x ON x.stxrelid = u.oid JOIN pg_namespace n ON n.oid = x.stxnamespace WHERE u.root = scoped.oid`
 )
 
-// plannerChecks are about what the planner knows of all servers' values, from which the order
-// of one server's rows can tell.
+// plannerChecks are about what the planner knows of all servers' values, and what indexes hold
+// of them, from which the order of one server's rows can tell.
 var plannerChecks = []check{
 	{
 		name: "planner-statistics", grade: Tell, served: true, stage: stageRest,
