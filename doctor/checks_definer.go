@@ -15,7 +15,8 @@ var definerChecks = []check{
 			format('DROP RULE %I ON %s;', r.rulename, t.ident) AS remove
 		FROM (SELECT root, listed, oid, ident, bit_or(CASE WHEN aimed THEN events ELSE 0 END) AS events FROM family GROUP BY root, listed, oid, ident) t
 		JOIN pg_rewrite r ON r.ev_class = t.oid AND r.rulename <> '_RETURN' AND r.ev_enabled <> 'D'
-		CROSS JOIN LATERAL (SELECT t.events & CASE r.ev_type WHEN '2' THEN 16 WHEN '3' THEN 4 WHEN '4' THEN 8 ELSE 28 END <> 0 AND r.ev_action::text !~ '^[(]{QUERY :commandType 7 ' AS it) reached`,
+		CROSS JOIN LATERAL (SELECT t.events & CASE r.ev_type WHEN '2' THEN 16 WHEN '3' THEN 4 WHEN '4' THEN 8 ELSE 28 END <> 0
+			AND (r.ev_action::text !~ '^[(]{QUERY :commandType 7 ' OR r.ev_qual::text <> '<>') AS it) reached`,
 		says:    `the rule {object} turns a statement into others, which run with the rights of the table's owner: they are {why}`,
 		instead: `Without it the statement does what it says: a DELETE that the rule made an UPDATE deletes rows. First do the same in a BEFORE trigger whose function is SECURITY INVOKER, then: {remove}`,
 	}, {
@@ -36,12 +37,19 @@ var definerChecks = []check{
 	}, {
 		name: "hidden-setting", grade: Breach, served: true,
 		sql: `SELECT ident AS object, what, listed, root AS listed_oid, '' AS needs, 'breach' AS grade FROM code WHERE reached AND (
-			body ~ '\m(re)?set\s+(session\s+)?search_path\M' OR ` + calls("") + ` > ` + calls(`[^;]*?,\s*(is_local\s*(=>|:=)\s*)?true\s*\)`) + `
-				AND ` + calls("") + ` > ` + calls(`\s*''(?!search_path|role|session_authorization|tenantgate)[a-z_.]+''`) + `)`,
+			body ~ ` + pattern(setsPath) + ` OR ` + calls("") + ` > ` + calls(withinCall+`,\s*(is_local\s*(=>|:=)\s*)?true\s*\)`) + `
+				AND ` + calls("") + ` > ` + calls(`\s*'(?!search_path|role|session_authorization|tenantgate)[a-z_.]+'`) + `)`,
 		says:    `{object}, which {what} runs, sets search_path for the session: that stays on the connection, and functions and operators in the next server's statements mean others`,
 		instead: `Have it set for the transaction, with set_config('search_path', …, true) or SET LOCAL, or give the function a SET clause instead.`,
 	},
 }
 
+// setsPath is how a body sets search_path for the session without a call: by its name or as SET SCHEMA, with all
+// settings, and by an UPDATE of the view of settings, whose rule calls set_config. Comments between the words hide it.
+const setsPath = `\m(re)?set\s+(session\s+)?("?search_path\M|schema\s+(e|u&)?['$])|\mreset\s+all\M|\mupdate\s+(only\s+)?("?pg_catalog"?\s*[.]\s*)?"?pg_settings\M`
+
+// withinCall is what stands in the parentheses of a call, with two more within them: not what comes after.
+const withinCall = `([^();]|\(([^();]|\([^();]*\))*\))*`
+
 // calls counts the calls of set_config in a body that go on as a pattern says.
-func calls(pattern string) string { return `regexp_count(body, '\mset_config\s*\(` + pattern + `')` }
+func calls(on string) string { return `regexp_count(body, ` + pattern(`\mset_config"?\s*\(`+on) + `)` }

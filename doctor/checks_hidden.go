@@ -4,14 +4,23 @@ package doctor
 // scope column, or in a collation by which other ids are the same, exact, of the
 // place k of an index i on a column a, that its collation takes no two ids for one that the
 // column's own does not, and astray, of a foreign key con of units u to units p, that it
-// does not carry it.
+// does not carry it. What a partition has from above is named there, unless no policy names
+// the table above.
 const (
-	unscoped = `i.indisunique AND i.indislive AND NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = i.indexrelid)
+	unscoped = `i.indisunique AND i.indislive AND NOT EXISTS (SELECT FROM pg_inherits h JOIN pg_index up ON up.indexrelid = h.inhparent JOIN units o ON o.oid = up.indrelid WHERE h.inhrelid = i.indexrelid)
 				AND NOT EXISTS (SELECT FROM generate_series(0, i.indnkeyatts - 1) k JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = u.attnum
 					WHERE i.indkey[k] = u.attnum AND ` + exact + `)`
 	exact  = `(i.indcollation[k] IN (0, a.attcollation) OR EXISTS (SELECT FROM pg_collation co WHERE co.oid = i.indcollation[k] AND co.collisdeterministic))`
-	astray = `con.contype = 'f' AND con.conparentid = 0 AND NOT EXISTS (SELECT FROM unnest(con.conkey, con.confkey) AS k(own, target) WHERE k.own = u.attnum AND k.target = p.attnum)`
+	astray = `con.contype = 'f' AND NOT EXISTS (SELECT FROM pg_constraint up JOIN units a ON a.oid = up.conrelid JOIN units b ON b.oid = up.confrelid WHERE up.oid = con.conparentid)
+				AND NOT EXISTS (SELECT FROM unnest(con.conkey, con.confkey) AS k(own, target) WHERE k.own = u.attnum AND k.target = p.attnum)`
 )
+
+// conName is the name of a foreign key con: for each partition that it points at Postgres keeps one more, under a name
+// that is another in each release.
+const conName = `coalesce((SELECT up.conname FROM pg_constraint up WHERE up.oid = con.conparentid AND up.conrelid = con.conrelid), con.conname)`
+
+// fromAbove is said of what no SQL on a partition can mend.
+const fromAbove = `It comes from a table above, which no policy names: mend it there, as its owner. `
 
 // asCaller, of a view c, is that it reads as whoever asks it.
 const asCaller = `coalesce(array_to_string(c.reloptions, ' ') ~* 'security_invoker=(true|on|yes|1)', false)`
@@ -32,17 +41,17 @@ var hiddenChecks = []check{
 			CASE WHEN k.uuids THEN 'risk' ELSE 'tell' END AS grade,
 			CASE WHEN k.uuids THEN 'whoever has seen such a value can ask, by an INSERT, whether a row of another server has it'
 				ELSE 'an INSERT or UPDATE that fails tells that a row of another server has the value' END AS why,
-			CASE WHEN k.referenced THEN '' WHEN twin.owned THEN format('ALTER TABLE %s DROP CONSTRAINT %I;', u.ident, con.conname)
+			CASE WHEN k.referenced OR k.inherited THEN '' WHEN twin.owned THEN format('ALTER TABLE %s DROP CONSTRAINT %I;', u.ident, con.conname)
 				WHEN twin.relname IS NOT NULL THEN format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s USING INDEX %I;', u.ident, con.conname, con.conname, CASE con.contype WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END, twin.relname)
 				WHEN con.oid IS NOT NULL
 				THEN format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s;', u.ident, con.conname, con.conname, overlay(pg_get_constraintdef(con.oid) PLACING '(' || u.scope || ', ' FROM position('(' IN pg_get_constraintdef(con.oid)) FOR 1))
 				ELSE format(E'DROP INDEX IF EXISTS %I.%I;\n%s%s, %s;', k.nspname, k.relname, replace(k.head, ' ON ONLY ' || u.ident, ' ON ' || u.ident), u.scope, substr(k.def, length(k.head) + 1)) END AS mend,
-			CASE WHEN k.referenced THEN 'Foreign keys refer to it: mend those first, then run doctor again. '
+			CASE WHEN k.inherited THEN '` + fromAbove + `' WHEN k.referenced THEN 'Foreign keys refer to it: mend those first, then run doctor again. '
 				ELSE 'It takes a lock and builds an index; ON CONFLICT must name the new columns. ' END AS instead
 		FROM units u JOIN LATERAL (
 			SELECT c.oid, c.relname, n.nspname, pg_get_indexdef(c.oid) AS def, i.indrelid,
 				format('CREATE UNIQUE INDEX %I ON %s%s USING %I (', c.relname, CASE WHEN t.relkind = 'p' THEN 'ONLY ' ELSE '' END, u.ident, am.amname) AS head,
-				EXISTS (SELECT FROM pg_constraint f WHERE f.contype = 'f' AND f.conindid = c.oid) AS referenced,
+				EXISTS (SELECT FROM pg_constraint f WHERE f.contype = 'f' AND f.conindid = c.oid) AS referenced, EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = c.oid) AS inherited,
 				u.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1]) AS holds,
 				i.indnkeyatts = 1 AND EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = i.indrelid AND a.attnum = i.indkey[0] AND a.atttypid = 'uuid'::regtype) AS uuids
 			FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_class t ON t.oid = i.indrelid JOIN pg_am am ON am.oid = c.relam
@@ -58,7 +67,8 @@ var hiddenChecks = []check{
 	}, {
 		name: "hidden-exclusion", grade: Tell, served: true, stage: stageKey,
 		sql: `SELECT quote_ident(con.conname) || ' on ' || u.ident AS object, 'tell' AS grade, u.wall AS listed, u.root AS listed_oid, '' AS needs, u.scope,
-			format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s;', u.ident, con.conname, con.conname, overlay(pg_get_constraintdef(con.oid) PLACING '(' || u.scope || ' WITH =, ' FROM position('(' IN pg_get_constraintdef(con.oid)) FOR 1)) AS mend
+			format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s;', u.ident, con.conname, con.conname, regexp_replace( -- a hash index has one column
+				overlay(pg_get_constraintdef(con.oid) PLACING '(' || u.scope || ' WITH =, ' FROM position('(' IN pg_get_constraintdef(con.oid)) FOR 1), '^EXCLUDE USING hash ', 'EXCLUDE USING btree ')) AS mend
 		FROM units u JOIN pg_constraint con ON con.conrelid = u.oid AND con.contype = 'x'
 		WHERE NOT EXISTS (SELECT FROM pg_index i CROSS JOIN LATERAL generate_series(0, i.indnkeyatts - 1) k JOIN pg_operator o ON o.oid = con.conexclop[k + 1] AND o.oprname = '='
 			JOIN pg_attribute a ON a.attrelid = u.oid AND a.attnum = u.attnum WHERE i.indexrelid = con.conindid AND i.indkey[k] = u.attnum AND ` + exact + `)`,
@@ -66,10 +76,11 @@ var hiddenChecks = []check{
 		mend: `{mend}`, instead: `With gist it needs the extension btree_gist. No wall can hide it: the constraint is checked against every row.`,
 	}, {
 		name: "hidden-foreign-key", grade: Tell, served: true, stage: stageForeign,
-		sql: `SELECT quote_ident(con.conname) || ' on ' || u.ident AS object, 'tell' AS grade, u.wall AS listed, u.root AS listed_oid, '' AS needs, p.ident AS parent,
+		sql: `SELECT quote_ident(` + conName + `) || ' on ' || u.ident AS object, 'tell' AS grade, u.wall AS listed, u.root AS listed_oid, '' AS needs, p.ident AS parent,
 			CASE WHEN con.confdeltype IN ('a', 'r') THEN 'a DELETE that fails tells that rows of another server point there'
 				ELSE 'rows of two servers can point at each other' END AS effect,
-			CASE WHEN EXISTS (SELECT FROM pg_index i WHERE ` + scopedKey("p.oid", "con.confkey || p.attnum::int2") + `) THEN ''
+			CASE WHEN con.conparentid <> 0 THEN '` + fromAbove + `' ELSE 'Where it fails, rows of two servers point at each other already. ' END AS instead,
+			CASE WHEN con.conparentid <> 0 THEN NULL WHEN EXISTS (SELECT FROM pg_index i WHERE ` + scopedKey("p.oid", "con.confkey || p.attnum::int2") + `) THEN ''
 				ELSE format(E'CREATE UNIQUE INDEX IF NOT EXISTS %I ON %s (%s, %s);\n', left((SELECT relname FROM pg_class WHERE oid = p.oid), 40) || '_scoped_' || left(md5(cols.target), 8), p.ident, p.scope, cols.target) END
 			|| format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I FOREIGN KEY (%s, %s) REFERENCES %s (%s, %s)%s%s%s;',
 				u.ident, con.conname, con.conname, u.scope, cols.own, p.ident, p.scope, cols.target,
@@ -82,7 +93,7 @@ var hiddenChecks = []check{
 			JOIN pg_attribute a ON a.attrelid = con.conrelid AND a.attnum = k.own JOIN pg_attribute b ON b.attrelid = con.confrelid AND b.attnum = k.target) cols ON true
 		WHERE ` + astray,
 		says: `the foreign key {object} to {parent} does not carry the scope column: an INSERT tells whether another server has the row that it points at, and {effect}`,
-		mend: `{mend}`, instead: `Where it fails, rows of two servers point at each other already. No wall can hide it: references are followed as the owner.`,
+		mend: `{mend}`, instead: `{instead}No wall can hide it: references are followed as the owner.`,
 	}, {
 		name: "hidden-cascade", grade: Breach, served: true,
 		sql: `SELECT DISTINCT quote_ident(con.conname) || ' on ' || u.ident AS object, f.listed, f.root AS listed_oid, '' AS needs, 'breach' AS grade, f.ident AS parent,
@@ -94,9 +105,9 @@ var hiddenChecks = []check{
 	}, {
 		name: "hidden-default", grade: Breach, served: true, stage: stageForeign,
 		sql: `SELECT DISTINCT quote_ident(con.conname) || ' on ' || u.ident AS object, f.listed, f.root AS listed_oid, '' AS needs, CASE WHEN f.root IS NULL THEN 'risk' ELSE 'breach' END AS grade, con.confrelid::regclass::text AS parent, u.scope, verb,
-			format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s;', u.ident, con.conname, con.conname,
-				regexp_replace(replace(pg_get_constraintdef(con.oid), ' ON UPDATE SET DEFAULT', ''), ' ON DELETE SET DEFAULT( [(][^()]*[)])?', coalesce(' ON DELETE SET DEFAULT (' || kept.others || ')', ''))) AS mend
-		FROM units u JOIN pg_constraint con ON con.conrelid = u.oid AND con.contype = 'f' AND con.conparentid = 0
+			CASE WHEN con.conparentid = 0 THEN format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s;', u.ident, con.conname, con.conname,
+				regexp_replace(replace(pg_get_constraintdef(con.oid), ' ON UPDATE SET DEFAULT', ''), ' ON DELETE SET DEFAULT( [(][^()]*[)])?', coalesce(' ON DELETE SET DEFAULT (' || kept.others || ')', ''))) END AS mend, CASE WHEN con.conparentid <> 0 THEN '` + fromAbove + `' ELSE 'ON UPDATE SET DEFAULT can''t leave a column out, and goes. ' END AS instead
+		FROM units u JOIN pg_constraint con ON con.conrelid = u.oid AND con.contype = 'f' AND NOT EXISTS (SELECT FROM pg_constraint up JOIN units a ON a.oid = up.conrelid WHERE up.oid = con.conparentid)
 		JOIN pg_attribute a ON a.attrelid = u.oid AND a.attnum = u.attnum JOIN pg_type t ON t.oid = a.atttypid AND (a.atthasdef AND a.attgenerated = '' OR t.typdefault IS NOT NULL)
 		CROSS JOIN LATERAL (SELECT string_agg(quote_ident(o.attname), ', ' ORDER BY o.attnum) AS others FROM pg_attribute o
 			WHERE o.attrelid = u.oid AND o.attnum <> u.attnum AND o.attnum = ANY (coalesce(con.confdelsetcols, con.conkey))) kept
@@ -105,12 +116,12 @@ var hiddenChecks = []check{
 		LEFT JOIN family f ON f.oid = con.confrelid AND (verb LIKE 'DELETE%' AND f.events & 8 <> 0 OR verb LIKE '%UPDATE' AND f.events & 16 <> 0)
 		WHERE verb <> ''`,
 		says: `the foreign key {object} to {parent} sets {scope} to its default: a {verb} of a row there gives the rows that point at it to the server that the default names`,
-		mend: `{mend}`, instead: `ON UPDATE SET DEFAULT can't leave a column out, and goes. No wall can hide it: references are followed as the owner.`,
+		mend: `{mend}`, instead: `{instead}No wall can hide it: references are followed as the owner.`,
 	}, {
 		name: "hidden-foreign-into", grade: Risk,
-		sql: `SELECT quote_ident(con.conname) || ' on ' || format('%I.%I', n.nspname, c.relname) AS object, p.ident AS parent,
+		sql: `SELECT quote_ident(` + conName + `) || ' on ' || format('%I.%I', n.nspname, c.relname) AS object, p.ident AS parent,
 			CASE con.confdeltype WHEN 'c' THEN 'deletes rows there' WHEN 'n' THEN 'changes rows there' WHEN 'd' THEN 'changes rows there' ELSE 'fails where rows there point at it, and so tells of them' END AS effect
-		FROM units p JOIN pg_constraint con ON con.confrelid = p.oid AND con.contype = 'f' AND con.conparentid = 0
+		FROM units p JOIN pg_constraint con ON con.confrelid = p.oid AND con.contype = 'f' AND NOT EXISTS (SELECT FROM pg_constraint up JOIN units a ON a.oid = up.confrelid WHERE up.oid = con.conparentid)
 		JOIN pg_class c ON c.oid = con.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE NOT EXISTS (SELECT FROM units u WHERE u.oid = con.conrelid)`,
 		says:    `the foreign key {object} points at {parent}, from a table that is not scoped: a DELETE of one's own row {effect}`,
@@ -177,9 +188,9 @@ var hiddenChecks = []check{
 			CASE WHEN made.name IS NULL THEN 'On a large table make it by itself, with CREATE INDEX CONCURRENTLY.' ELSE 'None has to be made: the one for ' || made.name || ', as above, begins with it.' END AS instead
 		FROM scoped CROSS JOIN LATERAL (SELECT min(k.name) AS name FROM (
 			SELECT quote_ident(c.relname) AS name FROM units u JOIN pg_index i ON i.indrelid = u.oid JOIN pg_class c ON c.oid = i.indexrelid
-			WHERE u.oid = scoped.oid AND ` + unscoped + ` AND i.indpred IS NULL AND NOT EXISTS (SELECT FROM pg_constraint f WHERE f.contype = 'f' AND f.conindid = i.indexrelid)
+			WHERE u.oid = scoped.oid AND ` + unscoped + ` AND i.indpred IS NULL AND NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = i.indexrelid) AND NOT EXISTS (SELECT FROM pg_constraint f WHERE f.contype = 'f' AND f.conindid = i.indexrelid)
 			UNION ALL SELECT quote_ident(con.conname) FROM units p JOIN pg_constraint con ON con.confrelid = p.oid JOIN units u ON u.oid = con.conrelid
-			WHERE p.oid = scoped.oid AND ` + astray + ` AND NOT EXISTS (SELECT FROM pg_index i WHERE ` + scopedKey("p.oid", "con.confkey || p.attnum::int2") + `)) k) made
+			WHERE p.oid = scoped.oid AND con.conparentid = 0 AND ` + astray + ` AND NOT EXISTS (SELECT FROM pg_index i WHERE ` + scopedKey("p.oid", "con.confkey || p.attnum::int2") + `)) k) made
 		WHERE scoped.relkind <> 'f' AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = scoped.oid AND i.indkey[0] = scoped.attnum AND i.indisvalid AND i.indpred IS NULL)`,
 		says: `{object} has no index that begins with {scope}: every statement reads the rows of all servers to find its own, and its run time tells how many there are`,
 		mend: `{mend}`, instead: `{instead}`,

@@ -18,17 +18,18 @@ const (
 	indexStatistics = `SELECT format('%I.%I', n.nspname, c.relname) AS ident, a.attnum, coalesce(a.attstattarget, -1) <> 0 AS target
 		FROM units u JOIN pg_index i ON i.indrelid = u.oid JOIN pg_class c ON c.oid = i.indexrelid AND c.relkind = 'i' JOIN pg_namespace n ON n.oid = c.relnamespace
 		JOIN pg_attribute a ON a.attrelid = c.oid WHERE u.root = scoped.oid AND a.attnum <= i.indnkeyatts AND i.indkey[a.attnum - 1] = 0`
-	objectStatistics = `SELECT format('%I.%I', n.nspname, x.stxname) AS ident FROM units u JOIN pg_statistic_ext x ON x.stxrelid = u.oid JOIN pg_namespace n ON n.oid = x.stxnamespace WHERE u.root = scoped.oid`
+	objectStatistics = `SELECT format('%I.%I', n.nspname, x.stxname) AS ident, 'f' = ANY (x.stxkind) AS together FROM units u JOIN pg_statistic_ext x ON x.stxrelid = u.oid JOIN pg_namespace n ON n.oid = x.stxnamespace WHERE u.root = scoped.oid`
 )
 
-// plannerChecks are about what the planner knows of all servers' values, from which the order
-// of one server's rows can tell.
+// plannerChecks are about what the planner knows of all servers' values, and what indexes hold
+// of them, from which the order of one server's rows can tell.
 var plannerChecks = []check{
 	{
 		name: "planner-statistics", grade: Tell, served: true, stage: stageRest,
 		sql: `SELECT scoped.ident AS object, scoped.ident AS listed, scoped.oid AS listed_oid, '' AS needs, CASE WHEN scoped.custom THEN 'note' ELSE 'tell' END AS grade, has.what, scoped.scope,
 			CASE WHEN scoped.custom THEN 'the policies say planner: custom, by which the order of a server''s rows can tell which values other servers hold, value by value'
-				ELSE 'joins show a server by their plan, and so by the order of its rows, whether a value that it plants is common among others' END AS why,
+				ELSE 'joins show a server by their plan, and so by the order of its rows, whether a value that it plants is common among others'
+				|| CASE WHEN dropped.together THEN '; a statistics object with dependencies tells without a join which values of two columns others hold together' ELSE '' END END AS why,
 			CASE WHEN NOT scoped.custom THEN concat_ws(E'\n', nullif(fresh.sql, ''), nullif(anew.sql, ''), dropped.sql, CASE WHEN fresh.sql || anew.sql <> '' OR again.due THEN again.sql END) END AS mend
 		FROM scoped CROSS JOIN LATERAL (
 			SELECT coalesce(string_agg(format('ALTER TABLE ONLY %s ALTER COLUMN %I SET STATISTICS 0;', f.ident, f.attname), E'\n' ORDER BY f.ident, f.attnum) FILTER (WHERE f.target), '') AS sql,
@@ -39,7 +40,7 @@ var plannerChecks = []check{
 				E'\n' ORDER BY t.ident, t.attnum), '') AS sql
 			FROM (SELECT DISTINCT CASE WHEN f.inherited THEN scoped.ident ELSE f.ident END AS ident, f.attname, f.type, CASE WHEN f.inherited THEN 0 ELSE f.attnum END AS attnum FROM (` + columnStatistics + `) f WHERE f.known) t
 		) anew CROSS JOIN LATERAL (
-			SELECT string_agg(format('DROP STATISTICS IF EXISTS %s;', x.ident), E'\n' ORDER BY x.ident) AS sql, count(*) AS objects FROM (` + objectStatistics + `) x
+			SELECT string_agg(format('DROP STATISTICS IF EXISTS %s;', x.ident), E'\n' ORDER BY x.ident) AS sql, count(*) AS objects, bool_or(x.together) AS together FROM (` + objectStatistics + `) x
 		) dropped CROSS JOIN LATERAL (
 			SELECT string_agg(format('ALTER INDEX %s ALTER COLUMN %s SET STATISTICS 0;', i.ident, i.attnum), E'\n' ORDER BY i.ident, i.attnum) AS sql, coalesce(bool_or(i.target), false) AS due,
 				count(*) FILTER (WHERE i.target) AS expressions FROM (` + indexStatistics + `) i
@@ -49,5 +50,39 @@ var plannerChecks = []check{
 		says:    `Postgres keeps statistics of {object} beyond {scope} ({what}), which hold every server's values: {why}`,
 		instead: `It costs estimates: without them a join may go in another order, and what is grouped or sorted is guessed from sizes alone; {scope} keeps its own. Measure your slow statements before and after.`,
 		mend:    `{mend}`,
+	}, {
+		name: "planner-index", grade: Tell, served: true, stage: stageRest,
+		sql: `SELECT quote_ident(k.relname) || ' on ' || u.ident AS object, u.wall AS listed, u.root AS listed_oid, '' AS needs, CASE WHEN scoped.custom THEN 'note' ELSE 'tell' END AS grade,
+			k.amname AS method, u.scope, CASE WHEN scoped.custom THEN 'the policies say planner: custom, by which the order of a server''s rows can tell which values other servers hold'
+				WHEN k.amname = 'hash' THEN 'other servers'' rows with the same value fill these pages, so the order of a server''s own rows tells how many others have a value'
+				ELSE 'other servers'' values shape that, so the order of a server''s own rows tells whether others hold a value that it asks for' END AS why,
+			CASE k.amname WHEN 'hash' THEN 'by the pages of a bucket' WHEN 'gist' THEN 'at the same distance in the order of its tree' WHEN 'spgist' THEN 'at the same distance in the order of its tree' ELSE 'in an order of its own' END AS how,
+			CASE WHEN scoped.custom OR NOT k.mendable THEN NULL WHEN k.twin THEN k.remove
+				ELSE format('DO %L;', format('BEGIN %s; %s %s EXCEPTION WHEN program_limit_exceeded THEN RAISE WARNING %L; END', k.make, k.hush, k.remove,
+					replace(format('%I on %s holds values that are too long for a btree index: it stays', k.relname, u.ident), '%', '%%'))) END AS mend,
+			CASE WHEN k.inherited THEN 'It is a part of an index of the table above: mend that one.'
+				WHEN k.conname IS NOT NULL AND k.amname = 'hash' THEN format('The constraint %I needs it: have a btree index keep it, which leads with %s. Where hidden-exclusion names it, that has the SQL.', k.conname, u.scope)
+				WHEN k.conname IS NOT NULL THEN format('The constraint %I needs it: accept the finding by name in the policy, where what it tells is no secret, or replace the constraint.', k.conname)
+				WHEN NOT k.mendable THEN 'Drop it where nothing needs it, or have in its place a btree index that leads with ' || u.scope || ', or one with GIN, which gives rows in no order of its own, for words, arrays and JSON: without it the nearest rows are found by sorting all of the server''s. Else accept the finding by name in the policy.'
+				WHEN k.twin THEN 'A btree index that leads with ' || u.scope || ' has its rows already.'
+				ELSE 'It costs room, and length: a btree index keeps whole values, and an INSERT of one that takes more than 2704 bytes there fails; where there are such the hash index stays, and has to be dropped without another in its place. On a large table make the new one first, by itself, with CREATE INDEX CONCURRENTLY.' END AS instead
+		FROM units u JOIN scoped ON scoped.oid = u.root CROSS JOIN LATERAL (
+			SELECT c.relname, am.amname, con.conname, up.inherited, format('DROP INDEX IF EXISTS %I.%I;', n.nspname, c.relname) AS remove,
+				con.conname IS NULL AND NOT up.inherited AND am.amname = 'hash' AND (i.indkey[0] <> 0 OR c.relkind = 'i') AND EXISTS (
+					SELECT FROM pg_opclass h JOIN pg_opclass b ON b.opcintype = h.opcintype AND b.opcdefault JOIN pg_am ON pg_am.oid = b.opcmethod AND pg_am.amname = 'btree' WHERE h.oid = i.indclass[0]) AS mendable,
+				EXISTS (SELECT FROM pg_index j JOIN pg_class jc ON jc.oid = j.indexrelid JOIN pg_am ON pg_am.oid = jc.relam AND pg_am.amname = 'btree' WHERE j.indrelid = u.oid AND j.indisvalid AND j.indpred IS NULL
+					AND j.indnkeyatts > 1 AND j.indkey[0] = u.attnum AND j.indkey[1] = i.indkey[0] AND i.indkey[0] <> 0 AND j.indcollation[1] = i.indcollation[0]) AS twin,
+				format('CREATE INDEX IF NOT EXISTS %I ON %s USING btree (%s%s', made.name, u.ident, CASE WHEN i.indkey[0] = u.attnum THEN '' ELSE u.scope || ', ' END,
+					substr(pg_get_indexdef(c.oid), 1 + length(format('CREATE INDEX %I ON %s%s USING hash (', c.relname, CASE c.relkind WHEN 'I' THEN 'ONLY ' ELSE '' END, u.ident)))) AS make,
+				CASE WHEN i.indkey[0] = 0 THEN format('ALTER INDEX %I.%I ALTER COLUMN 2 SET STATISTICS 0;', n.nspname, made.name) ELSE '' END AS hush
+			FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_am am ON am.oid = c.relam LEFT JOIN pg_constraint con ON con.conindid = c.oid AND con.conrelid = u.oid AND con.contype IN ('p', 'u', 'x')
+			CROSS JOIN LATERAL (SELECT left(c.relname, 40) || '_scoped_' || left(md5(pg_get_indexdef(c.oid)), 8) AS name) made
+			CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = c.oid) AS inherited) up
+			WHERE i.indrelid = u.oid AND pg_index_has_property(c.oid, 'index_scan') AND NOT coalesce(pg_indexam_has_property(am.oid, 'can_order'), false)
+				AND NOT (i.indnatts = 1 AND i.indkey[0] = u.attnum AND i.indpred IS NULL)
+				AND NOT EXISTS (SELECT FROM pg_inherits h JOIN pg_index p ON p.indexrelid = h.inhparent JOIN units o ON o.oid = p.indrelid WHERE h.inhrelid = c.oid)
+		) k`,
+		says: `the {method} index {object} gives rows {how}: {why}`,
+		mend: `{mend}`, instead: `{instead}`,
 	},
 }

@@ -16,7 +16,7 @@
 //	grants    what the role may do with tables and what the policies admit, held together
 //	wall      row-level security, the view and the keys of package wall
 //	hidden    what no wall can hide: keys, references, sequences, views, triggers
-//	planner   what the planner knows of all servers' values
+//	planner   what the planner knows of all servers' values, and indexes whose order tells of them
 //	surface   functions, extensions and what else widens the reach of a statement
 //	server    the release, settings and the connection
 //

@@ -131,7 +131,7 @@ functions: {allow: [public.other]}
 // Ensure each check has a fault that gives it.
 func TestEveryCheckIsHeld(t *testing.T) {
 	var wanted strings.Builder
-	for _, faults := range [][]fault{roleFaults, policyFaults, grantFaults, wallFaults, hiddenFaults, definerFaults, plannerFaults, surfaceFaults} {
+	for _, faults := range [][]fault{roleFaults, policyFaults, grantFaults, wallFaults, hiddenFaults, definerFaults, plannerFaults, indexFaults, surfaceFaults} {
 		for _, f := range faults {
 			wanted.WriteString(f.want + "\n")
 		}

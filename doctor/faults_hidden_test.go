@@ -51,5 +51,19 @@ var hiddenFaults = []fault{
 	{name: "a materialised view", sql: `CREATE MATERIALIZED VIEW all_orders AS SELECT id FROM orders; GRANT SELECT ON all_orders TO PUBLIC`, want: "breach hidden-view public.all_orders", open: "public.orders"},
 	{name: "statistics as of old", sql: `CREATE STATISTICS st ON id, name FROM items; SET allow_system_table_mods = on; CREATE OR REPLACE VIEW pg_catalog.pg_stats_ext AS SELECT * FROM (SELECT NULL::name AS schemaname, NULL::name AS tablename, NULL::name AS statistics_schemaname, NULL::name AS statistics_name, NULL::name AS statistics_owner, NULL::name[] AS attnames, NULL::text[] AS exprs, NULL::"char"[] AS kinds, NULL::bool AS inherited, NULL::pg_ndistinct COLLATE "C" AS n_distinct, NULL::pg_dependencies COLLATE "C" AS dependencies, NULL::text[] AS most_common_vals, NULL::bool[] AS most_common_val_nulls, NULL::float8[] AS most_common_freqs, NULL::float8[] AS most_common_base_freqs) x`,
 		want: "tell planner-statistics public.items\nrisk hidden-statistics pg_catalog.pg_stats_ext"},
+	{name: "a key that a partition has from above", mend: true, sql: below("name") + `CREATE UNIQUE INDEX one_name ON whole (name)`, want: "tell hidden-unique items_name_idx on public.items", says: "table above", left: "hidden-unique"},
+	{name: "a reference that a partition has from above", mend: true, sql: below("name") + `ALTER TABLE orders ADD CONSTRAINT one_id UNIQUE (id); ALTER TABLE whole ADD CONSTRAINT plain FOREIGN KEY (order_id) REFERENCES orders (id)`,
+		want: "tell hidden-foreign-key plain on public.items\ntell hidden-unique one_id on public.orders\nrisk hidden-foreign-into plain on public.whole", says: "table above", left: "hidden-foreign-key\nhidden-unique\nhidden-foreign-into"},
+	{name: "a reference to what a partition is a part of", mend: true, sql: below("id") + `ALTER TABLE whole ADD CONSTRAINT one_id UNIQUE (id); ALTER TABLE orders ADD item uuid, ADD CONSTRAINT plain FOREIGN KEY (item) REFERENCES whole (id); GRANT SELECT (item), INSERT (item), UPDATE (item) ON orders TO @role`,
+		want: "tell hidden-foreign-key plain on public.orders\nrisk hidden-unique items_id_key on public.items", left: "hidden-foreign-key\nhidden-unique"},
+	{name: "a reference from outside to what a partition is a part of", sql: below("id") + `ALTER TABLE whole ADD CONSTRAINT one_id UNIQUE (id, server_id); CREATE TABLE log (server_id text, item uuid, CONSTRAINT into_it FOREIGN KEY (server_id, item) REFERENCES whole (server_id, id) ON DELETE CASCADE)`,
+		want: "risk hidden-foreign-into into_it on public.log", left: "hidden-foreign-into"},
+	{name: "a default that a partition has from above", mend: true, sql: below("name") + `ALTER TABLE items ALTER server_id SET DEFAULT 'srv_0'; ALTER TABLE whole ADD CONSTRAINT away FOREIGN KEY (server_id, order_id) REFERENCES orders ON DELETE SET DEFAULT`,
+		want: "breach hidden-default away on public.items\nrisk hidden-foreign-into away on public.whole", at: "public.orders", left: "hidden-default\nhidden-foreign-into"},
 	{name: "no index", sql: `ALTER TABLE items DROP CONSTRAINT items_pkey`, want: "note hidden-index public.items"},
+}
+
+// below makes the table items a part of one that no policy names.
+func below(key string) string {
+	return `CREATE TABLE whole (LIKE items) PARTITION BY LIST (` + key + `); ALTER TABLE items DROP CONSTRAINT items_order; ALTER TABLE whole ATTACH PARTITION items DEFAULT; `
 }

@@ -21,8 +21,38 @@ var plannerFaults = []fault{
 	{name: "statistics of a column that a view reads", loud: true, mend: true, sql: plant + `CREATE VIEW names AS SELECT name FROM items; ALTER TABLE items ALTER name SET STATISTICS -1; ANALYZE items`, want: "tell planner-statistics public.items", left: "planner-statistics"},
 	{name: "an index's expression", loud: true, mend: true, sql: plant + `CREATE INDEX low ON items (server_id, lower(name)); ANALYZE items`, want: "tell planner-statistics public.items", says: "1 column, 1 index expression"},
 	{name: "a statistics object", loud: true, mend: true, sql: `CREATE STATISTICS pairs ON total, stamp FROM orders`, want: "tell planner-statistics public.orders", says: "1 statistics object"},
+	{name: "a statistics object of dependencies", loud: true, mend: true, sql: `CREATE STATISTICS pairs (dependencies) ON name, order_id FROM items`, want: "tell planner-statistics public.items", says: "without a join"},
 	{name: "a child with statistics", loud: true, mend: true, sql: plant + `CREATE TABLE "Part" (more text COLLATE "C") INHERITS (items); INSERT INTO "Part" (server_id, name, more) SELECT 'srv_1', 'x', 'y' FROM generate_series(1, 50); ANALYZE items; ANALYZE "Part"`, want: "tell planner-statistics public.items"},
 	{name: "statistics that the policy accepts", loud: true, sql: `ALTER TABLE items ALTER name SET STATISTICS 100`, policy: strings.Replace(shop, "tables:", "planner: custom\ntables:", 1), want: "note planner-statistics public.items", left: "planner-statistics", says: "planner: custom"},
 	{name: "statistics that one policy accepts", loud: true, sql: `ALTER TABLE items ALTER name SET STATISTICS 100`, second: strings.NewReplacer("name: shop", "name: other", "tables:", "planner: custom\ntables:").Replace(shop), want: "tell planner-statistics public.items"},
 	{name: "statistics of a shared table", loud: true, sql: `ALTER TABLE countries ALTER code SET STATISTICS 100`},
 }
+
+// pairs is an exclusion that a GiST index is behind.
+const pairs = `CREATE EXTENSION btree_gist; ALTER TABLE items ADD during int4range, ADD CONSTRAINT apart EXCLUDE USING gist (server_id WITH =, during WITH &&)`
+
+var indexFaults = []fault{
+	{name: "a hash index", mend: true, sql: plant + `CREATE INDEX "by Name" ON items USING hash (name) WITH (fillfactor = 90)`, want: `tell planner-index "by Name" on public.items`, says: "how many others have a value"},
+	{name: "a hash index of some rows", mend: true, sql: `CREATE INDEX few ON items USING hash (name COLLATE "POSIX" text_pattern_ops) WHERE name > 'm' OR order_id IS NULL`, want: "tell planner-index few on public.items"},
+	{name: "a hash index of an expression", mend: true, sql: `CREATE INDEX low ON items USING hash (lower(name))`, want: "tell planner-index low on public.items"},
+	{name: "a hash index with a btree beside it", mend: true, sql: `CREATE INDEX by_id ON items USING hash (id)`, want: "tell planner-index by_id on public.items", says: "has its rows already"},
+	{name: "a hash index of long values", mend: true, sql: `CREATE INDEX long ON items USING hash (name); INSERT INTO items (server_id, name) SELECT 'srv_1', string_agg(md5(i::text), '') FROM generate_series(1, 500) i`, want: "tell planner-index long on public.items", says: "2704 bytes", left: "planner-index"},
+	{name: "a hash index of a type without an order", mend: true, sql: `ALTER TABLE items ADD x cid; CREATE INDEX odd ON items USING hash (x)`, want: "tell planner-index odd on public.items", left: "planner-index"},
+	{name: "a hash index of the servers", sql: `CREATE INDEX servers ON items USING hash (server_id)`},
+	{name: "a hash index of a server's part", mend: true, sql: `CREATE INDEX part ON items USING hash (server_id) WHERE name = 'x'`, want: "tell planner-index part on public.items"},
+	{name: "a hash index behind an exclusion", mend: true, sql: `ALTER TABLE items ADD CONSTRAINT no_two EXCLUDE USING hash (name WITH =)`, want: "tell hidden-exclusion no_two on public.items\ntell planner-index no_two on public.items"},
+	{name: "hash indexes of partitions", mend: true, sql: partitioned + `CREATE INDEX by_name ON items USING hash (name); CREATE INDEX again ON one USING hash (name)`, want: "tell planner-index again on public.one\ntell planner-index by_name on public.items"},
+	{name: "a hash index of partitions' expressions", mend: true, sql: partitioned + `CREATE INDEX low ON items USING hash (lower(name))`, want: "tell planner-index low on public.items", left: "planner-index"},
+	{name: "a hash index that a partition has from above", mend: true, sql: `CREATE TABLE whole (LIKE items) PARTITION BY LIST (server_id); ALTER TABLE items DROP CONSTRAINT items_order; ALTER TABLE whole ATTACH PARTITION items DEFAULT; CREATE INDEX by_name ON whole USING hash (name)`, want: "tell planner-index items_name_idx on public.items", left: "planner-index"},
+	{name: "a child's hash index", mend: true, sql: `CREATE TABLE part () INHERITS (items); CREATE INDEX by_name ON part USING hash (name)`, want: "tell planner-index by_name on public.part"},
+	{name: "a GiST index", mend: true, sql: `ALTER TABLE items ADD spot point; CREATE INDEX spots ON items USING gist (spot)`, want: "tell planner-index spots on public.items", says: "in the order of its tree", left: "planner-index"},
+	{name: "an SP-GiST index", mend: true, sql: `CREATE INDEX tree ON items USING spgist (name)`, want: "tell planner-index tree on public.items", left: "planner-index"},
+	{name: "a GiST index behind an exclusion", mend: true, sql: pairs, want: "tell planner-index apart on public.items", says: "accept", left: "planner-index"},
+	{name: "a hash index where the planner may know", sql: `CREATE INDEX by_name ON items USING hash (name)`, policy: strings.Replace(shop, "tables:", "planner: custom\ntables:", 1), want: "note planner-index by_name on public.items", left: "planner-index", says: "planner: custom", mend: true},
+	{name: "indexes without an order of their own", sql: `CREATE EXTENSION pg_trgm; CREATE INDEX words ON items USING gin (name gin_trgm_ops); CREATE INDEX ranges ON items USING brin (name); CREATE INDEX plain ON items (name)`},
+	{name: "a hash index of a shared table", sql: `CREATE INDEX codes ON countries USING hash (code)`},
+}
+
+// partitioned makes a table of partitions of items, with its wall.
+const partitioned = `DROP TABLE items; CREATE TABLE items (server_id text NOT NULL, name text) PARTITION BY LIST (name); CREATE TABLE one PARTITION OF items FOR VALUES IN ('a'); CREATE INDEX ON items (server_id);
+	GRANT SELECT, INSERT, UPDATE, DELETE ON items TO @role; ALTER TABLE items ENABLE ROW LEVEL SECURITY; CREATE POLICY tenantgate_server ON items TO @role USING (@expression) WITH CHECK (@expression); `

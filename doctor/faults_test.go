@@ -30,7 +30,7 @@ type fault struct {
 // for all, that running the script, twice, mends it.
 func TestFaults(t *testing.T) {
 	c := openClinic(t)
-	all := slices.Concat(roleFaults, policyFaults, grantFaults, wallFaults, hiddenFaults, definerFaults, plannerFaults, surfaceFaults)
+	all := slices.Concat(roleFaults, policyFaults, grantFaults, wallFaults, hiddenFaults, definerFaults, plannerFaults, indexFaults, surfaceFaults)
 	for i, f := range all {
 		t.Run(f.name, func(t *testing.T) { c.suffer(t, f, *mendAll || f.mend || i%4 == 0) })
 	}

@@ -42,8 +42,8 @@ type relation struct{ name, sql string }
 //	known    the columns of which the planner has statistics, as far as whoever asks may see them
 //	kin      what shows rows of a scoped table (wall) by a name: units, above and over; needs is
 //	         the table whose row-level security holds there, if any does
-//	code     the functions of behind that are not Postgres' own; dim, that nobody can tell what
-//	         it names
+//	code     the functions of behind that are not Postgres' own, and row-level security's policies,
+//	         but for the wall's; dim, that nobody can tell what it names
 //	readers  these with the scoped tables that they name (tabs), and needs: the oids of those
 //	         whose row-level security keeps the servers apart there, [] where none does
 //	rights   what me, or PUBLIC (0), may do with a relation (attnum 0) or a column
@@ -113,13 +113,17 @@ var relations = []relation{
     UNION ALL SELECT con.conrelid, ` + cascade("f.events") + `, true, true FROM pg_constraint con WHERE con.confrelid = f.oid AND con.contype = 'f' AND ` + cascade("f.events") + ` <> 0
   ) next ON true JOIN pg_class c ON c.oid = next.oid JOIN pg_namespace n ON n.oid = c.relnamespace`},
 	{"behind", `  SELECT f.root, f.listed, b.what || ' of ' || f.ident AS what, b.class::oid, b.id, b.reached, b.owned FROM family f JOIN LATERAL (
-    SELECT 'pg_trigger'::regclass AS class, t.oid AS id, 'the trigger ' || quote_ident(t.tgname) AS what, t.tgtype & f.events <> 0 AS reached, f.owned AND t.tgtype & 2 <> 0 AS owned
+    SELECT 'pg_trigger'::regclass AS class, t.oid AS id, 'the trigger ' || quote_ident(t.tgname) AS what, t.tgtype & (f.events | ` + moves + `) <> 0 AS reached,
+      f.owned AND (t.tgtype & 2 <> 0 OR current_setting('server_version_num')::int >= 180000) AS owned
     FROM pg_trigger t WHERE t.tgrelid = f.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D'
     UNION ALL SELECT 'pg_attrdef'::regclass, d.oid, CASE a.attgenerated WHEN '' THEN 'a default' ELSE 'the generated column ' || quote_ident(a.attname) END,
       f.events & 4 <> 0 OR f.events & 16 <> 0 AND (a.attgenerated <> '' OR f.aimed AND NOT f.owned) OR a.attgenerated = 'v', f.owned
     FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum WHERE d.adrelid = f.oid
     UNION ALL SELECT 'pg_constraint'::regclass, k.oid, 'the constraint ' || quote_ident(k.conname), f.events & 20 <> 0, f.owned FROM pg_constraint k WHERE k.conrelid = f.oid
     UNION ALL SELECT 'pg_class'::regclass, c.oid, 'the index ' || quote_ident(c.relname), f.events & 20 <> 0, f.owned FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = f.oid
+    UNION ALL SELECT 'pg_policy'::regclass, p.oid, 'the policy ' || quote_ident(p.polname), CASE p.polcmd WHEN 'a' THEN f.events & 4 <> 0 WHEN 'w' THEN f.events & 16 <> 0 WHEN 'd' THEN f.events & 8 <> 0 ELSE f.events <> 0 OR named.reads END, false
+    FROM pg_policy p JOIN named ON named.oid = p.polrelid AND named.relrowsecurity WHERE p.polrelid = f.oid AND f.oid = f.root AND NOT (named.scoped AND p.polname = 'tenantgate_server')
+      AND (0 = ANY (p.polroles) OR EXISTS (SELECT FROM mine WHERE mine.oid = ANY (p.polroles)))
     UNION ALL SELECT 'pg_type'::regclass, a.atttypid, 'the type ' || format_type(a.atttypid, NULL), true, f.owned FROM pg_attribute a
     WHERE a.attrelid = f.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.atttypid >= ` + firstOwn + `
   ) b ON true
@@ -156,17 +160,35 @@ var relations = []relation{
     UNION ALL SELECT above.oid, above.wall, NULL FROM above WHERE above.oid NOT IN (SELECT oid FROM units)
     UNION ALL SELECT o.oid, t.ident, CASE WHEN ` + asCaller + ` THEN t.oid END FROM over o JOIN scoped t ON t.oid = o.root JOIN pg_class c ON c.oid = o.oid
   ) k JOIN pg_class c ON c.oid = k.oid`},
-	{"code", `  SELECT b.root, b.listed, p.oid, format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) AS ident, p.prosecdef, lower(p.prosrc) AS body,
-    lower(p.prosrc) ~ '\m(execute|dblink\w*|\w+_to_xml\w*|ts_stat|spi_\w+)\M' OR p.prolang IN (SELECT oid FROM pg_language WHERE lanname IN ('c', 'internal')) AND NOT EXISTS (
+	{"code", `  SELECT b.root, b.listed, b.class, p.oid, format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) AS ident, p.prosecdef, said.body,
+    said.body ~ ` + pattern(`\m(execute|dblink\w*|\w+_to_xml\w*|ts_stat|spi_\w+)\M`) + ` OR p.prolang IN (SELECT oid FROM pg_language WHERE lanname IN ('c', 'internal')) AND NOT EXISTS (
       SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e') AS dim,
     bool_or(b.reached) AS reached, bool_or(b.owned) OR p.prosecdef AS owned, string_agg(DISTINCT b.what, ', ') AS what
   FROM behind b JOIN pg_proc p ON b.class = 'pg_proc'::regclass AND p.oid = b.id AND p.oid >= ` + firstOwn + ` JOIN pg_namespace n ON n.oid = p.pronamespace
-  GROUP BY b.root, b.listed, p.oid, n.nspname`},
+  CROSS JOIN LATERAL (SELECT lower(` + body + `) AS body) said GROUP BY b.root, b.listed, b.class, p.oid, n.nspname, said.body
+  UNION ALL SELECT b.root, b.listed, b.class, p.oid, quote_ident(p.polname) || ' on ' || b.listed, false, '', false, b.reached, b.owned, 'row-level security'
+  FROM behind b JOIN pg_policy p ON b.class = 'pg_policy'::regclass AND p.oid = b.id`},
 	{"readers", `  SELECT code.*, touched.tabs, CASE WHEN code.owned OR touched.naked THEN '[]' ELSE touched.needs END AS needs FROM code CROSS JOIN LATERAL (
     SELECT string_agg(DISTINCT kin.wall, ', ') AS tabs, bool_or(kin.needs IS NULL) AS naked, to_json(array_agg(DISTINCT kin.needs::int8))::text AS needs FROM kin
-    WHERE code.dim AND kin.needs IS NOT NULL OR EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = code.oid AND d.refclassid = 'pg_class'::regclass AND d.refobjid = kin.oid)
-      OR strpos(code.body, lower(kin.name)) > 0 AND (lower(kin.name) !~ '^[a-z0-9_]+$' OR code.body ~ ('\m' || lower(kin.name) || '\M'))
+    WHERE code.dim AND kin.needs IS NOT NULL OR EXISTS (SELECT FROM pg_depend d WHERE d.classid = code.class AND d.objid = code.oid AND d.refclassid = 'pg_class'::regclass AND d.refobjid = kin.oid
+        AND (d.classid <> 'pg_policy'::regclass OR d.refobjid <> code.root)) -- each depends on its own table
+      OR strpos(code.body, lower(kin.name)) > 0 AND (lower(kin.name) !~ '^[a-z0-9_]+$' OR code.body ~ (` + pattern(`\m`) + ` || lower(kin.name) || ` + pattern(`\M`) + `))
   ) touched`},
+}
+
+// body is the text of a function p. One with BEGIN ATOMIC or RETURN is kept as a tree, with all that it names in
+// pg_depend but what is Postgres' own. Only where some of that matters is it made a text: that waits for who has locked
+// a table that it names.
+const body = `CASE WHEN p.prosqlbody IS NULL THEN p.prosrc WHEN p.prosqlbody::text ~ (SELECT ':(funcid|opfuncid|relid) (' || string_agg(odd.oid::text, '|') || ') ' FROM (
+    SELECT f.oid FROM pg_proc f WHERE f.proname ~ '^(set_config|dblink|.+_to_xml|ts_stat)' UNION ALL SELECT 'pg_catalog.pg_settings'::regclass::oid) odd) THEN pg_get_function_sqlbody(p.oid) ELSE '' END`
+
+// moves are the events that an UPDATE of a partitioned table makes on f, a partition of it: a row that it moves is
+// deleted in one and inserted into another. For references, and for rules, it stays an UPDATE.
+const moves = `CASE WHEN f.events & 16 <> 0 AND f.oid <> f.root AND EXISTS (SELECT FROM pg_class c WHERE c.oid = f.oid AND c.relispartition) THEN 12 ELSE 0 END`
+
+// pattern writes a regular expression as a literal, which is the same whatever standard_conforming_strings is.
+func pattern(re string) string {
+	return `E'` + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(re) + `'`
 }
 
 // cascade gives the events that a foreign key con makes on its own table of those on the one
