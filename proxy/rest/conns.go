@@ -41,16 +41,31 @@ func (o *conns) cut(all bool) int {
 // any are followed.
 func (o *conns) endGone() (followed bool) {
 	o.Each(func(c *conn) {
-		client := c.followed.Load()
-		if client == nil {
+		client, look := c.followed.Load(), c.awaited()
+		if client == nil && look == nil {
 			return
 		}
 		followed = true
-		if c.gone() {
+		if !c.gone() {
+			return
+		}
+		if client != nil {
 			client.end(errClientGone)
+		}
+		if look != nil {
+			c.left.Store(true)
+			look.end()
 		}
 	})
 	return followed
+}
+
+// awaited gives the look-up that somebody waits for of whom nothing is known; nil: there is none.
+func (c *conn) awaited() *patience {
+	if look := c.looking.Load(); look != nil && !c.known.Load() && look.awaited() {
+		return look
+	}
+	return nil
 }
 
 // States are what connections are doing, as Connections counts them: "starting" has sent no

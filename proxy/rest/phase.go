@@ -22,6 +22,11 @@ const (
 // errEvicted is of a connection that had to go before its request was served.
 var errEvicted = errors.New("the connection was evicted")
 
+// noPlace tells its request so, which can hardly be heard.
+func noPlace() *proxy.Error {
+	return &proxy.Error{Code: proxy.Overloaded, Message: "too many connections are open; try again", Retryable: true, Cause: errEvicted}
+}
+
 // begin tells whether a request may be served: not where the connection was evicted.
 func (c *conn) begin() bool { return c.move(waiting, handling) }
 
@@ -70,6 +75,9 @@ func (c *conn) Evict() bool {
 	now := phase(c.phase.Load()) // it may have moved on since Spare
 	if now == evicted || now == handling && c.known.Load() || now == answering && c.settled() || !c.move(now, evicted) {
 		return false
+	}
+	if look := c.looking.Load(); look != nil {
+		look.end()
 	}
 	c.cut()
 	return true

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -76,7 +77,7 @@ func (s *Server) newHTTP() *fasthttp.Server {
 		IdleTimeout:        s.cfg.IdleTimeout,
 		ReadBufferSize:     s.cfg.MaxHeaderBytes,
 		MaxRequestBodySize: s.cfg.MaxBodyBytes,
-		Concurrency:        2*s.cfg.MaxConns + maxRefusals,
+		Concurrency:        math.MaxInt32, // places bound it; an evicted connection's request may still wait for its end
 
 		StreamRequestBody:            true, // so that credentials are checked before a body is held
 		DisablePreParseMultipartForm: true,
