@@ -28,10 +28,10 @@ func (o *conns) add(transport net.Conn) (*conn, proxy.Admission) {
 	return c, o.Add(c, proxy.NetworkOf(transport))
 }
 
-// cut ends the connections that are not busy, or all, and tells how many are left.
-func (o *conns) cut(all bool) int {
+// cut ends the connections that are not needed, and tells how many are left.
+func (o *conns) cut(needed func(*conn) bool) int {
 	return o.Each(func(c *conn) {
-		if all || !c.busy() {
+		if !needed(c) {
 			c.cut()
 		}
 	})

@@ -37,6 +37,9 @@ func (c *conn) move(from, to phase) bool {
 // busy tells whether a request is being served, or its answer written.
 func (c *conn) busy() bool { return phase(c.phase.Load()) != waiting }
 
+// toStranger tells whether an answer is being written to somebody who has shown no valid credentials.
+func (c *conn) toStranger() bool { return phase(c.phase.Load()) == answering && !c.known.Load() }
+
 // settled tells whether the connection is within its server's and project's share.
 func (c *conn) settled() bool { return c.known.Load() && !c.beyond.Load() }
 
