@@ -7,8 +7,9 @@ import (
 )
 
 // Connections are the open connections of a front end, within their limits. When places run
-// short, connections go that nobody is served on: first those that have not authenticated, the
-// oldest first; then those beyond their server's or project's share; then all others, from the
+// short, connections go that nobody is served on: first those that have not authenticated, of the
+// network that has most of them the oldest, so that nobody has to be faster than an attacker who keeps
+// connecting; then those beyond their server's or project's share, likewise; then all others, from the
 // one whose last request is longest ago. Its methods are safe for concurrent use.
 type Connections[C Connection] struct {
 	limits  ConnectionLimits
@@ -16,10 +17,10 @@ type Connections[C Connection] struct {
 
 	mu       sync.Mutex
 	open     map[C]*place
-	unknown  list.List // of C: those that have not authenticated, the oldest first
-	beyond   list.List // of C: those that have, beyond a share; who authenticated last is last
-	held     *Holdings // of those within their shares
-	networks map[netip.Prefix]*network
+	unknown  *crowds              // those that have not authenticated
+	beyond   *crowds              // those that have, beyond a share; who authenticated last is last
+	held     *Holdings            // of those within their shares
+	networks map[netip.Prefix]int // how many each network has
 }
 
 // ConnectionLimits are how many connections there may be at a time.
@@ -45,13 +46,10 @@ type Connection interface {
 // place is what is known of an open connection.
 type place struct {
 	from    netip.Prefix
-	line    *list.List    // unknown or beyond; nil: it is within a share
+	line    *crowds       // unknown or beyond; nil: it is within a share
 	queued  *list.Element // in line
 	account Account       // whose share it is within
 }
-
-// network counts the connections from one network.
-type network struct{ open, unauthenticated int }
 
 // Admission says whether there is a place for a connection. Its zero value means that there is none.
 type Admission uint8
@@ -66,61 +64,47 @@ const (
 // NewConnections makes places for connections. evicted is called for each that has to go,
 // and must not block; nil: nobody is told.
 func NewConnections[C Connection](limits ConnectionLimits, evicted func(authenticated bool)) *Connections[C] {
-	return &Connections[C]{limits: limits, evicted: evicted, open: map[C]*place{},
-		held: NewHoldings(limits.Total, limits.ProjectShare), networks: map[netip.Prefix]*network{}}
+	return &Connections[C]{limits: limits, evicted: evicted, open: map[C]*place{}, unknown: newCrowds(), beyond: newCrowds(),
+		held: NewHoldings(limits.Total, limits.ProjectShare), networks: map[netip.Prefix]int{}}
 }
 
 // Add takes a place for a connection that has not authenticated yet. from is its NetworkOf.
 func (o *Connections[C]) Add(c C, from netip.Prefix) Admission {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	there := o.networks[from]
-	if there == nil {
-		there = &network{}
-	}
-	if from.IsValid() && !o.makeRoomIn(there, from) {
+	if from.IsValid() && !o.makeRoomIn(from) {
 		return FullForNetwork
 	}
 	if len(o.open) >= o.limits.Total && !o.makeRoom() {
 		return FullForAll
 	}
-	o.open[c] = &place{from: from, line: &o.unknown, queued: o.unknown.PushBack(c)}
-	o.networks[from] = there
-	there.open++
-	there.unauthenticated++
+	o.open[c] = &place{from: from, line: o.unknown, queued: o.unknown.add(from, c)}
+	o.networks[from]++
 	return Admitted
 }
 
 // makeRoomIn tells whether a network may have one more, perhaps in place of another.
-func (o *Connections[C]) makeRoomIn(there *network, from netip.Prefix) bool {
+func (o *Connections[C]) makeRoomIn(from netip.Prefix) bool {
 	switch l := o.limits; {
-	case l.PerNetwork > 0 && there.open >= l.PerNetwork:
-		return o.evictFirst(&o.unknown, from) || o.evictFirst(&o.beyond, from)
-	case l.UnauthenticatedPerNetwork > 0 && there.unauthenticated >= l.UnauthenticatedPerNetwork:
-		return o.evictFirst(&o.unknown, from)
+	case l.PerNetwork > 0 && o.networks[from] >= l.PerNetwork:
+		return o.unknown.first(from, o.spared) || o.beyond.first(from, o.spared)
+	case l.UnauthenticatedPerNetwork > 0 && o.unknown.of(from) >= l.UnauthenticatedPerNetwork:
+		return o.unknown.first(from, o.spared)
 	}
 	return true
 }
 
 // makeRoom ends a connection of any network, and tells whether there was one to be spared.
 func (o *Connections[C]) makeRoom() bool {
-	return o.evictFirst(&o.unknown, netip.Prefix{}) || o.evictFirst(&o.beyond, netip.Prefix{}) ||
+	return o.unknown.ranks.first(o.spared) || o.beyond.ranks.first(o.spared) ||
 		!o.limits.KeepAuthenticated && o.evictSpare()
 }
 
-// evictFirst ends the first connection of a line, of one network or, where from is zero, of all.
-// It tells whether there was one to be spared.
-func (o *Connections[C]) evictFirst(line *list.List, from netip.Prefix) bool {
-	for e := line.Front(); e != nil; e = e.Next() {
-		c := e.Value.(C)
-		if from.IsValid() && o.open[c].from != from {
-			continue
-		}
-		if _, spare := c.Spare(); spare && o.evict(c) {
-			return true
-		}
-	}
-	return false
+// spared ends a connection if it can be spared, and tells whether it could.
+func (o *Connections[C]) spared(connection any) bool {
+	c := connection.(C)
+	_, spare := c.Spare()
+	return spare && o.evict(c)
 }
 
 // evictSpare ends the connection that could be spared for longest.
@@ -141,7 +125,7 @@ func (o *Connections[C]) evict(c C) bool {
 		return false
 	}
 	if o.evicted != nil {
-		o.evicted(o.open[c].line != &o.unknown)
+		o.evicted(o.open[c].line != o.unknown)
 	}
 	o.remove(c)
 	return true
@@ -163,7 +147,7 @@ func (o *Connections[C]) Authenticated(c C, a Account) (there bool, beyond error
 	}
 	o.dequeue(p)
 	if err := o.held.Take(a, 1); err != nil {
-		p.line, p.queued = &o.beyond, o.beyond.PushBack(c)
+		p.line, p.queued = o.beyond, o.beyond.add(p.from, c)
 		return true, err
 	}
 	p.account = a
@@ -172,10 +156,7 @@ func (o *Connections[C]) Authenticated(c C, a Account) (there bool, beyond error
 
 // dequeue takes a connection out of its line.
 func (o *Connections[C]) dequeue(p *place) {
-	if p.line == &o.unknown {
-		o.networks[p.from].unauthenticated--
-	}
-	p.line.Remove(p.queued)
+	p.line.remove(p.from, p.queued)
 	p.line, p.queued = nil, nil
 }
 
@@ -197,8 +178,7 @@ func (o *Connections[C]) remove(c C) {
 		o.held.Give(p.account, 1)
 	}
 	delete(o.open, c)
-	there := o.networks[p.from]
-	if there.open--; there.open == 0 {
+	if o.networks[p.from]--; o.networks[p.from] == 0 {
 		delete(o.networks, p.from)
 	}
 }

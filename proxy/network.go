@@ -63,3 +63,15 @@ func NetworkOf(transport net.Conn) netip.Prefix {
 	}
 	return network
 }
+
+// siteBits is how long the prefix of a site is in IPv6: none is given more than a /48 as a rule, and
+// many are, for nothing (RFC 6177): that is 65,536 networks of NetworkOf's.
+const siteBits = 48
+
+// siteOf is all that the owner of a NetworkOf may have: clients elsewhere are to find places beside it.
+func siteOf(network netip.Prefix) netip.Prefix {
+	if !network.Addr().Is6() {
+		return network
+	}
+	return netip.PrefixFrom(network.Addr(), siteBits).Masked()
+}

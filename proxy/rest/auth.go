@@ -50,7 +50,7 @@ func (r *request) settle(a proxy.Account) error {
 	if r.conn.authenticated(a) {
 		return nil
 	}
-	return &proxy.Error{Code: proxy.Overloaded, Message: "too many connections are open; try again", Retryable: true, Cause: errEvicted}
+	return noPlace()
 }
 
 // bearer gives the token of RFC 6750 section 2.1, or "" when the header holds none.

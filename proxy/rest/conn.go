@@ -54,6 +54,8 @@ type conn struct {
 	once   sync.Once
 
 	followed atomic.Pointer[presence] // the client while a statement runs for it; nil: none does
+	looking  atomic.Pointer[patience] // of the last look-up for somebody who was not known
+	left     atomic.Bool              // the client went during that
 
 	// What follows belongs to the goroutine that serves the connection.
 

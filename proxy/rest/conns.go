@@ -27,10 +27,10 @@ func (o *conns) add(transport net.Conn) (*conn, proxy.Admission) {
 	return c, o.Add(c, proxy.NetworkOf(transport))
 }
 
-// cut ends the connections that are not busy, or all, and tells how many are left.
-func (o *conns) cut(all bool) int {
+// cut ends the connections that are not needed, and tells how many are left.
+func (o *conns) cut(needed func(*conn) bool) int {
 	return o.Each(func(c *conn) {
-		if all || !c.busy() {
+		if !needed(c) {
 			c.cut()
 		}
 	})
@@ -40,16 +40,31 @@ func (o *conns) cut(all bool) int {
 // any are followed.
 func (o *conns) endGone() (followed bool) {
 	o.Each(func(c *conn) {
-		client := c.followed.Load()
-		if client == nil {
+		client, look := c.followed.Load(), c.awaited()
+		if client == nil && look == nil {
 			return
 		}
 		followed = true
-		if c.gone() {
+		if !c.gone() {
+			return
+		}
+		if client != nil {
 			client.end(errClientGone)
+		}
+		if look != nil {
+			c.left.Store(true)
+			look.end()
 		}
 	})
 	return followed
+}
+
+// awaited gives the look-up that somebody waits for of whom nothing is known; nil: there is none.
+func (c *conn) awaited() *patience {
+	if look := c.looking.Load(); look != nil && !c.known.Load() && look.awaited() {
+		return look
+	}
+	return nil
 }
 
 // States are what connections are doing, as Connections counts them: "starting" has sent no

@@ -67,6 +67,25 @@ func TestDrainTimeout(t *testing.T) {
 	w.shutDown()
 }
 
+// Answers that somebody without credentials does not read hold no drain up; somebody else's are waited for.
+func TestDrainWaitsForNoStranger(t *testing.T) {
+	w := newPlacesWorld(t, 1, func(c *rest.Config) { c.DrainTimeout = 5 * time.Second })
+	stranger, known := w.dial(), w.dial()
+	stranger.send(strings.Repeat(notRead, 600))
+	known.send(queryRequest(""))
+	waitUntil(t, "the answer is being written", w.isFull)
+	begun := time.Now()
+	w.stop()
+	time.Sleep(1300 * time.Millisecond)
+	if response, body := known.answer("POST", queryPath); response.StatusCode != 200 || len(body) < 16<<20 {
+		t.Errorf("%d, %d bytes", response.StatusCode, len(body))
+	}
+	w.shutDown()
+	if took := time.Since(begun); took > 4*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
 // Connections beyond the limits are told so while all others are served; places are given back.
 func TestConnectionLimits(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -38,6 +38,7 @@ var (
 	errLineEnd    = errors.New("every header line must end with CR LF")
 	errHeaderName = errors.New("every header line needs a name, without spaces, before its colon")
 	errHeaderByte = errors.New("header lines must be ASCII")
+	errEncoding   = errors.New("the only Transfer-Encoding is chunked")
 	errFraming    = errors.New("Content-Length and Transfer-Encoding must not both be given")
 )
 
@@ -56,6 +57,9 @@ func readHead(block []byte) (head, error) {
 		if err != nil && fault == nil {
 			fault = err
 		}
+	}
+	if fault == nil && h.seen[fieldTransferEncoding] && !bytes.EqualFold(h.value[fieldTransferEncoding], []byte("chunked")) {
+		fault = errEncoding // fasthttp takes "identity" for no body, and what follows for the next request: RFC 9112 section 6.3
 	}
 	if fault == nil && h.seen[fieldContentLength] && h.seen[fieldTransferEncoding] {
 		fault = errFraming

@@ -65,7 +65,7 @@ func TestConns(t *testing.T) {
 	} else {
 		o.Remove(refused)
 	}
-	if left := o.cut(false); left != 2 {
+	if left := o.cut((*conn).busy); left != 2 {
 		t.Errorf("%d open", left)
 	}
 }

@@ -26,6 +26,8 @@ func misframed() map[string]string {
 		"a negative length":         post("Content-Length: -1\r\n", body),
 		"a length in words":         post("Content-Length: twenty\r\n", body),
 		"an unknown encoding":       post("Transfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n"),
+		"no encoding by name":       post("Transfer-Encoding: identity\r\n", ""),
+		"the same, with a length":   post("Transfer-Encoding: Identity\r\nContent-Length: 20\r\n", ""),
 		"an encoding twice":         post("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"),
 		"chunks in HTTP/1.0":        "POST " + queryPath + " HTTP/1.0\r\n" + authorized + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
 		"a chunk size that is none": post("Transfer-Encoding: chunked\r\n", "zz\r\n"+body+"\r\n0\r\n\r\n"),

@@ -12,6 +12,7 @@ import (
 type patience struct {
 	parent context.Context
 	until  time.Time
+	watch  *watch // looks whether the client is still there while somebody waits; nil: nobody does
 
 	mu     sync.Mutex
 	over   bool
@@ -19,7 +20,7 @@ type patience struct {
 	cancel context.CancelFunc
 }
 
-// end ends it. It must be called.
+// end ends it. It must be called, and may be more than once, by any goroutine.
 func (p *patience) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -35,11 +36,21 @@ func (p *patience) real() context.Context {
 	defer p.mu.Unlock()
 	if p.timed == nil {
 		p.timed, p.cancel = context.WithDeadline(p.parent, p.until)
-		if p.over {
+		switch {
+		case p.over:
 			p.cancel()
+		case p.watch != nil:
+			p.watch.rise()
 		}
 	}
 	return p.timed
+}
+
+// awaited tells whether somebody may wait for it.
+func (p *patience) awaited() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.timed != nil && !p.over
 }
 
 // stands tells whether nothing but the clock and the parent can have ended it.

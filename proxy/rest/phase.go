@@ -22,6 +22,11 @@ const (
 // errEvicted is of a connection that had to go before its request was served.
 var errEvicted = errors.New("the connection was evicted")
 
+// noPlace tells its request so, which can hardly be heard.
+func noPlace() *proxy.Error {
+	return &proxy.Error{Code: proxy.Overloaded, Message: "too many connections are open; try again", Retryable: true, Cause: errEvicted}
+}
+
 // begin tells whether a request may be served: not where the connection was evicted.
 func (c *conn) begin() bool { return c.move(waiting, handling) }
 
@@ -31,6 +36,9 @@ func (c *conn) move(from, to phase) bool {
 
 // busy tells whether a request is being served, or its answer written.
 func (c *conn) busy() bool { return phase(c.phase.Load()) != waiting }
+
+// toStranger tells whether an answer is being written to somebody who has shown no valid credentials.
+func (c *conn) toStranger() bool { return phase(c.phase.Load()) == answering && !c.known.Load() }
 
 // settled tells whether the connection is within its server's and project's share.
 func (c *conn) settled() bool { return c.known.Load() && !c.beyond.Load() }
@@ -66,6 +74,9 @@ func (c *conn) Evict() bool {
 	now := phase(c.phase.Load()) // it may have moved on since Spare
 	if now == evicted || now == handling && c.known.Load() || now == answering && c.settled() || !c.move(now, evicted) {
 		return false
+	}
+	if look := c.looking.Load(); look != nil {
+		look.end()
 	}
 	c.cut()
 	return true

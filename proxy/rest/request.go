@@ -98,9 +98,15 @@ func isPrintableASCII(text []byte) bool {
 	return true
 }
 
-// storeContext bounds a request's look-ups; it also ends when the service gives up draining.
+// storeContext bounds a request's look-ups; it also ends when the service gives up draining. As long as
+// it is not known who asks, it ends with the connection, too: when that is evicted or its client leaves.
 func (r *request) storeContext() *patience {
-	return &patience{parent: r.server.base, until: time.Now().Add(r.server.cfg.StoreTimeout)}
+	p := &patience{parent: r.server.base, until: time.Now().Add(r.server.cfg.StoreTimeout)}
+	if !r.conn.known.Load() {
+		p.watch = r.server.watch
+		r.conn.looking.Store(p)
+	}
+	return p
 }
 
 // admit takes a place for the request, which is held until its answer is written.

@@ -86,12 +86,12 @@ func (r *request) fail(err error) {
 		meaning = proxy.Codes[e.Code]
 	}
 	r.code = string(e.Code)
-	if errors.Is(err, errClientGone) {
+	if errors.Is(e, errClientGone) {
 		r.code = codeGone
 	}
 	r.failureHeaders(e)
 	r.setBody(meaning.Status, jsonType, r.appendError(r.buffer(), e))
-	if meaning.Status >= 500 {
+	if meaning.Status >= 500 && r.code != codeGone {
 		r.logCause(e)
 	}
 }
@@ -104,6 +104,10 @@ func (r *request) explain(err error) *proxy.Error {
 		return e
 	case errors.Is(err, context.Canceled) && r.server.base.Err() != nil:
 		return refuseShutdown(err)
+	case errors.Is(err, context.Canceled) && phase(r.conn.phase.Load()) == evicted:
+		return noPlace()
+	case errors.Is(err, context.Canceled) && r.conn.left.Load():
+		return &proxy.Error{Code: proxy.UpstreamUnavailable, Message: "the look-up was given up because the client closed the connection; send the request again", Retryable: true, Cause: errClientGone}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &proxy.Error{Code: proxy.UpstreamUnavailable, Message: "what the answer needs did not come in time; try again", Cause: err}
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -76,7 +77,7 @@ func (s *Server) newHTTP() *fasthttp.Server {
 		IdleTimeout:        s.cfg.IdleTimeout,
 		ReadBufferSize:     s.cfg.MaxHeaderBytes,
 		MaxRequestBodySize: s.cfg.MaxBodyBytes,
-		Concurrency:        2*s.cfg.MaxConns + maxRefusals,
+		Concurrency:        math.MaxInt32, // places bound it; an evicted connection's request may still wait for its end
 
 		StreamRequestBody:            true, // so that credentials are checked before a body is held
 		DisablePreParseMultipartForm: true,
@@ -138,18 +139,24 @@ const drainGrace = 100 * time.Millisecond
 // may take two seconds to confirm that, and one more to let go of a connection.
 const cancelGrace = 4 * time.Second
 
+// strangerGrace is how long somebody without credentials has to take an answer: who took
+// none would hold up each end of the service.
+const strangerGrace = time.Second
+
 // drain ends all connections.
 func (s *Server) drain() {
-	deadline := time.Now().Add(s.cfg.DrainTimeout)
+	begun := time.Now()
+	deadline := begun.Add(s.cfg.DrainTimeout)
+	needed := func(c *conn) bool { return c.busy() && !(c.toStranger() && time.Since(begun) > strangerGrace) }
 	time.Sleep(min(drainGrace, s.cfg.DrainTimeout))
-	for s.conns.cut(false) > 0 && time.Now().Before(deadline) {
+	for s.conns.cut(needed) > 0 && time.Now().Before(deadline) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	s.giveUp(refuseShutdown(nil))
 	// What was cancelled is answered, if its client takes the answer.
-	for end := time.Now().Add(cancelGrace); s.conns.cut(false) > 0 && time.Now().Before(end); {
+	for end := time.Now().Add(cancelGrace); s.conns.cut(needed) > 0 && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond)
 	}
-	s.conns.cut(true)
+	s.conns.cut(func(*conn) bool { return false })
 	s.serving.Wait()
 }

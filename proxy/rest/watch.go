@@ -9,7 +9,7 @@ import (
 // errClientGone is the cause of a context whose client closed its connection.
 var errClientGone = errors.New("the client closed the connection")
 
-// watchEvery is how often the connections with a running statement are looked at.
+// watchEvery is how often the connections with a running statement, or look-up, are looked at.
 const watchEvery = 75 * time.Millisecond
 
 // watch ends contexts whose client went away. fasthttp gives no sign of it, and a
@@ -41,11 +41,16 @@ func (w *watch) follow(parent context.Context, c *conn) context.Context {
 		c.present.ctx, c.present.end = context.WithCancelCause(parent)
 	}
 	c.followed.Store(c.present)
+	w.rise()
+	return c.present.ctx
+}
+
+// rise has the goroutine get up.
+func (w *watch) rise() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
 	}
-	return c.present.ctx
 }
 
 // leave ends the following. What was begun for the request must have ended.

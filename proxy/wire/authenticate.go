@@ -23,8 +23,9 @@ const mostSASL = 1 << 10
 var errTooManyFailures = &fatal{state: "53400", code: proxy.RateLimited, message: "too many failed attempts from this address",
 	hint: "Wait some seconds, and correct the password where it is wrong."}
 
-// authenticate has the client prove that it holds a key of the server that it named. Until
-// it has, everything is as it would be for any other name (RFC 5802 section 5).
+// authenticate has the client prove that it holds a key of the server that it named. Until it has, it
+// is told what it would be told for any other name (RFC 5802 section 5). The time until then may tell
+// whether somebody has asked for the name's verifier lately, so that it is in memory: timing is outside the promise.
 func (c *client) authenticate(ctx context.Context) error {
 	if !c.server.failures.may(c.network) {
 		return errTooManyFailures

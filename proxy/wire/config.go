@@ -33,8 +33,8 @@ type Config struct {
 	// MaxUnauthenticatedPerIP is how many of those from one address may be logging in at a
 	// time [256]; negative: no limit.
 	//
-	// Who comes beyond a limit takes the place of the one that has been logging in for
-	// longest (proxy.Connections). Where there is none it is told so and closed.
+	// Who comes beyond a limit takes the place of somebody who is logging in, for longest of
+	// the address that has most of those (proxy.Connections). Where there is none it is told so and closed.
 	MaxUnauthenticatedPerIP int
 	MaxMessageBytes         int // of one message [16 MiB]
 	// MaxLongBytes bounds what all clients together have in messages that are longer than

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -314,6 +315,31 @@ func TestOptions(t *testing.T) {
 	want := "[{a b} {stat_x 1 2} {z \\} {y } {DateStyle ISO}]"
 	if got := fmt.Sprint(said.settings); err != nil || got != want || said.user != "last" {
 		t.Errorf("%s %q %v", got, said.user, err)
+	}
+}
+
+// A start-up message has no more settings than any driver's: each takes memory before a login.
+func TestManySettings(t *testing.T) {
+	const own, options, both, extensions = "a\x00b\x00", "-c a=b ", "--a=b ", "_pq_.a\x00b\x00"
+	for text, most := range map[string]int{own: 64, options: 64, both: 64, extensions: 64, "\\a ": 0} {
+		startup := func(n int) []byte {
+			texts := strings.Repeat(text, n)
+			if !strings.HasSuffix(text, "\x00") {
+				texts = "options\x00" + texts + "\x00"
+			}
+			return []byte("user\x00x\x00" + texts + "\x00")
+		}
+		if said, err := parseStartup(startup(most)); err != nil || len(said.settings)+len(said.unknown) != most {
+			t.Errorf("%q: %d of %d, %v", text, len(said.settings)+len(said.unknown), most, err)
+		}
+		for _, n := range []int{most + 1, 2400} {
+			if _, err := parseStartup(startup(n)); !errors.Is(err, errManySettings) && most+n > 1 {
+				t.Errorf("%q, %d times: %v", text, n, err)
+			}
+		}
+	}
+	if _, err := parseStartup([]byte("user\x00x\x00options\x00" + strings.Repeat(options, 40) + "\x00" + strings.Repeat(own, 25) + "\x00")); !errors.Is(err, errManySettings) {
+		t.Errorf("40 and 25: %v", err)
 	}
 }
 

@@ -19,11 +19,17 @@ type said struct {
 // what is longer is cut, as Postgres cuts it at 63.
 const mostName = 128
 
+// mostSettings is how many settings a start-up message has at most, extensions of the protocol included:
+// each takes more memory than its text, before a login. Drivers send less than twenty.
+const mostSettings = 64
+
 // What is wrong with a start-up message.
 var (
 	errLayout = &fatal{state: "08P01", code: "invalid_request", message: "invalid startup packet layout"}
 	errNoUser = &fatal{state: "28000", code: "invalid_request", message: "no PostgreSQL user name specified in startup packet",
 		hint: "The user is the id of the server."}
+	errManySettings = &fatal{state: "54000", code: "invalid_request", message: "the startup packet has more than 64 settings",
+		hint: "Set the others with SET after the login."}
 	errReplication = &fatal{state: "0A000", code: "invalid_request", message: "replication is not supported"}
 	errNoDatabase  = &fatal{state: "3D000", code: "not_found", message: "there is no such database for this user",
 		hint: "User and database are both the id of the server; the database can be left out."}
@@ -46,6 +52,9 @@ func parseStartup(body []byte) (said, error) {
 		value, rest, valued = bytes.Cut(rest, zero)
 		if !whole || !valued || len(name) == 0 {
 			return said{}, errLayout
+		}
+		if len(s.settings)+len(s.unknown) > mostSettings {
+			return said{}, errManySettings
 		}
 		switch key, text := string(name), string(value); {
 		case key == "user":
@@ -77,7 +86,9 @@ func (s said) complete(user, database, options string) (said, error) {
 		return s, errNoDatabase
 	}
 	settings, err := parseOptions(options)
-	s.settings = append(settings, s.settings...)
+	if s.settings = append(settings, s.settings...); len(s.settings)+len(s.unknown) > mostSettings {
+		return said{user: s.user}, errManySettings
+	}
 	return s, err
 }
 
@@ -101,6 +112,9 @@ func replicates(value string) bool {
 func parseOptions(text string) ([]asked, error) {
 	var settings []asked
 	words := splitOptions(text)
+	if len(words) > 2*mostSettings {
+		return nil, errManySettings
+	}
 	for i := 0; i < len(words); i++ {
 		word := words[i]
 		switch {
@@ -128,12 +142,13 @@ func badOption(word string) error {
 		hint: "There are -c name=value and --name=value, but not " + printable(word) + "."} // a hint is not logged: it could be a password
 }
 
-// splitOptions splits at white space. A backslash takes the next character as it is.
+// splitOptions splits at white space. A backslash takes the next character as it is. Of more words than
+// the settings that there may be it gives some too many.
 func splitOptions(text string) []string {
 	var words []string
 	var word []byte
 	begun, escaped := false, false
-	for i := range len(text) {
+	for i := 0; i < len(text) && len(words) <= 2*mostSettings; i++ {
 		switch b := text[i]; {
 		case escaped:
 			word, escaped = append(word, b), false
