@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"io"
 	"net"
 	"sync"
@@ -53,7 +54,8 @@ type conn struct {
 	linger atomic.Bool   // the peer may still be sending: see Close
 	once   sync.Once
 
-	followed atomic.Pointer[presence] // the client while a statement runs for it; nil: none does
+	followed atomic.Pointer[presence]           // the client while a statement runs for it; nil: none does
+	securing atomic.Pointer[context.CancelFunc] // ends the wait of a TLS handshake; nil: there is none
 
 	// What follows belongs to the goroutine that serves the connection.
 
@@ -130,4 +132,7 @@ func (c *conn) discard() {
 func (c *conn) cut() {
 	c.linger.Store(false)
 	_ = c.Conn.Close()
+	if end := c.securing.Load(); end != nil {
+		(*end)()
+	}
 }

@@ -275,7 +275,7 @@ func (c *counts) FoundTables(_, _ map[string]int) {}
 
 // Short counts what the front end refuses; the gate's is not of interest here.
 func (c *counts) Short(what, whose string) {
-	if what == "answers" || what == "bodies" {
+	if what == "answers" || what == "bodies" || what == "handshakes" {
 		c.event("short of " + what + ": " + whose)
 	}
 }

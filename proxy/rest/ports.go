@@ -80,6 +80,7 @@ type Recorder interface {
 	// authenticated.
 	Evicted(frontend string, authenticated bool)
 	// Short counts what was more than the share of a "server" or a "project", or more than there is
-	// for "all". what is "answers" or "bodies" for which there was no room, or "connections" that may have to go.
+	// for "all". what is "answers" or "bodies" for which there was no room, "connections" that may have to go, or
+	// "handshakes" that got no place.
 	Short(what, whose string)
 }

@@ -125,6 +125,8 @@ func outcome(err error) string {
 		return "ok"
 	case errors.Is(err, errCancel):
 		return "cancel"
+	case errors.Is(err, proxy.ErrNoHandshake): // it is told nothing: there is no TLS to tell it under
+		return string(proxy.Overloaded)
 	case errors.As(err, &panicked):
 		return string(errInternal.code)
 	case errors.As(err, &told) && told.code != "":
