@@ -27,6 +27,7 @@ type request struct {
 	rawQuery string
 
 	projectID, serverID string // from the path, decoded
+	known               bool   // valid credentials came with it
 	reached             string // the server's id once credentials reach it: for the log
 	challenge           string // for WWW-Authenticate, as far as the credentials were read
 	int8AsString        bool

@@ -94,6 +94,9 @@ func (s *Server) logEnd(c *client, err error) {
 	case c.serverID == "" && (word == "protocol" || word == "cancel") && !errors.Is(err, errWantsTLS):
 		level = slog.LevelDebug
 	}
+	if c.key == (proxy.KeyID{}) && level == slog.LevelInfo && !s.strangers.May() {
+		return
+	}
 	attributes := []slog.Attr{
 		slog.String("server", printable(c.serverID)), slog.String("remote", c.socket.RemoteAddr().String()),
 		slog.Int64("duration_us", time.Since(c.since).Microseconds()), slog.String("outcome", word),
