@@ -134,7 +134,7 @@ func (sv *service) openWire(_ context.Context, _ databases) (err error) {
 	}
 	sv.wire, err = wire.New(wire.Config{
 		Gate: sv.gate, Open: func(a proxy.Account) wire.Link { return sv.pool.Link(a) }, Recorder: sv.metrics, Logger: sv.log,
-		TLS: sv.pgTLS, TLSMode: s.pgTLSMode(sv.pgTLS), ServerVersion: sv.pool.ServerVersion,
+		TLS: sv.pgTLS, Handshakes: sv.handshakes, TLSMode: s.pgTLSMode(sv.pgTLS), ServerVersion: sv.pool.ServerVersion,
 		MaxClients: s.PGMaxClients, ProjectShare: s.ProjectShare, MaxClientsPerIP: s.MaxConnsPerIP, MaxUnauthenticatedPerIP: orUnlimited(s.MaxUnauthPerIP), TransactionIdleTimeout: s.PGIdleTransaction,
 		TransactionTimeout: s.PGTransaction, ContendedTimeout: s.PGContended, Contended: sv.pool.Contended, LockTimeout: s.LockTimeout, DrainTimeout: s.DrainTimeout,
 	})

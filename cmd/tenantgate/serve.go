@@ -74,6 +74,7 @@ type service struct {
 	opsListener  net.Listener
 	pgListener   net.Listener // nil: none
 	pgTLS        *tls.Config
+	handshakes   *proxy.Handshakes // of both front ends
 	store        *control.Store
 	lookup       *control.Lookup
 	work         *proxy.Work
@@ -88,7 +89,7 @@ type service struct {
 // open reads every file and opens the listeners: what is wrong with those is told before a
 // database is touched, or made.
 func open(ctx context.Context, s *settings, log *slog.Logger) (*service, error) {
-	sv := &service{settings: s, log: log, metrics: newMetrics()}
+	sv := &service{settings: s, log: log, metrics: newMetrics(), handshakes: proxy.NewHandshakes(0, 0)}
 	err := checkStack()
 	if err == nil {
 		err = s.fitDescriptors(log)
@@ -229,7 +230,7 @@ func (sv *service) openRest(_ context.Context, _ databases) (err error) {
 	})
 	sv.rest, err = rest.New(rest.Config{
 		Gate: sv.gate, Servers: sv.store, EndUsers: sv.lookup, Query: query(sv.pool), Recorder: sv.metrics, Logger: sv.log,
-		BasePath: s.BasePath, TLS: sv.certificate, CORSOrigins: s.CORSOrigins,
+		BasePath: s.BasePath, TLS: sv.certificate, Handshakes: sv.handshakes, CORSOrigins: s.CORSOrigins,
 		MaxBodyBytes: s.MaxBodyBytes, MaxConns: s.MaxConns, MaxConnsPerIP: s.MaxConnsPerIP, MaxUnauthenticatedPerIP: orUnlimited(s.MaxUnauthPerIP), DrainTimeout: s.DrainTimeout, ProjectShare: s.ProjectShare,
 	})
 	if err != nil {

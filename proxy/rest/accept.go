@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"log/slog"
 	"net"
 	"strconv"
@@ -46,6 +47,9 @@ func (s *Server) serve(c *conn) {
 		}
 	}()
 	stream, err := s.secure(c)
+	if errors.Is(err, proxy.ErrNoHandshake) {
+		s.cfg.Recorder.Short("handshakes", "all")
+	}
 	if err != nil {
 		s.cfg.Logger.Debug("TLS handshake failed", "error", err)
 		return
@@ -60,7 +64,11 @@ func (s *Server) secure(c *conn) (*stream, error) {
 	}
 	ctx, cancel := context.WithTimeout(s.base, s.cfg.HeadTimeout)
 	defer cancel()
-	secured := tls.Server(c, s.tls)
+	c.securing.Store(&cancel)
+	defer c.securing.Store(nil)
+	handshake := s.cfg.Handshakes.Begin(ctx, c, proxy.NetworkOf(c))
+	defer handshake.End()
+	secured := tls.Server(handshake, s.tls)
 	if err := secured.HandshakeContext(ctx); err != nil {
 		return nil, err
 	}

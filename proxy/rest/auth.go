@@ -27,6 +27,7 @@ func (r *request) developer(ctx context.Context) (proxy.Caller, error) {
 	}
 	r.challenge = challengeInvalid
 	caller, err := r.server.cfg.Gate.Developer(ctx, token)
+	r.known = err == nil
 	if err == nil {
 		r.sender = holder(caller)
 		if !r.conn.settled() {
@@ -73,6 +74,7 @@ func (r *request) application(ctx context.Context) (proxy.Server, error) {
 		return proxy.Server{}, proxy.Refuse(proxy.Unauthorized, "send the server's id as X-Server-ID and its API key as X-API-Key")
 	}
 	server, err := r.server.cfg.Gate.Application(ctx, serverID, key)
+	r.known = err == nil
 	if err == nil {
 		r.reached, r.sender = server.ID, server.Account()
 		if !r.conn.settled() {

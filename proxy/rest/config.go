@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // Config is what a Server is made of. Where a field says nothing else, its zero value
@@ -25,6 +27,8 @@ type Config struct {
 	// TLS switches TLS on. It must give a certificate; one that can change while the
 	// service runs comes from its GetCertificate. nil: plain HTTP.
 	TLS *tls.Config
+	// Handshakes are the places for TLS handshakes; front ends may share them. nil: its own.
+	Handshakes *proxy.Handshakes
 	// CORSOrigins are the origins whose scripts may read answers, as browsers spell
 	// them ("https://app.example"), or "*" for all. Empty: CORS is off.
 	CORSOrigins []string
@@ -66,6 +70,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Recorder == nil {
 		c.Recorder = silent{}
+	}
+	if c.Handshakes == nil {
+		c.Handshakes = proxy.NewHandshakes(0, 0)
 	}
 	unbounded := c.MaxUnauthenticatedPerIP < 0
 	for value, preset := range map[*int]int{

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"io"
 	"net"
 	"sync"
@@ -53,9 +54,10 @@ type conn struct {
 	linger atomic.Bool   // the peer may still be sending: see Close
 	once   sync.Once
 
-	followed atomic.Pointer[presence] // the client while a statement runs for it; nil: none does
-	looking  atomic.Pointer[patience] // of the last look-up for somebody who was not known
-	left     atomic.Bool              // the client went during that
+	followed atomic.Pointer[presence]           // the client while a statement runs for it; nil: none does
+	looking  atomic.Pointer[patience]           // of the last look-up for somebody who was not known
+	left     atomic.Bool                        // the client went during that
+	securing atomic.Pointer[context.CancelFunc] // ends the wait of a TLS handshake; nil: there is none
 
 	// What follows belongs to the goroutine that serves the connection.
 
@@ -132,4 +134,7 @@ func (c *conn) discard() {
 func (c *conn) cut() {
 	c.linger.Store(false)
 	_ = c.Conn.Close()
+	if end := c.securing.Load(); end != nil {
+		(*end)()
+	}
 }

@@ -219,8 +219,16 @@ func (catalog) Schema(context.Context, []policy.TableName) (schema policy.Schema
 type gate struct {
 	*proxy.Gate
 	admit   func() (proxy.Place, error)
+	refuses error // is told instead of whose a token is
 	check   func(ctx context.Context) error
 	refresh func() (bool, error)
+}
+
+func (g *gate) Developer(ctx context.Context, token string) (proxy.Caller, error) {
+	if g.refuses != nil {
+		return proxy.Caller{}, g.refuses
+	}
+	return g.Gate.Developer(ctx, token)
 }
 
 func (g *gate) Admit(ctx context.Context, subject proxy.Subject) (proxy.Place, error) {
@@ -275,7 +283,7 @@ func (c *counts) FoundTables(_, _ map[string]int) {}
 
 // Short counts what the front end refuses; the gate's is not of interest here.
 func (c *counts) Short(what, whose string) {
-	if what == "answers" || what == "bodies" {
+	if what == "answers" || what == "bodies" || what == "handshakes" {
 		c.event("short of " + what + ": " + whose)
 	}
 }

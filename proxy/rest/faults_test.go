@@ -184,3 +184,33 @@ func TestConfig(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Ensure strangers write few lines however much they ask, and whoever has credentials one for each
+// request.
+func TestStrangersWriteFewLines(t *testing.T) {
+	w := newWorld(t, nil)
+	for range 60 {
+		w.call("GET", "/nope", "")
+		w.call("GET", serverPath, "", as(token))
+	}
+	logs := w.logs.String()
+	if of := strings.Count(logs, `"endpoint":"other"`); of == 0 || of > 40 { // two seconds' at most
+		t.Errorf("%d lines of a stranger's 60 requests", of)
+	}
+	if of := strings.Count(logs, `"code":"ok"`); of != 60 {
+		t.Errorf("%d lines of an authenticated caller's 60 requests", of)
+	}
+}
+
+// Ensure a stranger who is refused because others take all writes no warning.
+func TestStrangersOverloadWarnsOfNothing(t *testing.T) {
+	w := newWorld(t, func(w *world, _ *rest.Config) {
+		w.gate.refuses = &proxy.Error{Code: proxy.Overloaded, Message: "m"}
+	})
+	if status, body := w.call("GET", serverPath, "", as(token)); status != 503 {
+		t.Fatalf("%d %s", status, body)
+	}
+	if logs := w.logs.String(); strings.Contains(logs, "request failed") || !strings.Contains(logs, `"code":"overloaded"`) {
+		t.Error(logs)
+	}
+}

@@ -80,6 +80,6 @@ type Recorder interface {
 	// authenticated.
 	Evicted(frontend string, authenticated bool)
 	// Short counts what was more than the share of a "server" or a "project", or more than there is
-	// for "all". what is "answers" or "bodies" for which there was no room.
+	// for "all". what is "answers" or "bodies" for which there was no room, or "handshakes" that got no place.
 	Short(what, whose string)
 }

@@ -27,6 +27,7 @@ type request struct {
 	rawQuery string
 
 	projectID, serverID string        // from the path, decoded
+	known               bool          // valid credentials came with it
 	reached             string        // the server's id once credentials reach it: for the log
 	sender              proxy.Account // whose the request is, by its credentials
 	challenge           string        // for WWW-Authenticate, as far as the credentials were read

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -111,4 +112,24 @@ func TestUnnamedPortalStays(t *testing.T) {
 		&pgproto3.Bind{}, &pgproto3.Execute{MaxRows: 1})
 	w.is(w.pipe(&pgproto3.Bind{DestinationPortal: "p", PreparedStatement: "s"}, &pgproto3.Execute{Portal: "p"}, &pgproto3.Execute{}),
 		"bound <SET> row(2) row(3) <SELECT 2> DateStyle=German, DMY T")
+}
+
+// TestStrangersWriteFewLines: clients that do not log in write few lines however many come, and who
+// does, one each.
+func TestStrangersWriteFewLines(t *testing.T) {
+	d := openDoor(t, nil)
+	for range 60 {
+		c := d.dial(t)
+		c.say(startupOf(version3, "user", shop))
+		_, _ = c.Read(make([]byte, 1))
+		c.say(messageOf('p', "nonsense"))
+		_, _ = io.ReadAll(c)
+		_ = c.Close()
+	}
+	d.dial(t).ready(shop, shopKey).say(messageOf('X', ""))
+	d.logged(t, "outcome=quit")
+	d.logged(t, "lines=clients left_out=")
+	if of := strings.Count(d.log.String(), "outcome=invalid_request"); of == 0 || of > 40 { // two seconds' at most
+		t.Errorf("%d lines of 60 strangers: %s", of, d.log.String())
+	}
 }

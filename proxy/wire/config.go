@@ -22,6 +22,8 @@ type Config struct {
 	// GetCertificate. GetConfigForClient is not taken, and session tickets are off: channel
 	// binding is to the certificate of the connection. nil: there is no TLS.
 	TLS *tls.Config
+	// Handshakes are the places for TLS handshakes; front ends may share them. nil: its own.
+	Handshakes *proxy.Handshakes
 	// TLSMode says who may come without TLS [TLSRequire].
 	TLSMode TLSMode
 	// ServerVersion gives the version of the database behind, for server_version, as "17.2";
@@ -91,6 +93,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Recorder == nil {
 		c.Recorder = silent{}
+	}
+	if c.Handshakes == nil {
+		c.Handshakes = proxy.NewHandshakes(0, 0)
 	}
 	unbounded := c.MaxUnauthenticatedPerIP < 0
 	for value, preset := range map[*int]int{

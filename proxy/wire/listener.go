@@ -94,6 +94,9 @@ func (s *Server) logEnd(c *client, err error) {
 	case c.serverID == "" && (word == "protocol" || word == "cancel") && !errors.Is(err, errWantsTLS):
 		level = slog.LevelDebug
 	}
+	if c.key == (proxy.KeyID{}) && level == slog.LevelInfo && !s.strangers.May() {
+		return
+	}
 	attributes := []slog.Attr{
 		slog.String("server", printable(c.serverID)), slog.String("remote", c.socket.RemoteAddr().String()),
 		slog.Int64("duration_us", time.Since(c.since).Microseconds()), slog.String("outcome", word),
@@ -125,6 +128,8 @@ func outcome(err error) string {
 		return "ok"
 	case errors.Is(err, errCancel):
 		return "cancel"
+	case errors.Is(err, proxy.ErrNoHandshake): // it is told nothing: there is no TLS to tell it under
+		return string(proxy.Overloaded)
 	case errors.As(err, &panicked):
 		return string(errInternal.code)
 	case errors.As(err, &told) && told.code != "":

@@ -58,7 +58,7 @@ type Recorder interface {
 	// Evicted counts a client that had to make room for another while it logged in.
 	Evicted(frontend string, authenticated bool)
 	// Short counts clients that could not stay because their server, project, or all have as many as
-	// they may; what is "clients".
+	// they may, or TLS handshakes that got no place; what is "clients" or "handshakes".
 	Short(what, whose string)
 	// TransactionEnded counts a transaction that was ended for its age: "timeout", or "contended"
 	// where others waited.

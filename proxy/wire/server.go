@@ -26,6 +26,8 @@ type Server struct {
 	failures *attempts // to authenticate
 	strays   *attempts // cancel requests with another secret than the client's
 
+	strangers *proxy.StrangersLog // the lines of clients that did not log in
+
 	serving  sync.WaitGroup // the goroutines of clients
 	refusals chan struct{}  // places for clients that are being turned away
 	drain    atomic.Uint32  // a stage of the end
@@ -57,6 +59,7 @@ func New(config Config) (*Server, error) {
 		failures: newAttempts(20, time.Second), strays: newAttempts(100, time.Second/10),
 		refusals: make(chan struct{}, maxRefusals),
 	}
+	s.strangers = proxy.NewStrangersLog(config.Logger, "clients")
 	s.buffers.held = proxy.NewHoldings(config.MaxLongBytes, config.ProjectShare)
 	if config.TLSMode != TLSDisable {
 		s.tls = forClients(config.TLS)

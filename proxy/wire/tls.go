@@ -1,10 +1,13 @@
 package wire
 
 import (
+	"context"
 	"crypto"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+
+	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // alpn is the protocol's name in TLS (PostgreSQL manual, "SSL Session Encryption").
@@ -26,8 +29,10 @@ func forClients(config *tls.Config) *tls.Config {
 	with.Certificates = nil
 	with.GetCertificate = func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 		certificate, err := choose(config, hello)
-		if socket, ours := hello.Conn.(*transport); ours {
-			socket.certificate = certificate
+		if handshake, ours := hello.Conn.(*proxy.Handshake); ours {
+			if socket, ours := handshake.NetConn().(*transport); ours {
+				socket.certificate = certificate
+			}
 		}
 		return certificate, err
 	}
@@ -98,8 +103,17 @@ func (c *client) beginTLS() error {
 		return errPlain
 	}
 	c.socket.left += mostTLS
-	secured := tls.Server(&c.socket, c.server.tls)
+	ctx, evict := context.WithCancelCause(c.server.base)
+	defer evict(nil)
+	c.running.Store(&evict)
+	defer c.running.Store(nil)
+	handshake := c.server.cfg.Handshakes.Begin(ctx, &c.socket, c.network)
+	defer handshake.End()
+	secured := tls.Server(handshake, c.server.tls)
 	if err := secured.Handshake(); err != nil { //nolint:noctx // the deadline is the socket's; a context would take a goroutine
+		if errors.Is(err, proxy.ErrNoHandshake) {
+			c.server.cfg.Recorder.Short("handshakes", "all")
+		}
 		return err
 	}
 	c.conn = secured
