@@ -40,6 +40,9 @@ type Config struct {
 	// MaxLongBytes bounds what all clients together have in messages that are longer than
 	// 16 KiB and not yet answered [256 MiB].
 	MaxLongBytes int
+	// MaxKeptBytes bounds what all clients together keep in prepared statements and portals, beside
+	// the first 16 KiB of each [256 MiB].
+	MaxKeptBytes int
 
 	// ProjectShare is how much of those one project has at most, of clients that have authenticated
 	// and of bytes, in percent; a server has three quarters of that [proxy.DefaultProjectShare].
@@ -95,6 +98,7 @@ func (c Config) withDefaults() (Config, error) {
 	unbounded := c.MaxUnauthenticatedPerIP < 0
 	for value, preset := range map[*int]int{
 		&c.MaxClients: 10_000, &c.MaxUnauthenticatedPerIP: 256, &c.MaxMessageBytes: 16 << 20, &c.MaxLongBytes: 256 << 20,
+		&c.MaxKeptBytes: 256 << 20,
 	} {
 		setDefault(value, preset)
 	}

@@ -22,6 +22,7 @@ type Server struct {
 	mac     func(key, text []byte) [32]byte // HMAC-SHA-256
 	clients *clients
 	buffers buffers
+	ledger  *ledger
 
 	failures *attempts // to authenticate
 	strays   *attempts // cancel requests with another secret than the client's
@@ -57,6 +58,7 @@ func New(config Config) (*Server, error) {
 		failures: newAttempts(20, time.Second), strays: newAttempts(100, time.Second/10),
 		refusals: make(chan struct{}, maxRefusals),
 	}
+	s.ledger = newLedger(config)
 	s.buffers.held = proxy.NewHoldings(config.MaxLongBytes, config.ProjectShare)
 	if config.TLSMode != TLSDisable {
 		s.tls = forClients(config.TLS)
