@@ -55,6 +55,9 @@ type Config struct {
 	// WriteTimeout is for the client to take what it is sent, without 64 KiB of it, or all
 	// where it is less [30s].
 	WriteTimeout time.Duration
+	// UnreadGrace is how much longer than its statement may run a client may take nothing of the answer while
+	// the statement still waits to give it [2s].
+	UnreadGrace time.Duration
 	// IdleTimeout is for a client that has no transaction open. It costs little, and pools
 	// keep connections for long, so it is generous: machines that are gone are found by TCP
 	// keepalive, within a minute. Negative: no limit [24h].
@@ -110,6 +113,7 @@ func (c Config) withDefaults() (Config, error) {
 		&c.LoginTimeout: 10 * time.Second, &c.ReadTimeout: 30 * time.Second, &c.WriteTimeout: 30 * time.Second,
 		&c.IdleTimeout: 24 * time.Hour, &c.TransactionIdleTimeout: time.Minute, &c.DrainTimeout: 10 * time.Second,
 		&c.TransactionTimeout: 5 * time.Minute, &c.ContendedTimeout: 10 * time.Second, &c.LockTimeout: 5 * time.Second,
+		&c.UnreadGrace: 2 * time.Second,
 	} {
 		setDefault(value, preset)
 	}
