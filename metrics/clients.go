@@ -30,8 +30,8 @@ func newClients(f factory, known Known) clients {
 			"Connections that were closed to make room for others, by front end and whether they had authenticated. They go when --max-conns or --pg-max-clients is reached, or --max-unauthenticated-per-ip by their address. A rise in no is somebody who opens connections and does not log in, or too low a limit; a rise in yes is more connections kept open than --max-conns.",
 			label{"frontend", known.Frontends}, label{"authenticated", []string{"yes", "no"}}),
 		ended: f.counters("pg_transactions_ended_total",
-			"Transactions of Postgres clients that were rolled back, and their clients disconnected, for their age: timeout beyond --pg-transaction-timeout; contended beyond --pg-contended-timeout, while others waited for a database connection who held fewer. A rise is an application that keeps transactions open.",
-			label{"reason", []string{"timeout", "contended"}}),
+			"Transactions of Postgres clients that were rolled back, and their clients disconnected: timeout for their age beyond --pg-transaction-timeout; contended beyond --pg-contended-timeout, while others waited for a database connection who held fewer; unread where the client took nothing of a result for longer than its statement may run. A rise of the first two is an application that keeps transactions open, of unread one that stops reading.",
+			label{"reason", []string{"timeout", "contended", "unread"}}),
 		connections: f.counters("pg_connections_total",
 			"Postgres clients that connected, by how that ended: ok, the error code that they got, cancel for the short connections that cancel a statement, protocol for what left or was no Postgres client before it had logged in: a probe of the port, or a client that insists on TLS where that is off. A rise in unauthorized is a wrong key or somebody guessing.",
 			label{"outcome", known.Connections}),
@@ -53,7 +53,7 @@ func (m *Metrics) Evicted(frontend string, authenticated bool) {
 // WatchHTTP does for the http_connections gauges what WatchClients does for pg_clients.
 func (m *Metrics) WatchHTTP(read ClientStates) { m.clients.http.read.Store(&read) }
 
-// TransactionEnded counts a transaction that was ended for its age.
+// TransactionEnded counts a transaction that was ended, by why.
 func (m *Metrics) TransactionEnded(why string) { m.clients.ended.of(why).Inc() }
 
 // WatchClients makes the pg_clients gauges show what read tells. Until it is called they are

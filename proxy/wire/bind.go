@@ -45,7 +45,9 @@ func (s *session) bind(body []byte) error {
 		return err
 	}
 	if of.local() {
-		s.portals.add(m.portal, made)
+		if err := s.portals.add(m.portal, made); err != nil {
+			return err
+		}
 		s.sayEmpty(frame.BindComplete)
 		return nil
 	}
@@ -63,7 +65,9 @@ func (s *session) bindRows(made portal, m bindMessage) error {
 		return err
 	}
 	made.approved, made.kind, made.results, made.round = prepared, bound.Kind(), m.results, s.round
-	s.portals.add(m.portal, made)
+	if err := s.portals.add(m.portal, made); err != nil {
+		return err
+	}
 	s.batch.add(proxy.Step{Verb: proxy.Bind, Prepared: prepared, Bound: bound, Portal: m.portal, Formats: m.results}, note{})
 	return nil
 }

@@ -51,6 +51,10 @@ type client struct {
 
 	overSince time.Time // when over was set; the watch's own
 
+	sending  atomic.Bool  // it is being written to
+	patience atomic.Int64 // how long it may take nothing of what runs, in nanoseconds
+	stall    stall        // the watch's own
+
 	openTimeout time.Duration // the client's own for a transaction that is idle; 0: none
 	within      bool          // the next message is waited for with a transaction open
 	whole       time.Time     // and must be there by then; as a long message outside of it; zero: it is not bound yet

@@ -122,7 +122,7 @@ func (s *session) discard(c policy.Command) error {
 		return told("25001", "DISCARD ALL cannot run inside a transaction block")
 	default:
 		s.portals.drop()
-		s.prepared = prepared{}
+		s.prepared.dropAll()
 		s.set.resetAll()
 	}
 	s.tag("DISCARD " + what)
@@ -132,8 +132,7 @@ func (s *session) discard(c policy.Command) error {
 // deallocate forgets prepared statements, which share their names with those of the protocol.
 func (s *session) deallocate(name string) error {
 	if name == "" {
-		unnamed := s.prepared.unnamed
-		s.prepared = prepared{unnamed: unnamed}
+		s.prepared.dropNamed()
 		s.tag("DEALLOCATE ALL")
 		return nil
 	}

@@ -42,6 +42,9 @@ type Config struct {
 	// MaxLongBytes bounds what all clients together have in messages that are longer than
 	// 16 KiB and not yet answered [256 MiB].
 	MaxLongBytes int
+	// MaxKeptBytes bounds what all clients together keep in prepared statements and portals, beside
+	// the first 16 KiB of each [256 MiB].
+	MaxKeptBytes int
 
 	// ProjectShare is how much of those one project has at most, of clients that have authenticated
 	// and of bytes, in percent; a server has three quarters of that [proxy.DefaultProjectShare].
@@ -54,6 +57,9 @@ type Config struct {
 	// WriteTimeout is for the client to take what it is sent, without 64 KiB of it, or all
 	// where it is less [30s].
 	WriteTimeout time.Duration
+	// UnreadGrace is how much longer than its statement may run a client may take nothing of the answer while
+	// the statement still waits to give it [2s].
+	UnreadGrace time.Duration
 	// IdleTimeout is for a client that has no transaction open. It costs little, and pools
 	// keep connections for long, so it is generous: machines that are gone are found by TCP
 	// keepalive, within a minute. Negative: no limit [24h].
@@ -100,6 +106,7 @@ func (c Config) withDefaults() (Config, error) {
 	unbounded := c.MaxUnauthenticatedPerIP < 0
 	for value, preset := range map[*int]int{
 		&c.MaxClients: 10_000, &c.MaxUnauthenticatedPerIP: 256, &c.MaxMessageBytes: 16 << 20, &c.MaxLongBytes: 256 << 20,
+		&c.MaxKeptBytes: 256 << 20,
 	} {
 		setDefault(value, preset)
 	}
@@ -111,6 +118,7 @@ func (c Config) withDefaults() (Config, error) {
 		&c.LoginTimeout: 10 * time.Second, &c.ReadTimeout: 30 * time.Second, &c.WriteTimeout: 30 * time.Second,
 		&c.IdleTimeout: 24 * time.Hour, &c.TransactionIdleTimeout: time.Minute, &c.DrainTimeout: 10 * time.Second,
 		&c.TransactionTimeout: 5 * time.Minute, &c.ContendedTimeout: 10 * time.Second, &c.LockTimeout: 5 * time.Second,
+		&c.UnreadGrace: 2 * time.Second,
 	} {
 		setDefault(value, preset)
 	}

@@ -69,8 +69,8 @@ func (s *session) forget(done int) {
 			continue
 		}
 		s.prepared.drop(n.made)
-		if n.made.name == "" && i > done {
-			s.prepared.unnamed = n.was
+		if n.made.name == "" && i > done && n.was != nil {
+			_ = s.prepared.add(n.was) // where others have taken its room meanwhile, there is none
 		}
 	}
 }

@@ -28,7 +28,7 @@ func (s *session) parse(body []byte) error {
 	}
 	was := s.prepared.unnamed
 	if name == "" {
-		s.prepared.unnamed = nil // whatever becomes of the new one
+		s.prepared.drop(was) // whatever becomes of the new one
 	}
 	switch {
 	case err != nil:
@@ -36,10 +36,9 @@ func (s *session) parse(body []byte) error {
 	case name != "" && s.prepared.find(name) != nil:
 		return told("42P05", fmt.Sprintf("prepared statement %q already exists", printable(name)))
 	}
-	if err := s.prepared.room(made.size()); name != "" && err != nil {
+	if err := s.prepared.add(made); err != nil {
 		return err
 	}
-	s.prepared.add(made)
 	if made.local() {
 		s.sayEmpty(frame.ParseComplete)
 		s.batch.noteMade(made, was)

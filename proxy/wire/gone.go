@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"errors"
+	"fmt"
 	"syscall"
 	"time"
 )
@@ -26,6 +27,7 @@ func (s *Server) watch(ctx context.Context) {
 		case <-ticker.C:
 			s.clients.endGone()
 			s.endOld(time.Now())
+			s.endUnread(time.Now())
 		}
 	}
 }
@@ -44,15 +46,29 @@ func (o *clients) endGone() {
 // gone tells whether the client has closed its connection, or that is broken. Bytes that
 // wait to be read do not hide it. It never blocks, and any goroutine may ask.
 func (c *client) gone() bool {
+	closed := false
+	asked, err := c.ask(func(fd int) { closed = isClosed(fd) })
+	return asked && (closed || err != nil)
+}
+
+// arrived is how many bytes have arrived at the client, where that is known.
+func (c *client) arrived() (bytes uint64, known bool) {
+	asked, err := c.ask(func(fd int) { bytes, known = acknowledged(fd) })
+	return bytes, known && asked && err == nil
+}
+
+// ask has the connection's socket looked at, unless it has none.
+func (c *client) ask(look func(fd int)) (asked bool, err error) {
 	with, ok := c.socket.Conn.(syscall.Conn)
 	if !ok {
-		return false
+		return false, nil
 	}
 	raw, err := with.SyscallConn()
 	if err != nil {
-		return false
+		return false, fmt.Errorf("looking at a socket: %w", err)
 	}
-	closed := false
-	err = raw.Control(func(fd uintptr) { closed = isClosed(int(fd)) })
-	return closed || err != nil
+	if err := raw.Control(func(fd uintptr) { look(int(fd)) }); err != nil {
+		return true, fmt.Errorf("looking at a socket: %w", err)
+	}
+	return true, nil
 }

@@ -39,6 +39,7 @@ type portal struct {
 	done     bool            // it was run, where it is answered here
 	made     uint64          // how many were made before it
 	values   int             // bytes of its arguments and its plan, which the database keeps
+	counted  int             // bytes that it counts for, of what the client keeps; see keeping
 }
 
 // size is about what it keeps in memory under a name, in bytes: also its statement, which may
@@ -49,11 +50,13 @@ func (p *portal) size(name string) int {
 
 // portals are a client's; they end with the transaction.
 type portals struct {
+	keeps   *keeping
 	unnamed portal
 	named   map[string]portal
 	bytes   int
 	values  int
 	made    uint64 // portals, with those that are gone
+	counted int    // bytes, of what the client keeps
 	views   bool   // some have the formats of this exchange
 }
 
@@ -79,19 +82,31 @@ func (p *portals) find(name string) (portal, bool) {
 	return found, there
 }
 
-func (p *portals) add(name string, made portal) {
+// add takes a portal that has room of the client's own, if there is some of what all keep. It counts with its
+// statement, which may be closed before it.
+func (p *portals) add(name string, made portal) error {
+	if name != "" {
+		made.counted = made.size(name)
+		if made.of.approved != nil {
+			made.counted += made.of.approved.Approved.Size()
+		}
+		if err := p.keeps.take(made.counted); err != nil {
+			return err
+		}
+	}
 	p.views = p.views || len(made.results) > 0
 	made.made = p.made
 	p.made++
 	if name == "" {
 		p.unnamed = made
-		return
+		return nil
 	}
 	if p.named == nil {
 		p.named = map[string]portal{}
 	}
 	p.named[strings.Clone(name)] = made
-	p.bytes, p.values = p.bytes+made.size(name), p.values+made.values
+	p.bytes, p.values, p.counted = p.bytes+made.size(name), p.values+made.values, p.counted+made.counted
+	return nil
 }
 
 // ran notes that a portal was run.
@@ -112,7 +127,8 @@ func (p *portals) remove(name string) {
 		return
 	}
 	if gone, there := p.named[name]; there {
-		p.bytes, p.values = p.bytes-gone.size(name), p.values-gone.values
+		p.bytes, p.values, p.counted = p.bytes-gone.size(name), p.values-gone.values, p.counted-gone.counted
+		p.keeps.give(gone.counted)
 		delete(p.named, name)
 	}
 }
@@ -129,7 +145,12 @@ func (p *portals) dropSince(made uint64) {
 	}
 }
 
-func (p *portals) drop() { *p = portals{} }
+func (p *portals) drop() {
+	if p.counted > 0 {
+		p.keeps.give(p.counted)
+	}
+	*p = portals{keeps: p.keeps}
+}
 
 // forgetViews lets go of what is no longer valid after an exchange.
 func (p *portals) forgetViews() {

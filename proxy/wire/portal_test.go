@@ -61,13 +61,15 @@ func TestPortalsAreBounded(t *testing.T) {
 
 // What their values take in the database counts, until they are closed.
 func TestPortalsValuesAreBounded(t *testing.T) {
-	var p portals
+	p := keptPortals()
 	made := portal{of: &statement{}, values: mostValues / 2}
 	for _, name := range []string{"a", "b"} {
 		if err := p.room(name, &made); err != nil {
 			t.Fatal(err)
 		}
-		p.add(name, made)
+		if err := p.add(name, made); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if p.room("c", &portal{of: &statement{}, values: 1}) == nil {
 		t.Error("there is room for more")
@@ -88,10 +90,13 @@ func TestPortalsValuesAreBounded(t *testing.T) {
 
 // Portals hold no more of a Bind than is looked at later.
 func TestPortalsForgetViews(t *testing.T) {
-	var p portals
+	p := keptPortals()
 	of := &statement{text: "SELECT 1"}
-	p.add("a", portal{of: of, results: []int16{1}})
-	p.add("", portal{of: of, results: []int16{1}})
+	for _, name := range []string{"a", ""} {
+		if err := p.add(name, portal{of: of, results: []int16{1}}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	p.forgetViews()
 	if p.unnamed.results != nil || p.named["a"].results != nil || p.views {
 		t.Errorf("%+v", p)
@@ -101,4 +106,9 @@ func TestPortalsForgetViews(t *testing.T) {
 	if p.bytes != 0 {
 		t.Errorf("%d bytes of nothing", p.bytes)
 	}
+}
+
+// keptPortals are those of a client that has room.
+func keptPortals() portals {
+	return portals{keeps: &keeping{of: newLedger(Config{Recorder: silent{}, MaxKeptBytes: 1 << 20, ProjectShare: 100})}}
 }

@@ -60,7 +60,7 @@ type Recorder interface {
 	// Short counts clients that could not stay because their server, project, or all have as many as
 	// they may, or TLS handshakes that got no place; what is "clients" or "handshakes".
 	Short(what, whose string)
-	// TransactionEnded counts a transaction that was ended for its age: "timeout", or "contended"
-	// where others waited.
+	// TransactionEnded counts a transaction that was ended: "timeout" for its age, "contended" for that
+	// where others waited, "unread" where the client took nothing of its result.
 	TransactionEnded(why string)
 }

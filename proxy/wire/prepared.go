@@ -23,6 +23,9 @@ type statement struct {
 	approved *proxy.Prepared // nil for what is answered here, and for an empty text
 	answer   *answer         // what is answered without the database; nil: nothing
 	round    uint64          // the exchange in which the gate approved it
+
+	counted int              // bytes that it counts for, of what the client keeps; see keeping
+	held    *policy.Approved // the decision that is counted for all of its holders; nil: none
 }
 
 // empty tells whether there is nothing to be done.
@@ -52,8 +55,17 @@ func (p *statement) planBytes() int {
 	return p.approved.Approved.PlanBytes()
 }
 
-// size is about what it takes in memory, in bytes, beside what is shared.
-func (p *statement) size() int { return 256 + len(p.name) + len(p.text) }
+// size is about what it takes in memory, in bytes, beside the decision.
+func (p *statement) size() int { return p.ownSize() + len(p.text) }
+
+// ownSize is the same without its text, with its place in the map.
+func (p *statement) ownSize() int {
+	size := 256 + len(p.name)
+	if p.approved != nil {
+		size += 4 * len(p.approved.Types)
+	}
+	return size
+}
 
 // columns is how many a command's or an answer's rows have; 0: there are none, or the database
 // knows.
@@ -79,6 +91,7 @@ func (p *statement) formats(asked []int16) []int16 {
 
 // prepared are a client's prepared statements.
 type prepared struct {
+	keeps   *keeping
 	unnamed *statement
 	named   map[string]*statement
 	bytes   int
@@ -101,17 +114,26 @@ func (p *prepared) room(size int) error {
 	return nil
 }
 
-// add takes a statement that has room.
-func (p *prepared) add(made *statement) {
+// add takes a statement of which there is no other of its name, if there is room.
+func (p *prepared) add(made *statement) error {
+	if made.name != "" {
+		if err := p.room(made.size()); err != nil {
+			return err
+		}
+	}
+	if err := p.keeps.keep(made); err != nil {
+		return err
+	}
 	if made.name == "" {
 		p.unnamed = made
-		return
+		return nil
 	}
 	if p.named == nil {
 		p.named = map[string]*statement{}
 	}
 	p.named[made.name] = made
 	p.bytes += made.size()
+	return nil
 }
 
 // drop forgets a statement, if it is still the one of its name.
@@ -120,10 +142,26 @@ func (p *prepared) drop(made *statement) {
 	case made == nil || p.find(made.name) != made:
 	case made.name == "":
 		p.unnamed = nil
+		p.keeps.drop(made)
 	default:
 		delete(p.named, made.name)
 		p.bytes -= made.size()
+		p.keeps.drop(made)
 	}
+}
+
+// dropNamed forgets all but the unnamed one.
+func (p *prepared) dropNamed() {
+	for _, of := range p.named {
+		p.keeps.drop(of)
+	}
+	p.named, p.bytes = nil, 0
+}
+
+// dropAll forgets all.
+func (p *prepared) dropAll() {
+	p.drop(p.unnamed)
+	p.dropNamed()
 }
 
 // prepare decides on a text and gives it as a statement. The text may be a view.
@@ -138,6 +176,9 @@ func (s *session) prepare(name, text string, types []uint32) (*statement, error)
 		return &statement{name: strings.Clone(name), text: strings.Clone(text), answer: known}, s.mayRun(policy.NoCommand)
 	}
 	text = standIn(text)
+	if err := s.payForName(name, text); err != nil {
+		return nil, err
+	}
 	approved, err := s.check(text, types...)
 	if isEmpty(err) {
 		return &statement{name: strings.Clone(name)}, nil
@@ -164,6 +205,24 @@ func (s *session) prepare(name, text string, types []uint32) (*statement, error)
 	}, nil
 }
 
+// payForName pays for a text that is free where it is run, for it is kept under a name. What ends
+// a transaction that is open is prepared in any case.
+func (s *session) payForName(name, text string) error {
+	if name == "" || !free(text) {
+		return nil
+	}
+	if err := s.identify(); err != nil {
+		return err
+	}
+	paid := s.paid
+	err := s.pay()
+	s.paid = paid
+	if s.tx.open() {
+		return nil
+	}
+	return err
+}
+
 // is tells whether the statement is the same as another would be.
 func (p *statement) is(approved *policy.Approved, text string, types []uint32) bool {
 	return p.approved != nil && p.approved.Approved == approved && p.text == text && slices.Equal(p.approved.Types, types)
@@ -181,6 +240,9 @@ func (s *session) renew(p *statement) error {
 			return err
 		}
 		if approved != p.approved.Approved {
+			if err := s.prepared.keeps.renew(p, approved); err != nil {
+				return err
+			}
 			p.approved = &proxy.Prepared{Approved: approved, Types: p.approved.Types, Said: p.approved.Said}
 		}
 		p.round = s.round

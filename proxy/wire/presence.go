@@ -39,6 +39,7 @@ func (s *session) leave() { s.c.running.Store(nil) }
 
 // runOn has the link do an exchange.
 func (s *session) runOn(x *proxy.Exchange) (proxy.State, error) {
+	s.c.patience.Store(int64(timeOf(x) + s.c.server.cfg.UnreadGrace))
 	present := s.follow()
 	defer s.leave()
 	state, err := s.link.Run(present.ctx, x, &s.c.out)

@@ -43,7 +43,7 @@ func (s *session) query(body []byte) error {
 	if err := s.exchange(false); err != nil {
 		return err
 	}
-	s.prepared.unnamed = nil
+	s.prepared.drop(s.prepared.unnamed)
 	s.portals.remove("")
 	s.before, s.mark, s.within = s.c.out.Sent, len(s.c.out.Buf), s.tx.open()
 	err := s.script(text)

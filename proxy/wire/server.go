@@ -22,6 +22,7 @@ type Server struct {
 	mac     func(key, text []byte) [32]byte // HMAC-SHA-256
 	clients *clients
 	buffers buffers
+	ledger  *ledger
 
 	failures *attempts // to authenticate
 	strays   *attempts // cancel requests with another secret than the client's
@@ -60,6 +61,7 @@ func New(config Config) (*Server, error) {
 		refusals: make(chan struct{}, maxRefusals),
 	}
 	s.strangers = proxy.NewStrangersLog(config.Logger, "clients")
+	s.ledger = newLedger(config)
 	s.buffers.held = proxy.NewHoldings(config.MaxLongBytes, config.ProjectShare)
 	if config.TLSMode != TLSDisable {
 		s.tls = forClients(config.TLS)

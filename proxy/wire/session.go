@@ -57,6 +57,8 @@ func newSession(c *client) *session {
 // rolled back in any case.
 func (s *session) run(ctx context.Context) error {
 	s.base = ctx
+	s.prepared.keeps = &keeping{of: s.c.server.ledger, account: s.c.account()}
+	s.portals.keeps = s.prepared.keeps
 	defer s.end()
 	if err := s.greet(); err != nil {
 		return err
@@ -128,6 +130,8 @@ func (s *session) greet() error {
 func (s *session) end() {
 	s.link.Rollback()
 	s.place.Release()
+	s.portals.drop()
+	s.prepared.dropAll()
 	if s.present != nil {
 		s.present.end(nil)
 	}

@@ -49,6 +49,9 @@ func FuzzSession(f *testing.F) {
 		if cap(s.batch.x.Steps) > mostSteps+3 || cap(s.batch.memory) > 2*mostMemory || len(s.prepared.named) > mostStatements || len(s.portals.named) > mostPortals || len(s.tx.points) > mostSavepoints {
 			t.Fatal("it keeps too much")
 		}
+		if l := server.ledger; l.taken() != 0 || len(l.shared) != 0 || s.prepared.keeps.bytes != 0 {
+			t.Fatal("what it kept was not given back")
+		}
 		gate.mu.Lock()
 		if len(gate.kept) > 1000 {
 			clear(gate.kept)

@@ -171,6 +171,8 @@ const piece = 64 << 10
 
 // Write sends to the client; it is for c.out.
 func (c *client) Write(p []byte) (done int, err error) {
+	c.sending.Store(true)
+	defer c.sending.Store(false)
 	for done < len(p) {
 		if phase(c.phase.Load()).timed() {
 			if until, other := c.writing.renew(c.server.cfg.WriteTimeout); other {

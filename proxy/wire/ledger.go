@@ -1,0 +1,184 @@
+package wire
+
+import (
+	"sync"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// What a client may keep without a share of the memory for it, in bytes, and what it is given
+// at a time beyond that.
+const (
+	freeKept = 16 << 10
+	keptStep = 4 << 10
+)
+
+// ledger bounds what all clients together keep while nothing of theirs runs: their prepared
+// statements, with the decisions on them, and their portals. A pool keeps its connections for a day, and
+// a server may have thousands of them.
+type ledger struct {
+	short func(what, whose string)
+
+	mu     sync.Mutex
+	held   *proxy.Holdings // bytes
+	shared map[*policy.Approved]*sharedPlan
+}
+
+// sharedPlan is a decision that statements of any clients hold, with its text. It is counted once:
+// for who held it first, until nobody holds it.
+type sharedPlan struct {
+	text    string
+	payer   proxy.Account
+	size    int
+	holders int
+}
+
+// sharedSize is about what a sharedPlan takes beside the text and the decision, in bytes.
+const sharedSize = 256
+
+func newLedger(c Config) *ledger {
+	return &ledger{short: c.Recorder.Short, held: proxy.NewHoldings(c.MaxKeptBytes, c.ProjectShare), shared: map[*policy.Approved]*sharedPlan{}}
+}
+
+// hold counts one more holder of a decision, and gives its text as all of them have it.
+func (l *ledger) hold(a proxy.Account, approved *policy.Approved, text string) (string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	plan := l.shared[approved]
+	if plan == nil {
+		size := sharedSize + len(text) + approved.Size()
+		if err := l.takeLocked(a, size); err != nil {
+			return "", err
+		}
+		plan = &sharedPlan{text: text, payer: a, size: size}
+		l.shared[approved] = plan
+	}
+	plan.holders++
+	return plan.text, nil
+}
+
+// letGo counts one holder less.
+func (l *ledger) letGo(approved *policy.Approved) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	plan := l.shared[approved]
+	if plan.holders--; plan.holders == 0 {
+		l.held.Give(plan.payer, plan.size)
+		delete(l.shared, approved)
+	}
+}
+
+func (l *ledger) take(a proxy.Account, n int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.takeLocked(a, n)
+}
+
+func (l *ledger) takeLocked(a proxy.Account, n int) error {
+	full := l.held.Take(a, n)
+	if full == nil {
+		return nil
+	}
+	l.short("statements", proxy.Whose(full))
+	return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Cause: full,
+		Message: "prepared statements and portals that clients keep take all the memory that there is for them",
+		Hint:    "Close some of them, or connect with fewer clients or a smaller cache of statements."}
+}
+
+func (l *ledger) give(a proxy.Account, n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held.Give(a, n)
+}
+
+// keeping is what one client keeps. It belongs to the client's session.
+type keeping struct {
+	of      *ledger
+	account proxy.Account
+	bytes   int // in all
+	charged int // those of them that are counted against the client's server
+}
+
+// take counts n bytes more.
+func (k *keeping) take(n int) error {
+	if more := chargeOf(k.bytes+n) - k.charged; more > 0 {
+		if err := k.of.take(k.account, more); err != nil {
+			return err
+		}
+		k.charged += more
+	}
+	k.bytes += n
+	return nil
+}
+
+// give counts n bytes less.
+func (k *keeping) give(n int) {
+	k.bytes -= n
+	if less := k.charged - chargeOf(k.bytes); less > 0 {
+		k.of.give(k.account, less)
+		k.charged -= less
+	}
+}
+
+// chargeOf is how much of so many bytes a client's server has to have room for.
+func chargeOf(bytes int) int {
+	return (max(bytes-freeKept, 0) + keptStep - 1) / keptStep * keptStep
+}
+
+// keep makes room for a statement. The decision on one that is small, of a client that keeps little,
+// counts as the client's own; another is counted for all of its holders together. The statement without a name
+// is there for a moment, mostly, and whoever has no room left must be able to go on: so a small one counts nothing.
+func (k *keeping) keep(made *statement) error {
+	own, whole := made.size(), made.size()
+	if made.approved != nil {
+		whole += made.approved.Approved.Size()
+	}
+	switch small := whole <= freeKept; {
+	case small && made.name == "":
+		return nil
+	case small && k.bytes+whole <= freeKept:
+		own = whole
+	case made.approved != nil:
+		text, err := k.of.hold(k.account, made.approved.Approved, made.text)
+		if err != nil {
+			return err
+		}
+		made.text, made.held = text, made.approved.Approved
+		own = made.ownSize()
+	}
+	if err := k.take(own); err != nil {
+		k.letGo(made)
+		return err
+	}
+	made.counted = own
+	return nil
+}
+
+// drop gives back what a statement has taken.
+func (k *keeping) drop(gone *statement) {
+	k.letGo(gone)
+	k.give(gone.counted)
+	gone.counted = 0
+}
+
+func (k *keeping) letGo(of *statement) {
+	if of.held != nil {
+		k.of.letGo(of.held)
+		of.held = nil
+	}
+}
+
+// renew has a statement hold another decision on its text.
+func (k *keeping) renew(of *statement, approved *policy.Approved) error {
+	if of.held == nil || of.held == approved {
+		return nil
+	}
+	text, err := k.of.hold(k.account, approved, of.text)
+	if err != nil {
+		return err
+	}
+	k.letGo(of)
+	of.text, of.held = text, approved
+	return nil
+}

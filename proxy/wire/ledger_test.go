@@ -1,0 +1,171 @@
+package wire
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// with has the clients of w's server keep n bytes together.
+func (w *sitting) with(n int) *ledger {
+	l := w.client.server.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held = proxy.NewHoldings(n, 100)
+	return l
+}
+
+// taken is how much all clients are counted for.
+func (l *ledger) taken() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held.Taken()
+}
+
+// parses prepares n statements of a text, as many at a time as a pipeline has, and gives how many were refused.
+func (w *sitting) parses(n int, text func(i int) string) (refused int) {
+	w.t.Helper()
+	for i := range n {
+		got := w.pipe(&pgproto3.Parse{Name: fmt.Sprint("s", i), Query: text(i)})
+		if got != "parsed I" && got != "ERROR 54000 I" {
+			w.t.Fatal(got)
+		}
+		refused += strings.Count(got, "54000")
+	}
+	return refused
+}
+
+// Ensure what all clients keep is bounded, counts for what it takes, and is given back however it ends.
+func TestKeptIsBounded(t *testing.T) {
+	long := func(i int) string {
+		return fmt.Sprintf("SELECT id FROM messages -- %d %s", i, strings.Repeat("x", 5000))
+	}
+	for name, c := range map[string]struct {
+		text func(int) string
+		room int // bytes
+		fit  int // statements, at most
+	}{
+		"long texts": {long, 512 << 10, 50}, "one long text": {func(int) string { return long(0) }, 32 << 10, 180},
+		"BEGIN": {func(int) string { return "BEGIN" }, 64 << 10, 320}, "one query": {func(int) string { return all }, 64 << 10, 320},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := greeted(t)
+			l := w.with(c.room)
+			if refused := w.parses(700, c.text); refused < 700-c.fit || w.tally.of("short of statements: server") == 0 {
+				t.Errorf("%d of 700 were refused: %v", refused, w.tally.counts)
+			}
+			if n := l.taken(); n > c.room || n < c.room/3 {
+				t.Errorf("%d bytes are counted", n)
+			}
+			w.is(w.query(all), "columns() row() <SELECT 1> I")
+			w.is(w.pipe(step(all)...), "parsed bound row() <SELECT 1> I")
+			w.is(w.query("DEALLOCATE ALL"), "<DEALLOCATE ALL> I")
+			w.nothingKept(l)
+			w.parses(30, c.text)
+			w.is(w.query("DISCARD ALL"), "<DISCARD ALL> I")
+			w.nothingKept(l)
+			w.parses(30, c.text)
+			for i := range 30 {
+				w.is(w.pipe(&pgproto3.Close{ObjectType: 'S', Name: fmt.Sprint("s", i)}), "closed I")
+			}
+			w.nothingKept(l)
+			w.parses(100, c.text)
+			w.close()
+			w.nothingKept(l)
+		})
+	}
+}
+
+func (w *sitting) nothingKept(l *ledger) {
+	w.t.Helper()
+	if n := l.taken(); n != 0 || len(l.shared) != 0 {
+		w.t.Errorf("%d bytes and %d decisions are counted", n, len(l.shared))
+	}
+}
+
+// Ensure a client that keeps little has room though others have taken all.
+func TestFewStatementsAreNeverRefused(t *testing.T) {
+	w := greeted(t)
+	w.with(1)
+	if n := w.parses(3, func(i int) string { return fmt.Sprintf("SELECT id FROM messages LIMIT %d", i+1) }); n != 0 {
+		t.Errorf("%d of 3 were refused", n)
+	}
+	for range 100 {
+		w.is(w.pipe(step(point, "x")...), "parsed bound row() <SELECT 1> I")
+	}
+	w.is(w.pipe(&pgproto3.Bind{PreparedStatement: "s1", DestinationPortal: "p"}), "bound I")
+}
+
+// Ensure named portals count, also those of closed statements, until the transaction ends.
+func TestPortalsAreKept(t *testing.T) {
+	w := greeted(t)
+	l := w.with(256 << 10)
+	w.is(w.query("BEGIN"), "<BEGIN> T")
+	messages := []pgproto3.FrontendMessage{&pgproto3.Parse{Name: "s", Query: "COMMIT"}}
+	for i := range mostPortals {
+		messages = append(messages, &pgproto3.Bind{PreparedStatement: "s", DestinationPortal: fmt.Sprint("p", i)})
+	}
+	messages = append(messages, &pgproto3.Close{ObjectType: 'S', Name: "s"})
+	if got := w.pipe(messages...); !strings.HasSuffix(got, "ERROR 54000 E") || strings.Count(got, "bound") < 50 {
+		t.Error(got)
+	}
+	if l.taken() < 128<<10 {
+		t.Errorf("%d bytes are counted", l.taken())
+	}
+	w.is(w.query("ROLLBACK"), "<ROLLBACK> I")
+	w.is(w.query("DEALLOCATE ALL"), "<DEALLOCATE ALL> I")
+	w.nothingKept(l)
+}
+
+// Ensure what is prepared under a name costs, whatever it is, and that a transaction can be ended all the same.
+func TestNamesCost(t *testing.T) {
+	w := greeted(t)
+	parse := func(text string) string { return w.pipe(&pgproto3.Parse{Name: text, Query: text}) }
+	w.is(parse("BEGIN"), "parsed I")
+	w.is(w.pipe(&pgproto3.Parse{Query: "BEGIN"}), "parsed I")
+	if n := w.gate.admitted + w.gate.paced; n != 1 {
+		t.Errorf("paid %d times", n)
+	}
+	w.is(w.query("BEGIN"), "<BEGIN> T")
+	w.gate.mu.Lock()
+	w.gate.budget = 0
+	w.gate.mu.Unlock()
+	w.is(parse("COMMIT"), "parsed T")
+	w.is(w.query(all), "ERROR 53400 E")
+	w.is(parse("ROLLBACK"), "parsed E")
+	w.is(w.pipe(&pgproto3.Bind{PreparedStatement: "ROLLBACK"}, &pgproto3.Execute{}), "bound <ROLLBACK> I")
+	w.is(parse("ABORT"), "ERROR 53400 I")
+}
+
+// Ensure one decision counts once, however many statements hold it, and for one that holds it.
+func TestSharedDecisions(t *testing.T) {
+	w := greeted(t)
+	l := w.with(1 << 20)
+	approved, err := w.gate.Check(t.Context(), proxy.Subject{Dialect: policy.Postgres}, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, _ := w.gate.Check(t.Context(), proxy.Subject{Dialect: policy.Postgres}, all+" ")
+	size := sharedSize + len(all) + approved.Size()
+	one, other := &keeping{of: l, account: proxy.Account{Server: "a"}}, &keeping{of: l, account: proxy.Account{Server: "b"}}
+	one.bytes, other.bytes = freeKept, freeKept
+	own := &statement{name: "s", text: all, approved: &proxy.Prepared{Approved: approved}}
+	same := &statement{name: "s", text: strings.Clone(all), approved: &proxy.Prepared{Approved: approved}}
+	if one.keep(own) != nil || other.keep(same) != nil || l.taken() != size+2*keptStep {
+		t.Errorf("%d bytes are counted, not %d", l.taken(), size+2*keptStep)
+	}
+	one.drop(own)
+	if l.taken() != size+keptStep {
+		t.Errorf("%d bytes are counted, not %d", l.taken(), size+keptStep)
+	}
+	if other.renew(same, next) != nil || l.shared[approved] != nil || l.shared[next] == nil {
+		t.Error("the decision of before is held")
+	}
+	other.drop(same)
+	w.nothingKept(l)
+}
