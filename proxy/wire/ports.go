@@ -58,7 +58,8 @@ type Recorder interface {
 	// Evicted counts a client that had to make room for another while it logged in.
 	Evicted(frontend string, authenticated bool)
 	// Short counts clients that could not stay because their server, project, or all have as many as
-	// they may; what is "clients".
+	// they may, where what is "clients"; and pauses of those that send many messages which cost nothing,
+	// where it is "messages".
 	Short(what, whose string)
 	// TransactionEnded counts a transaction that was ended for its age: "timeout", or "contended"
 	// where others waited.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,12 +17,13 @@ import (
 
 // Server is the front end for Postgres' protocol. It serves one listener, once.
 type Server struct {
-	cfg     Config
-	tls     *tls.Config // nil: there is none
-	madeUp  proxy.VerifierKey
-	mac     func(key, text []byte) [32]byte // HMAC-SHA-256
-	clients *clients
-	buffers buffers
+	cfg      Config
+	tls      *tls.Config // nil: there is none
+	madeUp   proxy.VerifierKey
+	mac      func(key, text []byte) [32]byte // HMAC-SHA-256
+	clients  *clients
+	buffers  buffers
+	throttle *proxy.Throttle // of messages that cost nothing
 
 	failures *attempts // to authenticate
 	strays   *attempts // cancel requests with another secret than the client's
@@ -56,6 +58,7 @@ func New(config Config) (*Server, error) {
 		}, config.Recorder),
 		failures: newAttempts(20, time.Second), strays: newAttempts(100, time.Second/10),
 		refusals: make(chan struct{}, maxRefusals),
+		throttle: proxy.NewThrottle(runtime.GOMAXPROCS(0), config.ProjectShare),
 	}
 	s.buffers.held = proxy.NewHoldings(config.MaxLongBytes, config.ProjectShare)
 	if config.TLSMode != TLSDisable {
