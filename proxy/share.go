@@ -33,9 +33,15 @@ func sharesOf(n, percent int) shares {
 		ofServer = max(min(ofServer, ofProject-1), 1)
 	}
 	return shares{
-		project: bound{ofProject, (n - ofProject) / 2},
-		server:  bound{ofServer, (ofProject - ofServer) / 2},
+		project: boundOf(ofProject, n),
+		server:  boundOf(ofServer, ofProject),
 	}
+}
+
+// boundOf keeps half of what one may not hold for those that hold none, at least one where that is anything.
+func boundOf(most, all int) bound {
+	left := all - most
+	return bound{most, max(left/2, min(left, 1))}
 }
 
 // below is how few turns one must hold to have one more, where so many are free.

@@ -221,17 +221,20 @@ func (t *Turns) forget(from map[string]*share, s *share) {
 	}
 }
 
-// Contended tells whether somebody waits who holds at least two turns fewer than the account: one
-// of another project than that holds, or another server of the same.
-func (t *Turns) Contended(a Account) bool {
+// Contended tells by how many turns an account, or its project, is ahead of somebody who waits: one of another
+// project, or another server of the same. It is 0 where who waits would be ahead with one of its turns.
+func (t *Turns) Contended(a Account) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := t.projects[a.Project]
 	if p == nil {
-		return false
+		return 0
 	}
-	s := p.servers[a.Server]
-	return t.lines.first(p.held-1) != nil || s != nil && p.lines.first(s.held-1) != nil
+	ahead := t.lines.behind(p.held)
+	if s := p.servers[a.Server]; s != nil {
+		ahead = max(ahead, p.lines.behind(s.held))
+	}
+	return ahead
 }
 
 // Waiting counts those that wait.
@@ -268,4 +271,13 @@ func (l lines) first(below int) *share {
 		}
 	}
 	return nil
+}
+
+// behind tells by how many turns somebody who waits is behind one that holds so many; 0 where that is not two, or
+// one where who waits holds none.
+func (l lines) behind(held int) int {
+	if first := l.first(max(held-1, min(held, 1))); first != nil {
+		return held - first.held
+	}
+	return 0
 }

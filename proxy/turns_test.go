@@ -153,6 +153,64 @@ func TestShares(t *testing.T) {
 	}
 }
 
+// Ensure the last turn is kept for who holds none wherever one may not hold all, of projects and of the servers of
+// one; and who is alone has its whole share.
+func TestReserves(t *testing.T) {
+	for _, c := range []struct{ n, project, server int }{{1, 0, 0}, {2, 0, 0}, {3, 0, 0}, {4, 1, 1}, {5, 1, 1}, {6, 1, 1}, {7, 1, 1}, {8, 1, 1}, {16, 2, 1}, {20, 2, 1}} {
+		turns := NewTurns(c.n, 75)
+		if got := turns.shares; got.project.reserve != c.project || got.server.reserve != c.server {
+			t.Errorf("of %d turns %d and %d are kept, want %d and %d", c.n, got.project.reserve, got.server.reserve, c.project, c.server)
+		}
+		if c.n > 8 {
+			continue // who is beyond the reserve is another test's
+		}
+		if n, err := mostOf(t, turns, "p/a"); n != turns.MostOfServer() {
+			t.Errorf("of %d turns a server got %d, then %v", c.n, n, err)
+		}
+		if n, _ := mostOf(t, turns, "p/b"); turns.MostOfServer() < turns.MostOfProject() && n != turns.MostOfProject()-turns.MostOfServer() {
+			t.Errorf("of %d turns the second server got %d", c.n, n)
+		}
+		got := c.n - turns.MostOfProject()
+		if n, _ := mostOf(t, turns, "q/a"); n != min(got, max(got-c.project, 1)) {
+			t.Errorf("of %d turns the second project got %d", c.n, n)
+		}
+	}
+	turns := NewTurns(6, 75)
+	mustTake(t, turns, "a", "b", "a", "b", "a")
+	if err := turns.Take(t.Context(), accountOf("b"), 0); err != ErrNoTurn { //nolint:errorlint // the others are it, too
+		t.Errorf("two projects have all: %v", err)
+	}
+	mustTake(t, turns, "c")
+}
+
+// Ensure who waits counts against those that hold more: two more, or any where it holds none; among projects, and
+// among the servers of one, also where the project has all that it may.
+func TestContended(t *testing.T) {
+	for _, c := range []struct {
+		n     int
+		holds []string
+		waits string
+		ahead map[string]int
+	}{
+		{3, []string{"a", "a", "b"}, "c", map[string]int{"a": 2, "b": 1, "c": 0, "d": 0}},
+		{3, []string{"a", "b", "c"}, "d", map[string]int{"a": 1, "b": 1, "c": 1, "d": 0}},
+		{3, []string{"a", "a", "b"}, "b", map[string]int{"a": 0, "b": 0}},
+		{4, []string{"p/1", "p/1", "p/2", "b"}, "b", map[string]int{"p/1": 2, "p/2": 2, "b": 0}},
+		{4, []string{"p/1", "p/2", "p/3"}, "p/4", map[string]int{"p/1": 1, "p/2": 1, "p/3": 1, "p/4": 0}},
+		{4, []string{"p/1", "p/2", "p/3", "q/1"}, "p/4", map[string]int{"p/1": 1, "q/1": 0}},
+		{3, []string{"p/1", "p/2", "q/1"}, "r/1", map[string]int{"p/1": 2, "p/2": 2, "q/1": 1}},
+	} {
+		turns := NewTurns(c.n, 0)
+		mustTake(t, turns, c.holds...)
+		queue(t, turns, c.waits)
+		for of, ahead := range c.ahead {
+			if got := turns.Contended(accountOf(of)); got != ahead {
+				t.Errorf("%v hold, %s waits: %s is ahead by %d, want %d", c.holds, c.waits, of, got, ahead)
+			}
+		}
+	}
+}
+
 // Ensure who waits in vain is told why, and leaves nothing behind.
 func TestTurnsEnd(t *testing.T) {
 	turns := NewTurns(1, 0)

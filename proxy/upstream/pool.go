@@ -145,9 +145,9 @@ func (p *Pool) Stat() Stat {
 	}
 }
 
-// Contended tells whether somebody waits for a connection who holds at least two fewer than the
-// account, or than its project where that is another one.
-func (p *Pool) Contended(a proxy.Account) bool { return p.turns.Contended(a) }
+// Contended tells how many connections fewer than the account, or than its project where that is another one,
+// somebody holds who waits for one; 0 where that is nobody, or one fewer of more than one.
+func (p *Pool) Contended(a proxy.Account) int { return p.turns.Contended(a) }
 
 // reset has all connections replaced: their server is going away, or is no longer the one
 // to write to, and what the connection string asks for is checked only at connecting.

@@ -70,11 +70,11 @@ type Config struct {
 	// TransactionTimeout is for a transaction in all, from its first statement on: it has a
 	// connection of the database's, and an old snapshot keeps what others delete [5m].
 	TransactionTimeout time.Duration
-	// ContendedTimeout is the same for an account of which Contended is true [10s].
+	// ContendedTimeout is the same for an account of which Contended is more than 0 [10s].
 	ContendedTimeout time.Duration
-	// Contended tells whether somebody waits for a connection who holds fewer than the
-	// account. nil: nobody does.
-	Contended func(proxy.Account) bool
+	// Contended tells by how many connections the account is ahead of somebody who waits for
+	// one. nil: it never is.
+	Contended func(proxy.Account) int
 	// LockTimeout is how long a statement waits for each lock; a client can have it shorter [5s].
 	LockTimeout time.Duration
 	// DrainTimeout is for statements and transactions to end, once Serve's context is done
@@ -126,7 +126,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.MaxUnauthenticatedPerIP = 0
 	}
 	if c.Contended == nil {
-		c.Contended = func(proxy.Account) bool { return false }
+		c.Contended = func(proxy.Account) int { return 0 }
 	}
 	return c, checkTLS(c.TLSMode, c.TLS)
 }

@@ -57,7 +57,7 @@ func (c *copying) listen() (kind byte, body []byte, err error) {
 	client := c.s.c
 	client.stopped = &c.stopped
 	c.follow()
-	kind, body, err = client.next(proxy.Open)
+	kind, body, err = c.s.next(proxy.Open)
 	client.stopped = nil
 	if c.stopped.Load() && (err == nil && kind == frame.CopyData || errors.Is(err, errCancelled)) {
 		return 0, nil, errCopyCancelled()

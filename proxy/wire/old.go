@@ -16,9 +16,11 @@ type aged struct {
 
 // endOld ends the transactions that are older than they may be. While somebody waits for a
 // connection, it ends one that is older than ContendedTimeout, too, if its account holds more
-// than who waits: the oldest, and one at a time, for what it gives back may be enough.
+// than who waits: the oldest of the account that is ahead most, and one at a time, for what it gives back
+// may be enough.
 func (s *Server) endOld(now time.Time) {
-	cfg, eased := &s.cfg, false
+	cfg, most := &s.cfg, 0
+	var contended aged
 	for _, c := range s.clients.openedBefore(now.Add(-min(cfg.TransactionTimeout, cfg.ContendedTimeout)).UnixNano()) {
 		switch {
 		case c.isOver():
@@ -27,11 +29,14 @@ func (s *Server) endOld(now time.Time) {
 			if c.outlive(c.since, now, errTooOld) {
 				cfg.Recorder.TransactionEnded("timeout")
 			}
-		case !eased && cfg.Contended(c.account()):
-			if eased = c.outlive(c.since, now, errContended); eased {
-				cfg.Recorder.TransactionEnded("contended")
+		default:
+			if ahead := cfg.Contended(c.account()); ahead > most {
+				most, contended = ahead, c
 			}
 		}
+	}
+	if most > 0 && contended.outlive(contended.since, now, errContended) {
+		cfg.Recorder.TransactionEnded("contended")
 	}
 }
 

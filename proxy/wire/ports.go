@@ -58,7 +58,9 @@ type Recorder interface {
 	// Evicted counts a client that had to make room for another while it logged in.
 	Evicted(frontend string, authenticated bool)
 	// Short counts clients that could not stay because their server, project, or all have as many as
-	// they may, or TLS handshakes that got no place; what is "clients" or "handshakes".
+	// they may, where what is "clients"; statements and portals for which there was no room, "statements"; TLS
+	// handshakes that got no place, "handshakes"; and pauses of those that send many messages which cost nothing,
+	// "messages".
 	Short(what, whose string)
 	// TransactionEnded counts a transaction that was ended: "timeout" for its age, "contended" for that
 	// where others waited, "unread" where the client took nothing of its result.

@@ -123,6 +123,9 @@ func (s *session) part(p *part, several bool) error {
 	if err := s.mayRun(verb); err != nil {
 		return err
 	}
+	if several && (p.answer != nil || isLocal(verb)) {
+		s.unpaid.row++
+	}
 	switch {
 	case p.answer != nil:
 		s.say(func(w *frame.Writer) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,13 +17,14 @@ import (
 
 // Server is the front end for Postgres' protocol. It serves one listener, once.
 type Server struct {
-	cfg     Config
-	tls     *tls.Config // nil: there is none
-	madeUp  proxy.VerifierKey
-	mac     func(key, text []byte) [32]byte // HMAC-SHA-256
-	clients *clients
-	buffers buffers
-	ledger  *ledger
+	cfg      Config
+	tls      *tls.Config // nil: there is none
+	madeUp   proxy.VerifierKey
+	mac      func(key, text []byte) [32]byte // HMAC-SHA-256
+	clients  *clients
+	buffers  buffers
+	ledger   *ledger
+	throttle *proxy.Throttle // of messages that cost nothing
 
 	failures *attempts // to authenticate
 	strays   *attempts // cancel requests with another secret than the client's
@@ -59,6 +61,7 @@ func New(config Config) (*Server, error) {
 		}, config.Recorder),
 		failures: newAttempts(20, time.Second), strays: newAttempts(100, time.Second/10),
 		refusals: make(chan struct{}, maxRefusals),
+		throttle: proxy.NewThrottle(runtime.GOMAXPROCS(0), config.ProjectShare),
 	}
 	s.strangers = proxy.NewStrangersLog(config.Logger, "clients")
 	s.ledger = newLedger(config)

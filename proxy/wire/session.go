@@ -30,8 +30,9 @@ type session struct {
 	prepared prepared
 	portals  portals
 	batch    batch
-	round    uint64   // counts the exchanges
-	skipping bool     // an error was told: what comes up to the next Sync is left out
+	round    uint64 // counts the exchanges
+	skipping bool   // an error was told: what comes up to the next Sync is left out
+	unpaid   unpaid
 	offset   int      // of the text that the next error is about, in characters of the message's
 	copied   *copying // the COPY FROM STDIN that goes on; nil: none does
 	where    string   // the context of the next error; "" for none
@@ -67,7 +68,7 @@ func (s *session) run(ctx context.Context) error {
 		if s.c.in.Unread() == 0 {
 			s.rest()
 		}
-		kind, body, err := s.c.next(s.waiting())
+		kind, body, err := s.next(s.waiting())
 		switch {
 		case err != nil:
 			return err

@@ -1,0 +1,147 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/frame"
+)
+
+// opening has a session begin with messages, then a client that sends others as often as it is to, until it had to pause.
+type opening struct {
+	net.Conn
+	first []byte
+	tally *tally
+}
+
+func (o *opening) Read(p []byte) (int, error) {
+	if n := copy(p, o.first); n > 0 {
+		o.first = o.first[n:]
+		return n, nil
+	}
+	if o.tally.of(paused) > 0 {
+		return 0, io.EOF
+	}
+	return o.Conn.Read(p)
+}
+
+const paused = "short of messages: server"
+
+// pausesIn tells how often a client has to pause that sends messages over and over.
+func pausesIn(t *testing.T, first, messages []byte, budget, times int) int {
+	t.Helper()
+	s, c := replayed(t, &rounds{}, messages, times)
+	counts := &tally{counts: map[string]int{}}
+	c.server.cfg.Recorder = counts
+	c.conn = &opening{Conn: c.conn, first: first, tally: counts}
+	c.in.From = c
+	s.gate.(*deciding).budget = budget
+	if err := s.run(t.Context()); !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	return counts.of(paused)
+}
+
+// rounds is a link that does nothing, in transactions.
+type rounds struct{ quiet }
+
+func (*rounds) Run(_ context.Context, x *proxy.Exchange, _ *frame.Writer) (proxy.State, error) {
+	x.Done = len(x.Steps)
+	if x.Commit {
+		return proxy.Idle, nil
+	}
+	return proxy.Open, nil
+}
+
+func query(text string) pgproto3.FrontendMessage { return &pgproto3.Query{String: text} }
+
+// Ensure a client pauses that sends messages without end which cost nothing.
+func TestFreeMessagesPause(t *testing.T) {
+	closes := []pgproto3.FrontendMessage{&pgproto3.Bind{PreparedStatement: "s", Parameters: [][]byte{[]byte("x")}}}
+	for range 60 {
+		closes = append(closes, &pgproto3.Close{ObjectType: 'P', Name: "none"})
+	}
+	parsed := encoded(&pgproto3.Parse{Name: "s", Query: point}, &pgproto3.Sync{})
+	in := encoded(query("COPY conversations (id, title) FROM STDIN"))
+	for name, c := range map[string]struct{ first, messages []byte }{
+		"sync":             {nil, encoded(&pgproto3.Sync{})},
+		"flush":            {nil, encoded(&pgproto3.Flush{})},
+		"stray copy data":  {nil, encoded(&pgproto3.CopyData{Data: []byte("x")})},
+		"stray copy done":  {nil, encoded(&pgproto3.CopyDone{})},
+		"left out":         {encoded(&pgproto3.Execute{Portal: "none"}), encoded(&pgproto3.Bind{})},
+		"empty":            {nil, encoded(query(";"))},
+		"begin and commit": {nil, encoded(query("BEGIN"), query("COMMIT"))},
+		"prepared begin":   {nil, encoded(append(step("BEGIN"), &pgproto3.Sync{})...)},
+		"over the budget":  {nil, encoded(query("SELECT 1"))},
+		"close":            {nil, encoded(&pgproto3.Close{ObjectType: 'P', Name: "none"})},
+		"many closes":      {parsed, encoded(append(closes, &pgproto3.Sync{})...)},
+		"copy of nothing":  {in, encoded(&pgproto3.CopyData{})},
+		"flush in a copy":  {in, encoded(&pgproto3.Flush{})},
+		"script":           {nil, encoded(query(strings.Repeat("BEGIN;COMMIT;", 400)))},
+		"blanks":           {nil, encoded(query(strings.Repeat(" ;", 5000) + all))},
+		"paid script":      {nil, encoded(query(strings.Repeat("BEGIN;COMMIT;", 400) + all))},
+		"data after a dot": {append(in, encoded(&pgproto3.CopyData{Data: []byte("\\.\n")})...), encoded(&pgproto3.CopyData{Data: []byte("x\ty\n")})},
+	} {
+		budget := 1 << 30
+		if name == "over the budget" {
+			budget = 0
+		}
+		if pausesIn(t, c.first, c.messages, budget, 3_000_000/len(c.messages)) == 0 {
+			t.Errorf("%s: the client never had to pause", name)
+		}
+	}
+}
+
+// Ensure whoever has the database do something does not pause, however fast.
+func TestStatementsDoNotPause(t *testing.T) {
+	var many []pgproto3.FrontendMessage
+	for range 500 {
+		many = append(many, &pgproto3.Bind{PreparedStatement: "s", Parameters: [][]byte{[]byte("x")}}, &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{})
+	}
+	parsed := encoded(&pgproto3.Parse{Name: "s", Query: point}, &pgproto3.Sync{})
+	for name, c := range map[string]struct {
+		first, messages []byte
+		times           int
+	}{
+		"simple":      {nil, encoded(query(all)), 5000},
+		"transaction": {nil, encoded(query("BEGIN"), query(all), query("COMMIT")), 3000},
+		"extended":    {nil, encoded(append(step(point, "x"), &pgproto3.Sync{})...), 3000},
+		"settings":    {nil, encoded(query(strings.Repeat("SET extra_float_digits = 1;", 15) + all)), 2000},
+		"pipeline":    {parsed, encoded(append(many, &pgproto3.Sync{})...), 20},
+		"copy":        {encoded(query("COPY conversations (id, title) FROM STDIN")), encoded(&pgproto3.CopyData{Data: []byte("x\ty\n")}), 20_000},
+	} {
+		if n := pausesIn(t, c.first, c.messages, 1<<30, c.times); n > 0 {
+			t.Errorf("%s: the client had to pause", name)
+		}
+	}
+}
+
+// Ensure a pause ends with the transaction, the COPY and the service.
+func TestPausesEnd(t *testing.T) {
+	for name, end := range map[string]func(s *session, cancel func()){
+		"transaction": func(s *session, _ func()) { s.c.over.Store(s.c.opened.Load()) },
+		"copy":        func(s *session, _ func()) { s.c.stopped.Store(true) },
+		"service":     func(_ *session, cancel func()) { cancel() },
+	} {
+		s, _ := replayed(t, quiet{}, nil, 0)
+		base, cancel := context.WithCancel(t.Context())
+		copied := &copying{s: s}
+		s.base, s.c.stopped = base, &copied.stopped
+		s.c.opened.Store(1)
+		start := time.Now()
+		time.AfterFunc(10*time.Millisecond, func() { end(s, cancel) })
+		s.pause(6 * time.Second)
+		if took := time.Since(start); took < 10*time.Millisecond || took > 5*time.Second {
+			t.Errorf("%s: the pause took %v", name, took)
+		}
+		cancel()
+	}
+}
