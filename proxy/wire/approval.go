@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"time"
-
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 )
@@ -43,30 +41,8 @@ func (s *session) pay() (err error) {
 	if err != nil {
 		return s.rejected(err)
 	}
-	s.paid, s.charged = true, true
+	s.paid = true
 	return nil
-}
-
-// refusedPause is how long an error is held back of a client that has sent more than its server's budget.
-const refusedPause = 100 * time.Millisecond
-
-// payForError takes an error off the budget, unless something was since the last ReadyForQuery: a message such as the Bind of
-// an unknown statement costs nothing else, and a server could have them answered without end. Where the budget is
-// used up, the answer has to wait a while.
-func (s *session) payForError(refusal *proxy.Error) {
-	if s.charged {
-		return
-	}
-	s.charged = true
-	if refusal.Code != proxy.RateLimited {
-		refusal = refusalIn(s.gate.Pace(s.subject))
-	}
-	if refusal != nil && refusal.Code == proxy.RateLimited {
-		select {
-		case <-time.After(refusedPause):
-		case <-s.base.Done():
-		}
-	}
 }
 
 // payOnce pays for what is run, if its Parse has not done so just before.

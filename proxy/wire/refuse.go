@@ -23,7 +23,6 @@ func (s *session) refuse(err error) error {
 			return before
 		}
 	}
-	s.payForError(refusal)
 	s.error(refusal)
 	s.fail()
 	return nil

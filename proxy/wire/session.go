@@ -23,7 +23,6 @@ type session struct {
 	place   proxy.Place
 	placed  bool // there is a place to give back
 	paid    bool // the next statement was taken off the budget already
-	charged bool // something was taken off it since the last ReadyForQuery
 
 	tx       txn
 	set      settings
@@ -140,7 +139,7 @@ func (s *session) end() {
 
 // ready ends a cycle: it tells what changed and the transaction's state.
 func (s *session) ready() error {
-	s.paid, s.charged, s.asked = false, false, false
+	s.paid, s.asked = false, false
 	if !s.tx.open() {
 		s.settle(true)
 		s.place.Release()
