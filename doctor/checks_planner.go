@@ -18,7 +18,7 @@ const (
 	indexStatistics = `SELECT format('%I.%I', n.nspname, c.relname) AS ident, a.attnum, coalesce(a.attstattarget, -1) <> 0 AS target
 		FROM units u JOIN pg_index i ON i.indrelid = u.oid JOIN pg_class c ON c.oid = i.indexrelid AND c.relkind = 'i' JOIN pg_namespace n ON n.oid = c.relnamespace
 		JOIN pg_attribute a ON a.attrelid = c.oid WHERE u.root = scoped.oid AND a.attnum <= i.indnkeyatts AND i.indkey[a.attnum - 1] = 0`
-	objectStatistics = `SELECT format('%I.%I', n.nspname, x.stxname) AS ident, 'f' = ANY (x.stxkind) AS together FROM units u JOIN pg_statistic_ext x ON x.stxrelid = u.oid JOIN pg_namespace n ON n.oid = x.stxnamespace WHERE u.root = scoped.oid`
+	objectStatistics = `SELECT format('%I.%I', n.nspname, x.stxname) AS ident, x.stxkind::text[] && '{f,m}' AS together FROM units u JOIN pg_statistic_ext x ON x.stxrelid = u.oid JOIN pg_namespace n ON n.oid = x.stxnamespace WHERE u.root = scoped.oid`
 )
 
 // plannerChecks are about what the planner knows of all servers' values, and what indexes hold
@@ -29,7 +29,7 @@ var plannerChecks = []check{
 		sql: `SELECT scoped.ident AS object, scoped.ident AS listed, scoped.oid AS listed_oid, '' AS needs, CASE WHEN scoped.custom THEN 'note' ELSE 'tell' END AS grade, has.what, scoped.scope,
 			CASE WHEN scoped.custom THEN 'the policies say planner: custom, by which the order of a server''s rows can tell which values other servers hold, value by value'
 				ELSE 'joins show a server by their plan, and so by the order of its rows, whether a value that it plants is common among others'
-				|| CASE WHEN dropped.together THEN '; a statistics object with dependencies tells without a join which values of two columns others hold together' ELSE '' END END AS why,
+				|| CASE WHEN dropped.together THEN '; a statistics object with dependencies or most common values tells without a join what two columns of others hold together' ELSE '' END END AS why,
 			CASE WHEN NOT scoped.custom THEN concat_ws(E'\n', nullif(fresh.sql, ''), nullif(anew.sql, ''), dropped.sql, CASE WHEN fresh.sql || anew.sql <> '' OR again.due THEN again.sql END) END AS mend
 		FROM scoped CROSS JOIN LATERAL (
 			SELECT coalesce(string_agg(format('ALTER TABLE ONLY %s ALTER COLUMN %I SET STATISTICS 0;', f.ident, f.attname), E'\n' ORDER BY f.ident, f.attnum) FILTER (WHERE f.target), '') AS sql,
