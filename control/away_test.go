@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
 	"github.com/tenantgate/tenantgate/proxy"
 )
@@ -177,6 +179,44 @@ func TestAFloodDoesNotDisturbTheKnown(t *testing.T) {
 	if slowest > 500*time.Millisecond {
 		t.Errorf("the known waited for %v", slowest)
 	}
+}
+
+// Ensure that waiting for a connection to the store is not the store being away: whoever needs none
+// is served, and who does is told to come back.
+func TestABusyPoolIsNotAway(t *testing.T) {
+	s := run(t, Config{ControlURL: controlDB(t), MaxConns: 2})
+	ctx, m := t.Context(), populate(t, s)
+	settle(t, s)
+	var held []*pgxpool.Conn
+	for range 2 {
+		conn := must[*pgxpool.Conn](t)(s.pool.Acquire(ctx))
+		t.Cleanup(conn.Release) // as often as one likes
+		held = append(held, conn)
+	}
+	asked := make(chan error, 1)
+	unknown, _ := mint(tokenPrefix)
+	go func() { _, err := s.Developer(ctx, unknown); asked <- err }()
+	for waiting := true; waiting; {
+		select {
+		case err := <-asked:
+			wantCode(t, err, proxy.Overloaded)
+			if e := proxy.AsError(err); !e.Retryable || e.RetryAfter <= 0 {
+				t.Errorf("%+v", e)
+			}
+			waiting = false
+		case <-time.After(time.Millisecond):
+		}
+		if s.fresh.away() {
+			t.Fatal("the store is taken for away")
+		}
+	}
+	for _, conn := range held {
+		conn.Release()
+	}
+	_, err := s.Developer(ctx, unknown)
+	wantCode(t, err, proxy.Unauthorized)
+	_, err = s.Developer(ctx, m.text)
+	wantCode(t, err, "")
 }
 
 // Ensure the store can be closed, twice and with look-ups under way, and that writes tell

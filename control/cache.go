@@ -116,7 +116,7 @@ func (c *cache[K, V]) load(ctx context.Context, key K, stale bool) (entry[V], er
 	if !ok {
 		return entry[V]{}, overloaded()
 	}
-	patience := loadTimeout + time.Second // the look-up itself ends sooner
+	began, patience := c.fresh.now(), connWait+loadTimeout+time.Second // the look-up itself ends sooner
 	if stale {
 		patience = staleWait
 	}
@@ -128,19 +128,21 @@ func (c *cache[K, V]) load(ctx context.Context, key K, stale bool) (entry[V], er
 	case <-ctx.Done():
 		return entry[V]{}, readError("waiting for a look-up", ctx.Err())
 	case <-timer.C:
-		c.fresh.fail()
+		if !c.fresh.fail(began) {
+			return entry[V]{}, overloaded()
+		}
 		return entry[V]{}, readError("waiting for a look-up", errAway)
 	}
 }
 
 func (c *cache[K, V]) askAndKeep(life context.Context, epoch uint64, key K) (entry[V], error) {
-	ctx, cancel := context.WithTimeout(life, loadTimeout)
+	ctx, cancel := context.WithTimeout(life, connWait+loadTimeout)
 	defer cancel()
 	began := c.fresh.now()
 	value, found, err := c.ask(ctx, key)
 	if err != nil {
 		if isUnavailable(err) && life.Err() == nil {
-			c.fresh.fail()
+			c.fresh.fail(began)
 		}
 		return entry[V]{}, err
 	}

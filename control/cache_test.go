@@ -94,6 +94,32 @@ func TestLookupsAreShared(t *testing.T) {
 	})
 }
 
+// Ensure a look-up that fails while the store answers others does not make it count as away.
+func TestOneFailureIsNotAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := testCache(t, CacheConfig{}, func(_ context.Context, k int) (string, bool, error) {
+			if k < 2 {
+				time.Sleep(loadTimeout)
+				return "", false, readError("asking", context.DeadlineExceeded)
+			}
+			return "v", true, nil
+		})
+		for k, away := range []bool{false, true} {
+			failed := make(chan error)
+			go func() { _, _, err := c.get(t.Context(), k); failed <- err }()
+			time.Sleep(time.Millisecond)
+			if !away {
+				_, _, err := c.get(t.Context(), 2)
+				wantCode(t, err, "")
+			}
+			wantCode(t, <-failed, proxy.UpstreamUnavailable)
+			if c.fresh.away() != away {
+				t.Errorf("away: %v, want %v", !away, away)
+			}
+		}
+	})
+}
+
 // Ensure the number of look-ups at once is bounded.
 func TestLookupsAreBounded(t *testing.T) {
 	answer := make(chan bool)

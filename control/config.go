@@ -45,7 +45,8 @@ const (
 	pollGrace     = 100 * time.Millisecond // what a notification may lag behind the revision
 	awayFor       = time.Second            // after a failed attempt nobody waits for another
 
-	loadTimeout    = 2 * time.Second        // one look-up for a cache
+	loadTimeout    = 2 * time.Second        // one look-up for a cache, once it has a connection
+	connWait       = time.Second            // its wait for that
 	staleWait      = 250 * time.Millisecond // the same where a stale answer is at hand
 	closeTimeout   = 2 * time.Second        // to say goodbye to a database that does not answer
 	writeTimeout   = 10 * time.Second       // one administrative operation

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/tenantgate/tenantgate/proxy"
 )
@@ -56,8 +57,8 @@ func lookedFor(serverID string) string {
 
 // readLogins is the look-up of the cache of verifiers. It finds always: no keys are an
 // answer like another.
-func (s *Store) readLogins(ctx context.Context, serverID string) ([]loginKey, bool, error) {
-	rows, err := s.pool.Query(ctx, `
+func readLogins(ctx context.Context, conn *pgxpool.Conn, serverID string) ([]loginKey, bool, error) {
+	rows, err := conn.Query(ctx, `
 		SELECT hash, stored_key, server_key, expires_at FROM tenantgate.server_keys
 		WHERE server_id = $1 AND stored_key IS NOT NULL ORDER BY expires_at DESC NULLS FIRST, hash LIMIT $2`, serverID, maxLoginKeys)
 	if err != nil {

@@ -74,19 +74,19 @@ func (s *Store) makeCaches() (err error) {
 	life, end := context.WithCancel(context.Background())
 	s.endLife = end
 	bounds := s.cfg.Cache
-	s.tokens, err = newCache(life, bounds, s.fresh, s.readToken)
+	s.tokens, err = newCache(life, bounds, s.fresh, onConn(s, readToken))
 	if err == nil {
-		s.keys, err = newCache(life, bounds, s.fresh, s.readKey)
+		s.keys, err = newCache(life, bounds, s.fresh, onConn(s, readKey))
 	}
 	if err == nil {
-		s.servers, err = newCache(life, bounds, s.fresh, s.readServer)
+		s.servers, err = newCache(life, bounds, s.fresh, onConn(s, readServer))
 	}
 	if err == nil {
 		bounds.Size = min(bounds.Size, maxLogins)
-		s.logins, err = newCache(life, bounds, s.fresh, s.readLogins)
+		s.logins, err = newCache(life, bounds, s.fresh, onConn(s, readLogins))
 	}
 	if err == nil {
-		s.projects, err = newCache(life, s.cfg.Cache, s.fresh, s.readProject)
+		s.projects, err = newCache(life, s.cfg.Cache, s.fresh, onConn(s, readProject))
 	}
 	if err == nil {
 		s.tokens.looked, s.keys.looked = s.cfg.Looked, s.cfg.Looked
