@@ -21,7 +21,7 @@ type Config struct {
 	// it: "hit" or "miss". It must be quick and safe for concurrent use. nil: nobody is told.
 	Looked func(event string)
 	// Short is told of what was refused because too much waited for it already, and whose share was
-	// in use (proxy.Whose); what is "management". As quick as Looked. nil: nobody is told.
+	// in use (proxy.Whose); what is "management" or "lookups". As quick as Looked. nil: nobody is told.
 	Short func(what, whose string)
 	// ProjectShare is how much of the connections for management one project has at most, in
 	// percent; see proxy.NewTurns.
@@ -54,6 +54,9 @@ const (
 	connectTimeout = 2 * time.Second
 	retryAfter     = time.Second // told with every UpstreamUnavailable
 	maxLoads       = 256         // look-ups of one cache at once
+	lookWait       = time.Second // for a turn at one
+	turnsOfConn    = 8           // look-ups at once for each connection of those who take turns
+	askerShare     = 25          // percent of them that one asker has at most
 )
 
 func (c Config) withDefaults() Config {
