@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
 	"github.com/tenantgate/tenantgate/proxy"
 )
@@ -26,9 +28,9 @@ func TestTheStoreIsAway(t *testing.T) {
 			s := run(t, Config{ControlURL: through, Cache: CacheConfig{StaleFor: 5 * time.Second}})
 			ctx, m := t.Context(), populate(t, open(t, Config{ControlURL: url}))
 			use := func() error {
-				_, err := s.Developer(ctx, m.text)
+				_, err := s.Developer(ctx, proxy.Account{}, m.text)
 				if err == nil {
-					_, err = s.Application(ctx, m.server.ID, m.key)
+					_, err = s.Application(ctx, proxy.Account{}, m.server.ID, m.key)
 				}
 				return err
 			}
@@ -43,7 +45,7 @@ func TestTheStoreIsAway(t *testing.T) {
 			wantCode(t, s.Ready(ctx), "")
 			unknown, _ := mint(tokenPrefix)
 			began := time.Now()
-			_, err := s.Developer(ctx, unknown)
+			_, err := s.Developer(ctx, proxy.Account{}, unknown)
 			wantCode(t, err, proxy.UpstreamUnavailable)
 			if e := proxy.AsError(err); e.RetryAfter <= 0 || !e.Retryable || time.Since(began) > 100*time.Millisecond {
 				t.Errorf("unknown: %+v after %v", e, time.Since(began))
@@ -80,17 +82,17 @@ func TestRevokedWhileAway(t *testing.T) {
 	direct := open(t, Config{ControlURL: url})
 	ctx, m := t.Context(), populate(t, direct)
 	settle(t, s)
-	_, err := s.Developer(ctx, m.text)
+	_, err := s.Developer(ctx, proxy.Account{}, m.text)
 	wantCode(t, err, "")
 	r.Cut(true)
 	time.Sleep(confirmWindow)
 	wantCode(t, direct.RevokeToken(ctx, m.token.ID), "")
 	time.Sleep(2 * awayFor)
-	_, err = s.Developer(ctx, m.text)
+	_, err = s.Developer(ctx, proxy.Account{}, m.text)
 	wantCode(t, err, "") // it can't know
 	r.Mend()
 	took := within(t, 3*time.Second, "revocation", func() bool {
-		_, err := s.Developer(ctx, m.text)
+		_, err := s.Developer(ctx, proxy.Account{}, m.text)
 		return err != nil && proxy.AsError(err).Code == proxy.Unauthorized // until it answers, it may be unavailable
 	})
 	t.Logf("refused %v after the store was back", took)
@@ -120,7 +122,7 @@ func TestGoroutinesWhileAway(t *testing.T) {
 			for range 200 {
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 				text, _ := mint(tokenPrefix)
-				_, err := s.Developer(ctx, text)
+				_, err := s.Developer(ctx, proxy.Account{}, text)
 				cancel()
 				if err == nil {
 					t.Error("an unknown token was taken")
@@ -151,7 +153,7 @@ func TestAFloodDoesNotDisturbTheKnown(t *testing.T) {
 	s := run(t, Config{ControlURL: controlDB(t), MaxConns: 2})
 	ctx, m := t.Context(), populate(t, s)
 	settle(t, s)
-	_, err := s.Developer(ctx, m.text)
+	_, err := s.Developer(ctx, proxy.Account{}, m.text)
 	wantCode(t, err, "")
 	flood, stop := context.WithCancel(ctx)
 	var all sync.WaitGroup
@@ -159,14 +161,14 @@ func TestAFloodDoesNotDisturbTheKnown(t *testing.T) {
 		all.Go(func() {
 			for flood.Err() == nil {
 				text, _ := mint(tokenPrefix)
-				_, _ = s.Developer(flood, text)
+				_, _ = s.Developer(flood, proxy.Account{}, text)
 			}
 		})
 	}
 	slowest := time.Duration(0)
 	for began := time.Now(); time.Since(began) < 2*time.Second; time.Sleep(time.Millisecond) {
 		at := time.Now()
-		if _, err := s.Developer(ctx, m.text); err != nil {
+		if _, err := s.Developer(ctx, proxy.Account{}, m.text); err != nil {
 			t.Errorf("the known: %v", err)
 		}
 		slowest = max(slowest, time.Since(at))
@@ -177,6 +179,44 @@ func TestAFloodDoesNotDisturbTheKnown(t *testing.T) {
 	if slowest > 500*time.Millisecond {
 		t.Errorf("the known waited for %v", slowest)
 	}
+}
+
+// Ensure that waiting for a connection to the store is not the store being away: whoever needs none
+// is served, and who does is told to come back.
+func TestABusyPoolIsNotAway(t *testing.T) {
+	s := run(t, Config{ControlURL: controlDB(t), MaxConns: 2})
+	ctx, m := t.Context(), populate(t, s)
+	settle(t, s)
+	var held []*pgxpool.Conn
+	for range 2 {
+		conn := must[*pgxpool.Conn](t)(s.pool.Acquire(ctx))
+		t.Cleanup(conn.Release) // as often as one likes
+		held = append(held, conn)
+	}
+	asked := make(chan error, 1)
+	unknown, _ := mint(tokenPrefix)
+	go func() { _, err := s.Developer(ctx, proxy.Account{}, unknown); asked <- err }()
+	for waiting := true; waiting; {
+		select {
+		case err := <-asked:
+			wantCode(t, err, proxy.Overloaded)
+			if e := proxy.AsError(err); !e.Retryable || e.RetryAfter <= 0 {
+				t.Errorf("%+v", e)
+			}
+			waiting = false
+		case <-time.After(time.Millisecond):
+		}
+		if s.fresh.away() {
+			t.Fatal("the store is taken for away")
+		}
+	}
+	for _, conn := range held {
+		conn.Release()
+	}
+	_, err := s.Developer(ctx, proxy.Account{}, unknown)
+	wantCode(t, err, proxy.Unauthorized)
+	_, err = s.Developer(ctx, proxy.Account{}, m.text)
+	wantCode(t, err, "")
 }
 
 // Ensure the store can be closed, twice and with look-ups under way, and that writes tell
@@ -191,7 +231,7 @@ func TestClosing(t *testing.T) {
 	for range 5 {
 		all.Go(func() {
 			text, _ := mint(tokenPrefix)
-			_, err := s.Developer(t.Context(), text)
+			_, err := s.Developer(t.Context(), proxy.Account{}, text)
 			if err == nil {
 				t.Error("answered")
 			}

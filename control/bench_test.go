@@ -47,10 +47,10 @@ func newWarm(tb testing.TB, n int) *warm {
 func TestWarmLookupsAllocateNothing(t *testing.T) {
 	w, ctx := newWarm(t, 1), t.Context()
 	for name, ask := range map[string]func() error{
-		"token":       func() error { _, err := w.Developer(ctx, w.token); return err },
+		"token":       func() error { _, err := w.Developer(ctx, proxy.Account{}, w.token); return err },
 		"server":      func() error { _, err := w.Server(ctx, w.project, w.servers[0]); return err },
 		"project":     func() error { return w.Project(ctx, w.project) },
-		"application": func() error { _, err := w.Application(ctx, w.servers[0], w.keys[0]); return err },
+		"application": func() error { _, err := w.Application(ctx, proxy.Account{}, w.servers[0], w.keys[0]); return err },
 		"holder":      func() error { _, err := w.Holder(ctx, w.servers[0], proxy.KeyID(digestOf(w.keys[0]))); return err },
 	} {
 		if n := testing.AllocsPerRun(100, func() {
@@ -67,7 +67,7 @@ func TestWarmLookupsAllocateNothing(t *testing.T) {
 // servers: it must not cost more the more there are.
 func BenchmarkStatement(b *testing.B) {
 	many(b, func(b *testing.B, w *warm, i int) error {
-		if _, err := w.Developer(b.Context(), w.token); err != nil {
+		if _, err := w.Developer(b.Context(), proxy.Account{}, w.token); err != nil {
 			return err
 		}
 		_, err := w.Server(b.Context(), w.project, w.servers[i])
@@ -78,7 +78,7 @@ func BenchmarkStatement(b *testing.B) {
 // BenchmarkApplication is the same for a look-up by e-mail.
 func BenchmarkApplication(b *testing.B) {
 	many(b, func(b *testing.B, w *warm, i int) error {
-		_, err := w.Application(b.Context(), w.servers[i], w.keys[i])
+		_, err := w.Application(b.Context(), proxy.Account{}, w.servers[i], w.keys[i])
 		return err
 	})
 }

@@ -25,8 +25,10 @@ type cache[K comparable, V any] struct {
 	present *otter.Cache[K, entry[V]]
 	absent  *otter.Cache[K, entry[V]]
 	loads   flights[K, entry[V]]
+	turns   *proxy.Turns                                      // at looking up, of all caches that strangers ask; nil: no bound
 	ask     func(ctx context.Context, key K) (V, bool, error) // the store; errors are *proxy.Error
 	looked  func(event string)                                // told "hit" or "miss"
+	short   func(err error)                                   // told what was refused as too much
 }
 
 func newCache[K comparable, V any](life context.Context, bounds CacheConfig, fresh *freshness,
@@ -39,7 +41,7 @@ func newCache[K comparable, V any](life context.Context, bounds CacheConfig, fre
 	if err != nil {
 		return nil, err
 	}
-	c := &cache[K, V]{bounds: bounds, fresh: fresh, present: present, absent: absent, ask: ask, looked: func(string) {}}
+	c := &cache[K, V]{bounds: bounds, fresh: fresh, present: present, absent: absent, ask: ask, looked: func(string) {}, short: func(error) {}}
 	c.loads.life = life
 	return c, nil
 }
@@ -57,8 +59,8 @@ func newEntries[K comparable, V any](size int, keep time.Duration) (*otter.Cache
 
 // get answers from memory while that is known to be right, else from the store, else,
 // when the store can't be reached or too many ask it, with the last known value for a
-// bounded time.
-func (c *cache[K, V]) get(ctx context.Context, key K) (V, bool, error) {
+// bounded time. The store is asked in asker's turn; the zero value waits for none.
+func (c *cache[K, V]) get(ctx context.Context, asker proxy.Account, key K) (V, bool, error) {
 	last, hit := c.look(key)
 	if hit && c.usable(last) {
 		c.looked("hit")
@@ -69,8 +71,11 @@ func (c *cache[K, V]) get(ctx context.Context, key K) (V, bool, error) {
 	if c.fresh.away() {
 		return c.lastKnown(last, stale, readError("asking the store", errAway))
 	}
-	e, err := c.load(ctx, key, stale)
+	e, err := c.load(ctx, asker, key, stale)
 	if (isUnavailable(err) || hasCode(err, proxy.Overloaded)) && ctx.Err() == nil {
+		if !stale && !isUnavailable(err) {
+			c.short(err)
+		}
 		return c.lastKnown(last, stale, err)
 	}
 	return e.value, e.found, err
@@ -103,54 +108,6 @@ func (c *cache[K, V]) lastKnown(last entry[V], stale bool, why error) (V, bool, 
 	}
 	var none V
 	return none, false, why
-}
-
-// load asks the store, together with everybody else who asks for the same. Whoever comes
-// after a change was noticed does not join those who asked before it. Who has a stale
-// answer to fall back on waits for a moment only; the look-up goes on without him.
-func (c *cache[K, V]) load(ctx context.Context, key K, stale bool) (entry[V], error) {
-	epoch := c.fresh.epoch.Load()
-	flight, ok := c.loads.join(flightKey[K]{epoch, key}, func(life context.Context) (entry[V], error) {
-		return c.askAndKeep(life, epoch, key)
-	})
-	if !ok {
-		return entry[V]{}, overloaded()
-	}
-	patience := loadTimeout + time.Second // the look-up itself ends sooner
-	if stale {
-		patience = staleWait
-	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case <-flight.done:
-		return flight.value, flight.err
-	case <-ctx.Done():
-		return entry[V]{}, readError("waiting for a look-up", ctx.Err())
-	case <-timer.C:
-		c.fresh.fail()
-		return entry[V]{}, readError("waiting for a look-up", errAway)
-	}
-}
-
-func (c *cache[K, V]) askAndKeep(life context.Context, epoch uint64, key K) (entry[V], error) {
-	ctx, cancel := context.WithTimeout(life, loadTimeout)
-	defer cancel()
-	began := c.fresh.now()
-	value, found, err := c.ask(ctx, key)
-	if err != nil {
-		if isUnavailable(err) && life.Err() == nil {
-			c.fresh.fail()
-		}
-		return entry[V]{}, err
-	}
-	c.fresh.reached()
-	e := entry[V]{value: value, found: found, read: began}
-	c.keep(key, e)
-	if c.fresh.epoch.Load() != epoch { // something was dropped meanwhile; perhaps this, before it was kept
-		c.drop(key)
-	}
-	return e, nil
 }
 
 func (c *cache[K, V]) keep(key K, e entry[V]) {

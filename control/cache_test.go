@@ -31,7 +31,7 @@ func TestAnOvertakenAnswerIsNotKept(t *testing.T) {
 	asked, answer := make(chan bool), make(chan string)
 	c := testCache(t, CacheConfig{}, func(context.Context, int) (string, bool, error) { asked <- true; return <-answer, true, nil })
 	got := make(chan string)
-	get := func() { value, _, _ := c.get(t.Context(), 1); got <- value }
+	get := func() { value, _, _ := c.get(t.Context(), proxy.Account{}, 1); got <- value }
 	go get()
 	<-asked
 	c.fresh.epoch.Add(1)
@@ -73,12 +73,12 @@ func TestLookupsAreShared(t *testing.T) {
 		})
 		first, leave := context.WithCancel(t.Context())
 		left := make(chan error, 1)
-		go func() { _, _, err := c.get(first, 1); left <- err }()
+		go func() { _, _, err := c.get(first, proxy.Account{}, 1); left <- err }()
 		synctest.Wait()
 		var all sync.WaitGroup
 		for range 50 {
 			all.Go(func() {
-				if value, found, err := c.get(t.Context(), 1); value != "v" || !found || err != nil {
+				if value, found, err := c.get(t.Context(), proxy.Account{}, 1); value != "v" || !found || err != nil {
 					t.Errorf("got %q %v %v", value, found, err)
 				}
 			})
@@ -94,6 +94,32 @@ func TestLookupsAreShared(t *testing.T) {
 	})
 }
 
+// Ensure a look-up that fails while the store answers others does not make it count as away.
+func TestOneFailureIsNotAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := testCache(t, CacheConfig{}, func(_ context.Context, k int) (string, bool, error) {
+			if k < 2 {
+				time.Sleep(loadTimeout)
+				return "", false, readError("asking", context.DeadlineExceeded)
+			}
+			return "v", true, nil
+		})
+		for k, away := range []bool{false, true} {
+			failed := make(chan error)
+			go func() { _, _, err := c.get(t.Context(), proxy.Account{}, k); failed <- err }()
+			time.Sleep(time.Millisecond)
+			if !away {
+				_, _, err := c.get(t.Context(), proxy.Account{}, 2)
+				wantCode(t, err, "")
+			}
+			wantCode(t, <-failed, proxy.UpstreamUnavailable)
+			if c.fresh.away() != away {
+				t.Errorf("away: %v, want %v", !away, away)
+			}
+		}
+	})
+}
+
 // Ensure the number of look-ups at once is bounded.
 func TestLookupsAreBounded(t *testing.T) {
 	answer := make(chan bool)
@@ -101,10 +127,10 @@ func TestLookupsAreBounded(t *testing.T) {
 	c := testCache(t, CacheConfig{}, func(context.Context, int) (string, bool, error) { asked.Add(1); <-answer; return "", false, nil })
 	var all sync.WaitGroup
 	for i := range maxLoads {
-		all.Go(func() { _, _, _ = c.get(t.Context(), i) })
+		all.Go(func() { _, _, _ = c.get(t.Context(), proxy.Account{}, i) })
 	}
 	within(t, 5*time.Second, "filling up", func() bool { return asked.Load() == maxLoads })
-	_, _, err := c.get(t.Context(), maxLoads)
+	_, _, err := c.get(t.Context(), proxy.Account{}, maxLoads)
 	wantCode(t, err, proxy.Overloaded)
 	close(answer)
 	all.Wait()
@@ -120,19 +146,19 @@ func TestOverloadServesTheKnown(t *testing.T) {
 		}
 		return "v", k == 0, nil
 	})
-	if _, found, err := c.get(t.Context(), 0); !found || err != nil {
+	if _, found, err := c.get(t.Context(), proxy.Account{}, 0); !found || err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(2 * time.Millisecond)
 	var all sync.WaitGroup
 	for i := range maxLoads {
-		all.Go(func() { _, _, _ = c.get(t.Context(), i+1) })
+		all.Go(func() { _, _, _ = c.get(t.Context(), proxy.Account{}, i+1) })
 	}
 	within(t, 5*time.Second, "filling up", func() bool { return asked.Load() == maxLoads+1 })
-	if value, found, err := c.get(t.Context(), 0); value != "v" || !found || err != nil {
+	if value, found, err := c.get(t.Context(), proxy.Account{}, 0); value != "v" || !found || err != nil {
 		t.Errorf("%q %v %v", value, found, err)
 	}
-	_, _, err := c.get(t.Context(), maxLoads+1)
+	_, _, err := c.get(t.Context(), proxy.Account{}, maxLoads+1)
 	wantCode(t, err, proxy.Overloaded)
 	close(answer)
 	all.Wait()
@@ -142,7 +168,7 @@ func TestOverloadServesTheKnown(t *testing.T) {
 func TestAFloodOfUnknownKeys(t *testing.T) {
 	c := testCache(t, CacheConfig{Size: 100}, func(_ context.Context, k int) (string, bool, error) { return "v", k < 50, nil })
 	for k := range 3_000 {
-		if _, _, err := c.get(t.Context(), k); err != nil {
+		if _, _, err := c.get(t.Context(), proxy.Account{}, k); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -175,7 +201,7 @@ func TestAges(t *testing.T) {
 		get := func(key, want int) {
 			t.Helper()
 			c.fresh.confirm(c.fresh.now())
-			if _, _, err := c.get(t.Context(), key); err != nil || asked != want {
+			if _, _, err := c.get(t.Context(), proxy.Account{}, key); err != nil || asked != want {
 				t.Errorf("%d look-ups, want %d; %v", asked, want, err)
 			}
 		}
@@ -190,7 +216,7 @@ func TestAges(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		get(2, 4)
 		time.Sleep(confirmWindow + time.Millisecond) // 1 was read before, and nothing confirmed it since
-		_, _, _ = c.get(t.Context(), 1)
+		_, _, _ = c.get(t.Context(), proxy.Account{}, 1)
 		if asked != 5 {
 			t.Errorf("an unconfirmed entry was served: %d look-ups", asked)
 		}
@@ -212,36 +238,36 @@ func TestStaleness(t *testing.T) {
 			return "v", k == 1, nil
 		})
 		for _, key := range []int{1, 2} {
-			_, _, err := c.get(t.Context(), key)
+			_, _, err := c.get(t.Context(), proxy.Account{}, key)
 			wantCode(t, err, "")
 		}
 		away.Store(true)
 		time.Sleep(confirmWindow)
-		_, _, err := c.get(t.Context(), 2) // still remembered as not there
+		_, _, err := c.get(t.Context(), proxy.Account{}, 2) // still remembered as not there
 		wantCode(t, err, proxy.UpstreamUnavailable)
 		time.Sleep(time.Minute)
-		value, found, err := c.get(t.Context(), 1)
+		value, found, err := c.get(t.Context(), proxy.Account{}, 1)
 		if value != "v" || !found || err != nil {
 			t.Fatalf("got %q %v %v", value, found, err)
 		}
 		began, before := time.Now(), asked.Load()
 		for range 100 {
-			_, _, err := c.get(t.Context(), 1)
+			_, _, err := c.get(t.Context(), proxy.Account{}, 1)
 			wantCode(t, err, "")
-			_, _, err = c.get(t.Context(), 2)
+			_, _, err = c.get(t.Context(), proxy.Account{}, 2)
 			wantCode(t, err, proxy.UpstreamUnavailable)
-			_, _, err = c.get(t.Context(), 3)
+			_, _, err = c.get(t.Context(), proxy.Account{}, 3)
 			wantCode(t, err, proxy.UpstreamUnavailable)
 		}
 		if time.Since(began) > 0 || asked.Load() != before {
 			t.Errorf("after a failure others tried for %v, %d times", time.Since(began), asked.Load()-before)
 		}
 		time.Sleep(4 * time.Minute)
-		_, _, err = c.get(t.Context(), 1)
+		_, _, err = c.get(t.Context(), proxy.Account{}, 1)
 		wantCode(t, err, proxy.UpstreamUnavailable)
 		away.Store(false)
 		time.Sleep(2 * awayFor)
-		_, _, err = c.get(t.Context(), 1)
+		_, _, err = c.get(t.Context(), proxy.Account{}, 1)
 		wantCode(t, err, "")
 	})
 }

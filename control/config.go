@@ -21,7 +21,7 @@ type Config struct {
 	// it: "hit" or "miss". It must be quick and safe for concurrent use. nil: nobody is told.
 	Looked func(event string)
 	// Short is told of what was refused because too much waited for it already, and whose share was
-	// in use (proxy.Whose); what is "management". As quick as Looked. nil: nobody is told.
+	// in use (proxy.Whose); what is "management" or "lookups". As quick as Looked. nil: nobody is told.
 	Short func(what, whose string)
 	// ProjectShare is how much of the connections for management one project has at most, in
 	// percent; see proxy.NewTurns.
@@ -45,7 +45,8 @@ const (
 	pollGrace     = 100 * time.Millisecond // what a notification may lag behind the revision
 	awayFor       = time.Second            // after a failed attempt nobody waits for another
 
-	loadTimeout    = 2 * time.Second        // one look-up for a cache
+	loadTimeout    = 2 * time.Second        // one look-up for a cache, once it has a connection
+	connWait       = time.Second            // its wait for that
 	staleWait      = 250 * time.Millisecond // the same where a stale answer is at hand
 	closeTimeout   = 2 * time.Second        // to say goodbye to a database that does not answer
 	writeTimeout   = 10 * time.Second       // one administrative operation
@@ -53,6 +54,9 @@ const (
 	connectTimeout = 2 * time.Second
 	retryAfter     = time.Second // told with every UpstreamUnavailable
 	maxLoads       = 256         // look-ups of one cache at once
+	lookWait       = time.Second // for a turn at one
+	turnsOfConn    = 8           // look-ups at once for each connection of those who take turns
+	askerShare     = 25          // percent of them that one asker has at most
 )
 
 func (c Config) withDefaults() Config {

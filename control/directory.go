@@ -32,8 +32,9 @@ type serverKey struct{ projectID, serverID string }
 type project struct{ policy string }
 
 // Developer gives the caller behind an access token of tenantgate, or behind a JWT when
-// that is configured. The caller's projects are shared and must not be changed.
-func (s *Store) Developer(ctx context.Context, text string) (proxy.Caller, error) {
+// that is configured. The caller's projects are shared and must not be changed. The store is asked
+// in asker's turn, here, in Application and in Verifier.
+func (s *Store) Developer(ctx context.Context, asker proxy.Account, text string) (proxy.Caller, error) {
 	if s.jwt != nil && !strings.HasPrefix(text, tokenPrefix) {
 		return s.jwt.caller(ctx, text)
 	}
@@ -41,7 +42,7 @@ func (s *Store) Developer(ctx context.Context, text string) (proxy.Caller, error
 	if !ok {
 		return proxy.Caller{}, unauthorized()
 	}
-	t, found, err := s.tokens.get(ctx, d)
+	t, found, err := s.tokens.get(ctx, asker, d)
 	if err != nil {
 		return proxy.Caller{}, err
 	}
@@ -54,19 +55,19 @@ func (s *Store) Developer(ctx context.Context, text string) (proxy.Caller, error
 // Application gives the server whose API key this is, active or not. A key is looked up by
 // what was presented and only then compared with the server that was named, so an unknown
 // server and a wrong key are the same look-up.
-func (s *Store) Application(ctx context.Context, serverID, apiKey string) (proxy.Server, error) {
+func (s *Store) Application(ctx context.Context, asker proxy.Account, serverID, apiKey string) (proxy.Server, error) {
 	d, ok := parse(keyPrefix, apiKey)
 	if !ok {
 		return proxy.Server{}, unauthorized()
 	}
-	server, _, err := s.holder(ctx, serverID, d)
+	server, _, err := s.holder(ctx, asker, serverID, d)
 	return server, err
 }
 
 // holder gives the server if the key of this digest is one of its keys now, and until when
 // it is one; zero: until it is rotated.
-func (s *Store) holder(ctx context.Context, serverID string, d digest) (proxy.Server, time.Time, error) {
-	k, found, err := s.keys.get(ctx, d)
+func (s *Store) holder(ctx context.Context, asker proxy.Account, serverID string, d digest) (proxy.Server, time.Time, error) {
+	k, found, err := s.keys.get(ctx, asker, d)
 	if err != nil {
 		return proxy.Server{}, time.Time{}, err
 	}
@@ -86,7 +87,7 @@ func (s *Store) Server(ctx context.Context, projectID, serverID string) (proxy.S
 	if !validID(projectID) || !validID(serverID) {
 		return proxy.Server{}, noServer()
 	}
-	server, found, err := s.servers.get(ctx, serverKey{projectID, serverID})
+	server, found, err := s.servers.get(ctx, proxy.Account{}, serverKey{projectID, serverID})
 	if err != nil {
 		return proxy.Server{}, err
 	}
@@ -96,7 +97,7 @@ func (s *Store) Server(ctx context.Context, projectID, serverID string) (proxy.S
 	if server.Policy != "" {
 		return server, nil
 	}
-	of, found, err := s.projects.get(ctx, projectID)
+	of, found, err := s.projects.get(ctx, proxy.Account{}, projectID)
 	if err != nil {
 		return proxy.Server{}, err
 	}
@@ -112,7 +113,7 @@ func (s *Store) Project(ctx context.Context, projectID string) error {
 	if !validID(projectID) {
 		return noProject()
 	}
-	_, found, err := s.projects.get(ctx, projectID)
+	_, found, err := s.projects.get(ctx, proxy.Account{}, projectID)
 	if err == nil && !found {
 		return noProject()
 	}

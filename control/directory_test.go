@@ -21,7 +21,7 @@ func TestDevelopers(t *testing.T) {
 	wantCode(t, err, "")
 	want := proxy.Caller{TokenID: listed.ID, Projects: []string{m.project.ID, second.ID}, Scopes: proxy.Read, Policy: "readonly"}
 	for range 2 { // from the store, then from memory
-		if got, err := s.Developer(ctx, text); err != nil || !reflect.DeepEqual(got, want) {
+		if got, err := s.Developer(ctx, proxy.Account{}, text); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v, %v; want %+v", got, err, want)
 		}
 	}
@@ -77,7 +77,7 @@ func TestBadCredentialsAreAllTheSame(t *testing.T) {
 		return s.pool.Stat().AcquireCount() - before
 	}
 	for text, want := range map[string]int64{"": 0, "x": 0, unknownKey: 0, unknownToken[:55] + "!": 0, "e.y.J": 0, unknownToken: 1, strings.Repeat("y", 1<<20): 0} {
-		if n := lookups(func() error { _, err := s.Developer(ctx, text); return err }); n != want {
+		if n := lookups(func() error { _, err := s.Developer(ctx, proxy.Account{}, text); return err }); n != want {
 			t.Errorf("token %.60q: %d look-ups, want %d", text, n, want)
 		}
 	}
@@ -86,14 +86,14 @@ func TestBadCredentialsAreAllTheSame(t *testing.T) {
 		"unknown server": {"nobody", fresh()}, "wrong key": {m.server.ID, fresh()}, "key of another server": {m.server.ID, otherKey},
 		"unknown server, good key": {"nobody2", m.key}, "no server": {"", fresh()}, "odd server": {"\x00\xff" + strings.Repeat("x", 5000), fresh()},
 	} {
-		if n := lookups(func() error { _, err := s.Application(ctx, at[0], at[1]); return err }); n != 1 {
+		if n := lookups(func() error { _, err := s.Application(ctx, proxy.Account{}, at[0], at[1]); return err }); n != 1 {
 			t.Errorf("%s: %d look-ups, want 1", name, n)
 		}
-		if n := lookups(func() error { _, err := s.Application(ctx, at[0], at[1]); return err }); n != 0 {
+		if n := lookups(func() error { _, err := s.Application(ctx, proxy.Account{}, at[0], at[1]); return err }); n != 0 {
 			t.Errorf("%s, again: %d look-ups, want 0", name, n)
 		}
 	}
-	if n := lookups(func() error { _, err := s.Application(ctx, other.ID, m.text); return err }); n != 0 {
+	if n := lookups(func() error { _, err := s.Application(ctx, proxy.Account{}, other.ID, m.text); return err }); n != 0 {
 		t.Errorf("a token as a key: %d look-ups", n)
 	}
 	if hits.Load() != 6 || misses.Load() != 7 {
@@ -108,8 +108,8 @@ func TestExpiryIsCheckedAtEveryUse(t *testing.T) {
 	wantCode(t, err, "")
 	newKey := must[string](t)(s.RotateKey(ctx, m.server.ID, 700*time.Millisecond))
 	use := func() (token, key error) {
-		_, token = s.Developer(ctx, text)
-		_, key = s.Application(ctx, m.server.ID, m.key)
+		_, token = s.Developer(ctx, proxy.Account{}, text)
+		_, key = s.Application(ctx, proxy.Account{}, m.server.ID, m.key)
 		return token, key
 	}
 	settle(t, s)
@@ -123,14 +123,17 @@ func TestExpiryIsCheckedAtEveryUse(t *testing.T) {
 	if n := s.pool.Stat().AcquireCount() - before; n != 0 {
 		t.Errorf("it took %d look-ups: not from memory", n)
 	}
-	_, err = s.Application(ctx, m.server.ID, newKey)
+	_, err = s.Application(ctx, proxy.Account{}, m.server.ID, newKey)
 	wantCode(t, err, "")
 }
 
 func TestRotatingAKey(t *testing.T) {
 	s := open(t, Config{ControlURL: controlDB(t)})
 	ctx, m := t.Context(), populate(t, s)
-	opens := func(key string) bool { _, err := s.Application(ctx, m.server.ID, key); return err == nil }
+	opens := func(key string) bool {
+		_, err := s.Application(ctx, proxy.Account{}, m.server.ID, key)
+		return err == nil
+	}
 	second := must[string](t)(s.RotateKey(ctx, m.server.ID, time.Hour))
 	if !opens(m.key) || !opens(second) {
 		t.Error("during the overlap both keys must be valid")
@@ -194,7 +197,7 @@ func TestActivity(t *testing.T) {
 	for _, active := range []bool{false, false, true} {
 		wantCode(t, s.SetServerActive(ctx, m.server.ID, active), "")
 		within(t, time.Second, "activity", func() bool {
-			byKey, err := s.Application(ctx, m.server.ID, m.key)
+			byKey, err := s.Application(ctx, proxy.Account{}, m.server.ID, m.key)
 			return err == nil && byKey.Active == active
 		})
 		if got := must[proxy.Server](t)(s.GetServer(ctx, m.project.ID, m.server.ID)); got.Active != active || got.UpdatedAt.Before(m.server.UpdatedAt) {

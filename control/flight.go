@@ -27,24 +27,33 @@ type flight[V any] struct {
 	err   error
 }
 
-// join gives the look-up of this key, and starts it if there is none; false when too many
-// are under way.
-func (f *flights[K, V]) join(key flightKey[K], ask func(context.Context) (V, error)) (*flight[V], bool) {
+// underWay gives the look-up of this key, or nil where there is none.
+func (f *flights[K, V]) underWay(key flightKey[K]) *flight[V] {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if call, ok := f.under[key]; ok {
-		return call, true
-	}
-	if len(f.under) >= maxLoads {
-		return nil, false
+	return f.under[key]
+}
+
+// join gives the look-up of this key, and starts it if there is none; nil when too many
+// are under way. ended is called once: when it has ended, or at once where nothing was started.
+func (f *flights[K, V]) join(key flightKey[K], ask func(context.Context) (V, error), ended func()) *flight[V] {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	call, ok := f.under[key]
+	if ok || len(f.under) >= maxLoads {
+		ended()
+		return call
 	}
 	if f.under == nil {
 		f.under = make(map[flightKey[K]]*flight[V])
 	}
-	call := &flight[V]{done: make(chan struct{})}
+	call = &flight[V]{done: make(chan struct{})}
 	f.under[key] = call
-	f.running.Go(func() { f.run(key, call, ask) })
-	return call, true
+	f.running.Go(func() {
+		defer ended()
+		f.run(key, call, ask)
+	})
+	return call
 }
 
 func (f *flights[K, V]) run(key flightKey[K], call *flight[V], ask func(context.Context) (V, error)) {

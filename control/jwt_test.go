@@ -361,13 +361,13 @@ func TestAStoreWithJWTs(t *testing.T) {
 	s := run(t, Config{ControlURL: url, JWT: &JWTConfig{Issuer: "https://id.example", Audience: "tenantgate", JWKS: i.file(t)}})
 	m := populate(t, s)
 	text := sign(t, jwa.ES256(), i.ec, "e", good(claims{"projects": m.project.ID}))
-	caller, err := s.Developer(t.Context(), text)
+	caller, err := s.Developer(t.Context(), proxy.Account{}, text)
 	if err != nil || !caller.Reaches(m.project.ID) || caller.Reaches("p1") {
 		t.Errorf("a JWT: %+v, %v", caller, err)
 	}
-	_, err = s.Developer(t.Context(), m.text)
+	_, err = s.Developer(t.Context(), proxy.Account{}, m.text)
 	wantCode(t, err, "")
-	_, err = open(t, Config{ControlURL: url}).Developer(t.Context(), text)
+	_, err = open(t, Config{ControlURL: url}).Developer(t.Context(), proxy.Account{}, text)
 	wantCode(t, err, proxy.Unauthorized)
 	_, err = Open(t.Context(), Config{ControlURL: url, JWT: &JWTConfig{}})
 	if err == nil {

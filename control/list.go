@@ -61,7 +61,7 @@ func (s *Store) listAfter(ctx context.Context, projectID string, after position,
 func (s *Store) projectExists(ctx context.Context, projectID string) error {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
-	_, found, err := s.readProject(ctx, projectID)
+	_, found, err := onConn(s, readProject)(ctx, projectID)
 	if err == nil && !found {
 		return noProject()
 	}

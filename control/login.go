@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/tenantgate/tenantgate/proxy"
 )
@@ -30,8 +31,8 @@ type loginKey struct {
 // Verifier gives what a password for the server is checked against: its salt, and those of
 // its keys that are valid now and were made with a verifier. For an id that is no server's,
 // or can't be one's, it does the same and finds no key; that answer is kept as long as any.
-func (s *Store) Verifier(ctx context.Context, serverID string) (proxy.Verifier, error) {
-	keys, _, err := s.logins.get(ctx, lookedFor(serverID))
+func (s *Store) Verifier(ctx context.Context, asker proxy.Account, serverID string) (proxy.Verifier, error) {
+	keys, _, err := s.logins.get(ctx, asker, lookedFor(serverID))
 	if err != nil {
 		return proxy.Verifier{}, err
 	}
@@ -56,8 +57,8 @@ func lookedFor(serverID string) string {
 
 // readLogins is the look-up of the cache of verifiers. It finds always: no keys are an
 // answer like another.
-func (s *Store) readLogins(ctx context.Context, serverID string) ([]loginKey, bool, error) {
-	rows, err := s.pool.Query(ctx, `
+func readLogins(ctx context.Context, conn *pgxpool.Conn, serverID string) ([]loginKey, bool, error) {
+	rows, err := conn.Query(ctx, `
 		SELECT hash, stored_key, server_key, expires_at FROM tenantgate.server_keys
 		WHERE server_id = $1 AND stored_key IS NOT NULL ORDER BY expires_at DESC NULLS FIRST, hash LIMIT $2`, serverID, maxLoginKeys)
 	if err != nil {
@@ -87,7 +88,7 @@ func scanLogin(row pgx.CollectableRow) (k loginKey, err error) {
 // anything of the store is seen to change, and while it is known that nothing did.
 func (s *Store) Holder(ctx context.Context, serverID string, id proxy.KeyID) (proxy.Holding, error) {
 	epoch, asked := s.fresh.epoch.Load(), s.fresh.now()
-	server, expires, err := s.holder(ctx, serverID, digest(id))
+	server, expires, err := s.holder(ctx, proxy.Account{}, serverID, digest(id))
 	return proxy.Holding{Server: server, Stands: func() bool {
 		return err == nil && s.fresh.epoch.Load() == epoch && s.fresh.now()-asked < holdingFor &&
 			s.fresh.confirmedWithin(confirmWindow) && !expired(expires)

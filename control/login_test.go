@@ -27,7 +27,7 @@ func verifies(t *testing.T, v proxy.Verifier, password string) (proxy.KeyID, boo
 
 func verifierOf(t *testing.T, s *Store, serverID string) proxy.Verifier {
 	t.Helper()
-	return must[proxy.Verifier](t)(s.Verifier(t.Context(), serverID))
+	return must[proxy.Verifier](t)(s.Verifier(t.Context(), proxy.Account{}, serverID))
 }
 
 // Ensure a key opens its server and no other, with the verifier that was made with it.
@@ -46,7 +46,7 @@ func TestLoggingIn(t *testing.T) {
 	}
 	got, err := s.Holder(ctx, m.server.ID, id)
 	wantCode(t, err, "")
-	if want := must[proxy.Server](t)(s.Application(ctx, m.server.ID, m.key)); got.Server != want {
+	if want := must[proxy.Server](t)(s.Application(ctx, proxy.Account{}, m.server.ID, m.key)); got.Server != want {
 		t.Errorf("got %+v, want %+v", got.Server, want)
 	}
 	for _, at := range []struct {
@@ -219,8 +219,8 @@ func TestStrangersInMemory(t *testing.T) {
 	verifierOf(t, here, "nobody")
 	here.fresh.confirmed.Store(1)
 	here.fresh.awayUntil.Store(int64(time.Hour))
-	_, _, known := here.logins.get(t.Context(), id)
-	_, _, stranger := here.logins.get(t.Context(), "nobody")
+	_, _, known := here.logins.get(t.Context(), proxy.Account{}, id)
+	_, _, stranger := here.logins.get(t.Context(), proxy.Account{}, "nobody")
 	if known != nil || stranger != nil {
 		t.Errorf("with the store away: %v for a server, %v for a stranger", known, stranger)
 	}

@@ -32,7 +32,7 @@ func TestKeysFromBeforeTheListener(t *testing.T) {
 		}
 	}
 	s := run(t, Config{ControlURL: url})
-	got, err := s.Application(t.Context(), "s", key)
+	got, err := s.Application(t.Context(), proxy.Account{}, "s", key)
 	if err != nil || got.ID != "s" {
 		t.Fatalf("over HTTP: %+v, %v", got, err)
 	}
@@ -45,7 +45,7 @@ func TestKeysFromBeforeTheListener(t *testing.T) {
 	settle(t, s)
 	second := must[string](t)(s.RotateKey(t.Context(), "s", time.Hour))
 	within(t, time.Second, "the new key", func() bool { _, ok := verifies(t, verifierOf(t, s, "s"), second); return ok })
-	_, err = s.Application(t.Context(), "s", key)
+	_, err = s.Application(t.Context(), proxy.Account{}, "s", key)
 	wantCode(t, err, "")
 	if ids := must[[]string](t)(s.WithoutLogin(t.Context(), "p")); len(ids) != 0 {
 		t.Errorf("%q are without a login", ids)

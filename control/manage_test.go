@@ -40,7 +40,7 @@ func TestManagingLeavesConnections(t *testing.T) {
 	for deadline := time.Now().Add(5 * time.Second); s.pool.Stat().AcquiredConns() == 0 && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
-	if _, err := s.Developer(t.Context(), token); err != nil {
+	if _, err := s.Developer(t.Context(), proxy.Account{}, token); err != nil {
 		t.Errorf("looking up a token: %v", err)
 	}
 	if _, _, err := s.CreateServer(t.Context(), other, "x", ""); err != nil {

@@ -43,7 +43,7 @@ func (s *Store) pollOnce(ctx context.Context) error {
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			s.fresh.fail()
+			s.fresh.fail(began)
 		}
 		return err
 	}

@@ -227,7 +227,7 @@ func TestCreatingInParallel(t *testing.T) {
 					t.Errorf("creating: %v", err)
 					return
 				}
-				got, err := s.Application(t.Context(), server.ID, key)
+				got, err := s.Application(t.Context(), proxy.Account{}, server.ID, key)
 				if err != nil || got.ID != server.ID {
 					t.Errorf("its key: %v %v", got.ID, err)
 				}

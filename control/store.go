@@ -15,6 +15,7 @@ type Store struct {
 	cfg      Config
 	pool     *pool           // look-ups and changes
 	managing *proxy.Turns    // at the connections that changes and lists may hold
+	looking  *proxy.Turns    // at look-ups, of those who have shown nothing yet
 	watcher  *pool           // one connection that polls
 	listener *pgx.ConnConfig // one connection that listens; listen makes it
 
@@ -40,7 +41,8 @@ var _ proxy.Directory = (*Store)(nil)
 // answers in memory for less than a second until Run is running.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	cfg = cfg.withDefaults()
-	s := &Store{cfg: cfg, fresh: newFreshness(), managing: proxy.NewTurns(max(1, cfg.MaxConns/2), cfg.ProjectShare)}
+	s := &Store{cfg: cfg, fresh: newFreshness(), managing: proxy.NewTurns(max(1, cfg.MaxConns/2), cfg.ProjectShare),
+		looking: proxy.NewTurns(turnsOfConn*cfg.MaxConns, askerShare)}
 	if err := s.open(ctx); err != nil {
 		s.Close()
 		return nil, err
@@ -74,22 +76,25 @@ func (s *Store) makeCaches() (err error) {
 	life, end := context.WithCancel(context.Background())
 	s.endLife = end
 	bounds := s.cfg.Cache
-	s.tokens, err = newCache(life, bounds, s.fresh, s.readToken)
+	s.tokens, err = newCache(life, bounds, s.fresh, onConn(s, readToken))
 	if err == nil {
-		s.keys, err = newCache(life, bounds, s.fresh, s.readKey)
+		s.keys, err = newCache(life, bounds, s.fresh, onConn(s, readKey))
 	}
 	if err == nil {
-		s.servers, err = newCache(life, bounds, s.fresh, s.readServer)
+		s.servers, err = newCache(life, bounds, s.fresh, onConn(s, readServer))
 	}
 	if err == nil {
 		bounds.Size = min(bounds.Size, maxLogins)
-		s.logins, err = newCache(life, bounds, s.fresh, s.readLogins)
+		s.logins, err = newCache(life, bounds, s.fresh, onConn(s, readLogins))
 	}
 	if err == nil {
-		s.projects, err = newCache(life, s.cfg.Cache, s.fresh, s.readProject)
+		s.projects, err = newCache(life, s.cfg.Cache, s.fresh, onConn(s, readProject))
 	}
 	if err == nil {
 		s.tokens.looked, s.keys.looked = s.cfg.Looked, s.cfg.Looked
+		s.tokens.turns, s.keys.turns, s.logins.turns = s.looking, s.looking, s.looking
+		short := func(err error) { s.cfg.Short("lookups", proxy.Whose(err)) }
+		s.tokens.short, s.keys.short, s.logins.short = short, short, short
 	}
 	return err
 }

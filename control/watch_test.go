@@ -67,10 +67,10 @@ func watch(t *testing.T, url string, here *Store, rounds int, limit time.Duratio
 		token, text, err := there.CreateToken(ctx, TokenSpec{Projects: []string{m.project.ID}, Scopes: proxy.Read})
 		wantCode(t, err, "")
 		see("revoked token", func() error { return there.RevokeToken(ctx, token.ID) },
-			func() bool { _, err := here.Developer(ctx, text); return err != nil })
+			func() bool { _, err := here.Developer(ctx, proxy.Account{}, text); return err != nil })
 		server, key, err := there.CreateServer(ctx, m.project.ID, "n", "")
 		wantCode(t, err, "")
-		now := func() proxy.Server { got, _ := here.Application(ctx, server.ID, key); return got }
+		now := func() proxy.Server { got, _ := here.Application(ctx, proxy.Account{}, server.ID, key); return got }
 		see("server's policy", func() error { return there.SetServerPolicy(ctx, server.ID, "p") }, func() bool { return now().Policy == "p" })
 		see("deactivated server", func() error { return there.SetServerActive(ctx, server.ID, false) }, func() bool { return !now().Active })
 		see("rotated key", func() error { _, err := there.RotateKey(ctx, server.ID, 0); return err }, func() bool { return now().ID == "" })
@@ -90,7 +90,7 @@ func TestChangesByHandAreSeen(t *testing.T) {
 	s := run(t, Config{ControlURL: url})
 	ctx, m := t.Context(), populate(t, s)
 	other := must[Project](t)(s.CreateProject(ctx, "other"))
-	projects := func() []string { caller, _ := s.Developer(ctx, m.text); return caller.Projects }
+	projects := func() []string { caller, _ := s.Developer(ctx, proxy.Account{}, m.text); return caller.Projects }
 	steps := []struct {
 		sql  string
 		seen func() bool
@@ -102,7 +102,7 @@ func TestChangesByHandAreSeen(t *testing.T) {
 			_, there := s.Server(ctx, m.project.ID, m.server.ID)
 			return here == nil && there != nil
 		}},
-		{"DELETE FROM tenantgate.servers", func() bool { _, err := s.Application(ctx, m.server.ID, m.key); return err != nil }},
+		{"DELETE FROM tenantgate.servers", func() bool { _, err := s.Application(ctx, proxy.Account{}, m.server.ID, m.key); return err != nil }},
 		{"DELETE FROM tenantgate.projects WHERE id = '" + other.ID + "'", func() bool { return s.Project(ctx, other.ID) != nil }},
 		{"TRUNCATE tenantgate.tokens CASCADE", func() bool { return projects() == nil }},
 	}
@@ -120,9 +120,9 @@ func TestAChangeDropsNoMoreThanItself(t *testing.T) {
 	s := run(t, Config{ControlURL: controlDB(t)})
 	ctx, m := t.Context(), populate(t, s)
 	warm := func() {
-		_, err := s.Developer(ctx, m.text)
+		_, err := s.Developer(ctx, proxy.Account{}, m.text)
 		wantCode(t, err, "")
-		_, err = s.Application(ctx, m.server.ID, m.key)
+		_, err = s.Application(ctx, proxy.Account{}, m.server.ID, m.key)
 		wantCode(t, err, "")
 	}
 	settle(t, s)
@@ -184,10 +184,10 @@ func TestForgedNotifications(t *testing.T) {
 		exec(t, url, "SELECT pg_notify('tenantgate', $1)", payload)
 	}
 	time.Sleep(50 * time.Millisecond)
-	_, err := s.Developer(ctx, m.text)
+	_, err := s.Developer(ctx, proxy.Account{}, m.text)
 	wantCode(t, err, "")
 	wantCode(t, s.RevokeToken(ctx, m.token.ID), "")
-	within(t, time.Second, "revocation", func() bool { _, err := s.Developer(ctx, m.text); return err != nil })
+	within(t, time.Second, "revocation", func() bool { _, err := s.Developer(ctx, proxy.Account{}, m.text); return err != nil })
 }
 
 // Ensure a store that was restored to an earlier state is not believed to be unchanged.
@@ -196,12 +196,12 @@ func TestAStoreThatWentBackInTime(t *testing.T) {
 	s := run(t, Config{ControlURL: url})
 	ctx, m := t.Context(), populate(t, s)
 	settle(t, s)
-	_, err := s.Developer(ctx, m.text)
+	_, err := s.Developer(ctx, proxy.Account{}, m.text)
 	wantCode(t, err, "")
 	exec(t, url, `SET session_replication_role = replica; DELETE FROM tenantgate.tokens; UPDATE tenantgate.revision SET seq = 2`)
-	within(t, time.Second, "the restore", func() bool { _, err := s.Developer(ctx, m.text); return err != nil })
+	within(t, time.Second, "the restore", func() bool { _, err := s.Developer(ctx, proxy.Account{}, m.text); return err != nil })
 	_, text, err := s.CreateToken(ctx, TokenSpec{Projects: []string{m.project.ID}, Scopes: proxy.Read})
 	wantCode(t, err, "")
-	_, err = s.Developer(ctx, text)
+	_, err = s.Developer(ctx, proxy.Account{}, text)
 	wantCode(t, err, "")
 }

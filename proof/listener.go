@@ -151,7 +151,7 @@ type directory struct {
 	mode   atomic.Value // of policy.ScopeMode
 }
 
-func (d *directory) Verifier(_ context.Context, id string) (proxy.Verifier, error) {
+func (d *directory) Verifier(_ context.Context, _ proxy.Account, id string) (proxy.Verifier, error) {
 	v := proxy.Verifier{Salt: []byte("sixteen bytes of"), Iterations: 4096}
 	if id != d.server {
 		return v, nil

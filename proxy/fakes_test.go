@@ -115,13 +115,13 @@ func (r *fakeRecorder) tables() (walled, open int) {
 // fakeDirectory knows one server.
 type fakeDirectory struct{ server Server }
 
-func (d fakeDirectory) Developer(context.Context, string) (Caller, error) {
+func (d fakeDirectory) Developer(context.Context, Account, string) (Caller, error) {
 	return Caller{}, Refuse(Unauthorized, "no")
 }
-func (d fakeDirectory) Application(context.Context, string, string) (Server, error) {
+func (d fakeDirectory) Application(context.Context, Account, string, string) (Server, error) {
 	return Server{}, Refuse(Unauthorized, "no")
 }
-func (d fakeDirectory) Verifier(_ context.Context, serverID string) (Verifier, error) {
+func (d fakeDirectory) Verifier(_ context.Context, _ Account, serverID string) (Verifier, error) {
 	if serverID != d.server.ID {
 		return Verifier{Salt: []byte("salt")}, nil
 	}

@@ -62,19 +62,19 @@ func NewGate(c GateConfig) *Gate {
 // requests whose texts are known.
 func parsingPlaces() int { return max(1, runtime.GOMAXPROCS(0)-1) }
 
-// Developer gives the caller behind an access token.
-func (g *Gate) Developer(ctx context.Context, token string) (Caller, error) {
-	return g.directory.Developer(ctx, token)
+// Developer gives the caller behind an access token. Here and below, asker is as Directory has it.
+func (g *Gate) Developer(ctx context.Context, asker Account, token string) (Caller, error) {
+	return g.directory.Developer(ctx, asker, token)
 }
 
 // Application gives the server behind an API key.
-func (g *Gate) Application(ctx context.Context, serverID, apiKey string) (Server, error) {
-	return g.directory.Application(ctx, serverID, apiKey)
+func (g *Gate) Application(ctx context.Context, asker Account, serverID, apiKey string) (Server, error) {
+	return g.directory.Application(ctx, asker, serverID, apiKey)
 }
 
 // Verifier gives what a password for the server is checked against.
-func (g *Gate) Verifier(ctx context.Context, serverID string) (Verifier, error) {
-	return g.directory.Verifier(ctx, serverID)
+func (g *Gate) Verifier(ctx context.Context, asker Account, serverID string) (Verifier, error) {
+	return g.directory.Verifier(ctx, asker, serverID)
 }
 
 // Holder gives the server as it is now to who has proved to hold one of its keys.

@@ -126,7 +126,7 @@ func TestReach(t *testing.T) {
 // and for the server of who has proved to know it.
 func TestHolders(t *testing.T) {
 	b := newBench(t, policy.Limits{})
-	v, err := b.Verifier(t.Context(), "s")
+	v, err := b.Verifier(t.Context(), Account{}, "s")
 	if err != nil || len(v.Keys) != 1 {
 		t.Fatalf("%+v %v", v, err)
 	}

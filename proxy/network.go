@@ -46,6 +46,9 @@ func passing(err error) bool {
 	return false
 }
 
+// AccountOf is whose share strangers from a network have something out of, as if it were a project.
+func AccountOf(network netip.Prefix) Account { return Account{Project: "network " + network.String()} }
+
 // NetworkOf is whom a client counts for where clients are limited: an IPv4 address, or an
 // IPv6 /64, which is what one subscriber has. It is zero where there is no IP address.
 func NetworkOf(transport net.Conn) netip.Prefix {

@@ -7,17 +7,19 @@ import (
 )
 
 // Directory answers who somebody is. Its answers may come from a cache; a revocation
-// is seen within a second. All errors are *Error.
+// is seen within a second. All errors are *Error. Whoever has shown nothing yet asks as asker: an
+// account that shares with others how many may be looked up at once, such as its network's; the
+// zero value shares nothing.
 type Directory interface {
 	// Developer gives the caller behind an access token (or a JWT, when configured);
 	// Unauthorized when it is unknown, malformed, revoked or expired.
-	Developer(ctx context.Context, token string) (Caller, error)
+	Developer(ctx context.Context, asker Account, token string) (Caller, error)
 	// Application gives the server whose API key this is. An unknown server and a
 	// wrong key are Unauthorized alike: same message, same number of look-ups.
-	Application(ctx context.Context, serverID, apiKey string) (Server, error)
+	Application(ctx context.Context, asker Account, serverID, apiKey string) (Server, error)
 	// Verifier gives what a password for the server is checked against. An unknown server has
 	// a salt like any other's, which stays the same, and no key: same number of look-ups.
-	Verifier(ctx context.Context, serverID string) (Verifier, error)
+	Verifier(ctx context.Context, asker Account, serverID string) (Verifier, error)
 	// Holder gives the server, active or not, to who has proved to hold one of its keys;
 	// Unauthorized when it is not the server's key any more. It is asked before every
 	// statement, unless the last answer stands.

@@ -55,12 +55,12 @@ const formerKey = 365 * 24 * time.Hour
 // renew makes the server of an earlier version's demo a key that can log in over Postgres'
 // protocol. What uses the former one goes on.
 func (c *credentials) renew(ctx context.Context, store *control.Store, path string) error {
-	v, err := store.Verifier(ctx, c.ServerID)
+	v, err := store.Verifier(ctx, proxy.Account{}, c.ServerID)
 	if err != nil {
 		return fmt.Errorf("looking at the server's key: %w", err)
 	}
 	if len(v.Keys) > 0 {
-		_, err := store.Application(ctx, c.ServerID, c.APIKey)
+		_, err := store.Application(ctx, proxy.Account{}, c.ServerID, c.APIKey)
 		c.former = proxy.AsError(err).Code == proxy.Unauthorized
 		return nil
 	}

@@ -26,7 +26,7 @@ func (r *request) developer(ctx context.Context) (proxy.Caller, error) {
 		return proxy.Caller{}, proxy.Refuse(proxy.Unauthorized, "send a developer access token as Authorization: Bearer <token>")
 	}
 	r.challenge = challengeInvalid
-	caller, err := r.server.cfg.Gate.Developer(ctx, token)
+	caller, err := r.server.cfg.Gate.Developer(ctx, r.conn.asker(), token)
 	r.known = err == nil
 	if err == nil {
 		r.sender = holder(caller)
@@ -54,6 +54,16 @@ func (r *request) settle(a proxy.Account) error {
 	return noPlace()
 }
 
+// asker is whose the look-up of a request's credentials is: its network's until the connection has
+// shown valid ones, and then whose it was first. A balancer's known connections so share no line
+// with strangers.
+func (c *conn) asker() proxy.Account {
+	if c.known.Load() {
+		return c.holder
+	}
+	return proxy.AccountOf(proxy.NetworkOf(c.Conn))
+}
+
 // bearer gives the token of RFC 6750 section 2.1, or "" when the header holds none.
 func bearer(header string) string {
 	scheme, token, _ := strings.Cut(header, " ")
@@ -73,7 +83,7 @@ func (r *request) application(ctx context.Context) (proxy.Server, error) {
 	if serverID == "" || key == "" {
 		return proxy.Server{}, proxy.Refuse(proxy.Unauthorized, "send the server's id as X-Server-ID and its API key as X-API-Key")
 	}
-	server, err := r.server.cfg.Gate.Application(ctx, serverID, key)
+	server, err := r.server.cfg.Gate.Application(ctx, r.conn.asker(), serverID, key)
 	r.known = err == nil
 	if err == nil {
 		r.reached, r.sender = server.ID, server.Account()

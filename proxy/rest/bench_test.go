@@ -27,8 +27,10 @@ var (
 	readyRate   = proxy.Rate{Limit: 200, Burst: 400, Remaining: 399, Reset: time.Millisecond}
 )
 
-func (r *ready) Developer(context.Context, string) (proxy.Caller, error) { return readyCaller, nil }
-func (r *ready) Application(context.Context, string, string) (proxy.Server, error) {
+func (r *ready) Developer(context.Context, proxy.Account, string) (proxy.Caller, error) {
+	return readyCaller, nil
+}
+func (r *ready) Application(context.Context, proxy.Account, string, string) (proxy.Server, error) {
 	return readyServer, nil
 }
 func (r *ready) Project(context.Context, proxy.Caller, string) error { return nil }

@@ -32,6 +32,7 @@ type store struct {
 	tokens  map[string]proxy.Caller
 	users   map[string]proxy.EndUser // by e-mail
 	calls   []string
+	askers  []proxy.Account                 // of credentials
 	delay   func(ctx context.Context) error // what a look-up waits for; nil: nothing
 }
 
@@ -66,6 +67,12 @@ func (s *store) note(ctx context.Context, call string) error {
 	return nil
 }
 
+func (s *store) asks(asker proxy.Account) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.askers = append(s.askers, asker)
+}
+
 func (s *store) setDelay(delay func(context.Context) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +85,8 @@ func (s *store) called() []string {
 	return slices.Clone(s.calls)
 }
 
-func (s *store) Developer(ctx context.Context, token string) (proxy.Caller, error) {
+func (s *store) Developer(ctx context.Context, asker proxy.Account, token string) (proxy.Caller, error) {
+	s.asks(asker)
 	if err := s.note(ctx, "Developer"); err != nil {
 		return proxy.Caller{}, err
 	}
@@ -90,7 +98,7 @@ func (s *store) Developer(ctx context.Context, token string) (proxy.Caller, erro
 }
 
 // Verifier and Holder are for the other front end.
-func (*store) Verifier(context.Context, string) (proxy.Verifier, error) {
+func (*store) Verifier(context.Context, proxy.Account, string) (proxy.Verifier, error) {
 	return proxy.Verifier{}, errors.ErrUnsupported
 }
 
@@ -98,7 +106,8 @@ func (*store) Holder(context.Context, string, proxy.KeyID) (proxy.Holding, error
 	return proxy.Holding{}, errors.ErrUnsupported
 }
 
-func (s *store) Application(ctx context.Context, id, key string) (proxy.Server, error) {
+func (s *store) Application(ctx context.Context, asker proxy.Account, id, key string) (proxy.Server, error) {
+	s.asks(asker)
 	if err := s.note(ctx, "Application"); err != nil {
 		return proxy.Server{}, err
 	}
@@ -224,11 +233,11 @@ type gate struct {
 	refresh func() (bool, error)
 }
 
-func (g *gate) Developer(ctx context.Context, token string) (proxy.Caller, error) {
+func (g *gate) Developer(ctx context.Context, asker proxy.Account, token string) (proxy.Caller, error) {
 	if g.refuses != nil {
 		return proxy.Caller{}, g.refuses
 	}
-	return g.Gate.Developer(ctx, token)
+	return g.Gate.Developer(ctx, asker, token)
 }
 
 func (g *gate) Admit(ctx context.Context, subject proxy.Subject) (proxy.Place, error) {

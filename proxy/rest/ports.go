@@ -9,12 +9,13 @@ import (
 )
 
 // Gate says who is calling, what they reach and what may run. Its errors are
-// *proxy.Error; anything else is told as internal.
+// *proxy.Error; anything else is told as internal. asker is whose the look-up is, while nobody
+// knows whose the request is; see proxy.Directory.
 type Gate interface {
 	// Developer gives the caller behind a bearer token; else Unauthorized.
-	Developer(ctx context.Context, token string) (proxy.Caller, error)
+	Developer(ctx context.Context, asker proxy.Account, token string) (proxy.Caller, error)
 	// Application gives the server whose key this is; else Unauthorized.
-	Application(ctx context.Context, serverID, apiKey string) (proxy.Server, error)
+	Application(ctx context.Context, asker proxy.Account, serverID, apiKey string) (proxy.Server, error)
 	// Project succeeds when the caller reaches the project and it exists; else NotFound.
 	Project(ctx context.Context, caller proxy.Caller, projectID string) error
 	// Server gives a server that the caller reaches; else NotFound.

@@ -36,7 +36,7 @@ func (c *client) authenticate(ctx context.Context) error {
 	defer c.running.Store(nil)
 	ctx, cancel := context.WithDeadline(ctx, c.reading.until)
 	defer cancel()
-	verifier, err := c.server.cfg.Gate.Verifier(ctx, c.serverID)
+	verifier, err := c.server.cfg.Gate.Verifier(ctx, proxy.AccountOf(c.network), c.serverID)
 	if err != nil {
 		return fatalOf(err)
 	}

@@ -12,8 +12,9 @@ import (
 // told as internal.
 type Gate interface {
 	// Verifier gives what a password is checked against. Of a server that does not exist it
-	// has a salt like any other's, and no key.
-	Verifier(ctx context.Context, serverID string) (proxy.Verifier, error)
+	// has a salt like any other's, and no key. asker is whose the look-up is, while nobody knows
+	// whose the client is; see proxy.Directory.
+	Verifier(ctx context.Context, asker proxy.Account, serverID string) (proxy.Verifier, error)
 	// Holder gives the server as it is now, to who has proved to hold one of its keys;
 	// Unauthorized when the key is not its any more. It is asked before every statement,
 	// unless the last answer stands.

@@ -59,7 +59,7 @@ func newDeciding(t testing.TB) *deciding {
 	return &deciding{policy: p, kept: map[string]*policy.Approved{}, budget: 1 << 30}
 }
 
-func (*deciding) Verifier(context.Context, string) (proxy.Verifier, error) {
+func (*deciding) Verifier(context.Context, proxy.Account, string) (proxy.Verifier, error) {
 	return proxy.Verifier{}, nil
 }
 
