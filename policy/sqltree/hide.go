@@ -45,6 +45,7 @@ const (
 type hidden struct {
 	node *pg.Node
 	form hideForm
+	test *pg.A_Expr   // of asCase: the IS DISTINCT FROM
 	cast *pg.TypeCast // of a literal with its type written first: date '2027-01-01'
 	root *hidden      // the one whose parameter it shares; nil: it has its own
 }
@@ -125,7 +126,7 @@ func (h *hider) with(w *pg.WithClause) {
 // query looks through one query level.
 func (h *hider) query(s *pg.SelectStmt, outermost bool) {
 	h.with(s.WithClause)
-	results := h.values
+	results := h.results
 	if outermost {
 		results = h.computed
 	}
@@ -186,11 +187,7 @@ func (h *hider) givesRows(f *pg.FuncCall) bool {
 func (h *hider) condition(n *pg.Node) {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_ColumnRef:
-		if !h.isBool(n) {
-			h.fail(&Fault{Code: QueryFailed, SQLState: "42804", Offset: nodeOffset(n), Message: "a condition must be of type boolean, and this column is not"})
-			return
-		}
-		h.add(n, asComparison)
+		h.boolColumn(n)
 	case *pg.Node_BoolExpr:
 		h.conditions(x.BoolExpr.Args)
 	case *pg.Node_BooleanTest:
@@ -238,6 +235,17 @@ func (h *hider) caseExpr(c *pg.CaseExpr, result func(*pg.Node)) {
 		result(n.GetCaseWhen().Result)
 	}
 	result(c.Defresult)
+}
+
+// results looks through what a query gives. A row is compared as a whole, by no operator that the planner estimates.
+func (h *hider) results(list ...*pg.Node) {
+	for _, n := range list {
+		if n.GetRowExpr() != nil {
+			h.computed(n)
+		} else {
+			h.value(n)
+		}
+	}
 }
 
 func (h *hider) values(list ...*pg.Node) {

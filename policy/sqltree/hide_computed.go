@@ -30,11 +30,24 @@ func (h *hider) hidesOne(n *pg.Node) bool {
 
 // distinct hides what IS DISTINCT FROM gives, which is a test for NULL where one side is NULL.
 func (h *hider) distinct(e *pg.A_Expr) {
-	if e.Lexpr.GetRowExpr() != nil || e.Rexpr.GetRowExpr() != nil {
-		h.fail(construct(nodeOffset(e.Lexpr), "IS DISTINCT FROM between rows is not supported where its result may be compared"))
+	isNull := e.Lexpr.GetAConst().GetIsnull() // which has no type: a CASE of it would be a text
+	switch {
+	case e.Lexpr.GetRowExpr() != nil || e.Rexpr.GetRowExpr() != nil || isNull && e.Rexpr.GetColumnRef() == nil:
+		h.fail(construct(nodeOffset(e.Lexpr), "IS DISTINCT FROM between rows, or of NULL and an expression, is not supported where its result may be compared"))
+	case isNull:
+		h.add(e.Rexpr, asSubquery)
+	default:
+		h.add(e.Lexpr, asCase).test = e
+	}
+}
+
+// boolColumn hides a column that is a condition by itself.
+func (h *hider) boolColumn(n *pg.Node) {
+	if h.isBool(n) {
+		h.add(n, asComparison)
 		return
 	}
-	h.add(e.Lexpr, asCase)
+	h.fail(&Fault{Code: QueryFailed, SQLState: "42804", Offset: nodeOffset(n), Message: "a condition must be of type boolean, and this column is not"})
 }
 
 // isDistinct tells IS [NOT] DISTINCT FROM, which is a test for NULL where one side is NULL.

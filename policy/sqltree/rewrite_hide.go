@@ -24,7 +24,7 @@ func (r *rewriter) hideEnds() {
 				r.close(end.end(), " = "+r.literal(f)+")")
 			}
 		case asCase:
-			if _, end, ok := r.leftPlace(f.node); ok {
+			if _, end, ok := r.leftPlace(f); ok {
 				r.close(end.end(), " END)")
 			}
 		}
@@ -48,7 +48,7 @@ func (r *rewriter) hide() {
 				r.open(start.start(), "(")
 			}
 		case asCase:
-			if start, _, ok := r.leftPlace(f.node); ok {
+			if start, _, ok := r.leftPlace(f); ok {
 				r.open(start.start(), "(CASE WHEN "+r.literal(f)+" THEN ")
 			}
 		}
@@ -119,24 +119,16 @@ func (r *rewriter) testPlace(n *pg.Node) (start, end tokens, ok bool) {
 }
 
 // leftPlace finds where the left side of IS DISTINCT FROM begins, with the brackets around it, and has ended.
-func (r *rewriter) leftPlace(n *pg.Node) (start, end tokens, ok bool) {
-	start, ok = r.at(leftmost(n))
+func (r *rewriter) leftPlace(f *hidden) (start, end tokens, ok bool) {
+	start, ok1 := r.at(leftmost(f.node))
+	end, ok2 := r.at(int(f.test.GetLocation()))
 	depth, opened := 0, 0
-	for end = start; !end.done() && !(depth == -opened && end.beginsDistinct()); end.i++ {
-		depth += end.nesting()
+	for t := start; t.i < end.i; t.i++ {
+		depth += t.nesting()
 		opened = max(opened, -depth)
 	}
 	start.i -= opened
-	return start, end, ok && !end.done() && start.i >= 0
-}
-
-// beginsDistinct tells IS [NOT] DISTINCT.
-func (t *tokens) beginsDistinct() bool {
-	next := tokens{t.tr, t.i + 1}
-	if next.is("not") {
-		next.i++
-	}
-	return t.is("is") && next.is("distinct")
+	return start, end, ok1 && ok2 && start.i >= 0
 }
 
 // castPlace tells CAST ('1' AS t), '1'::t and t '1' apart.

@@ -63,12 +63,14 @@ func bareQuery(s *pg.SelectStmt, outermost bool) bool {
 func bareResults(s *pg.SelectStmt) bool {
 	var all []*pg.Node
 	for _, n := range s.TargetList {
-		all = append(all, operandsOf(n.GetResTarget().GetVal())...)
+		all = append(all, n.GetResTarget().GetVal())
 	}
 	for _, row := range s.ValuesLists {
-		all = append(all, operandsOfAll(row.GetList().GetItems())...)
+		all = append(all, row.GetList().GetItems()...)
 	}
-	return slices.ContainsFunc(all, isLiteral)
+	return slices.ContainsFunc(all, func(n *pg.Node) bool { // a row is compared as a whole
+		return n.GetRowExpr() == nil && slices.ContainsFunc(operandsOf(n), isLiteral)
+	})
 }
 
 func bareWhere(n *pg.Node) bool { return bare(n, false) || bareCondition(n) }
@@ -85,13 +87,14 @@ func bareCondition(n *pg.Node) bool {
 		return bareCondition(x.BooleanTest.Arg)
 	case *pg.Node_FuncCall:
 		args := operandsOfAll(x.FuncCall.Args)
-		return x.FuncCall.Funcformat == pg.CoercionForm_COERCE_EXPLICIT_CALL && slices.ContainsFunc(args, isColumn) && slices.ContainsFunc(args, isLiteral)
+		isAggregate := slices.Contains([]string{"bool_and", "bool_or", "every"}, lastName(x.FuncCall.Funcname))
+		return !isAggregate && x.FuncCall.Funcformat == pg.CoercionForm_COERCE_EXPLICIT_CALL && slices.ContainsFunc(args, isColumn) && slices.ContainsFunc(args, isLiteral)
 	}
 	return false
 }
 
 // bareJoin tells whether USING compares a column with a function that gives one value, which is a constant to the
-// planner if its arguments are. Of NATURAL the names are not in the tree.
+// planner if its arguments are. The tree does not show it of NATURAL, a * and WITH: there the analysis alone refuses it.
 func bareJoin(j *pg.JoinExpr) bool {
 	names, _ := stringsOf(j.UsingClause)
 	return slices.ContainsFunc(names, func(name string) bool { return givesValue(j.Larg, name) || givesValue(j.Rarg, name) })
