@@ -209,3 +209,27 @@ func TestConditionIsBool(t *testing.T) {
 		}
 	}
 }
+
+// TestVerifyUsing looks at final trees that the analysis never lets come to be.
+func TestVerifyUsing(t *testing.T) {
+	for text, want := range map[string]bool{
+		"SELECT 1 FROM notes JOIN CAST('a' AS text) s (id) USING (id)":                                    true,
+		"SELECT 1 FROM notes RIGHT JOIN lower('a') s (id) USING (id)":                                     true,
+		"SELECT 1 FROM notes JOIN (SELECT id FROM coalesce('a', 'b') s (id)) t USING (id)":                true,
+		"SELECT 1 FROM notes JOIN (SELECT s.id AS x FROM shared JOIN pi() s (id) ON true) t USING (x)":    true,
+		"SELECT 1 FROM notes JOIN (SELECT id FROM lower('a') s (id) OFFSET 0) t USING (id)":               false,
+		"SELECT 1 FROM notes JOIN lower($1) s (id) USING (id)":                                            false,
+		"SELECT 1 FROM notes JOIN unnest(ARRAY['a']) s (id) USING (id)":                                   false,
+		"SELECT 1 FROM notes JOIN shared USING (id), lower('a') s (id)":                                   false,
+		"SELECT 1 FROM notes JOIN (SELECT shared.id FROM shared, lower('a') s (x)) t USING (id)":          false,
+		"SELECT 1 FROM notes JOIN json_to_record($1) AS s (id text) USING (id) WHERE notes.id = $2::text": false,
+	} {
+		stmt, fault := Parse(text)
+		if fault != nil {
+			t.Fatal(text, fault)
+		}
+		if got := bare(stmt.Stmt, true); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
