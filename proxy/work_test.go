@@ -233,7 +233,7 @@ func TestWaitingIsNoWork(t *testing.T) {
 	waits, quiet := Account{"p", "waits"}, Account{"q", "quiet"}
 	for range 10 {
 		w.start(waits)
-		w.Pause(waits)
+		w.pause(waits, 1)
 	}
 	for range 6 {
 		works(w, quiet, pass)
@@ -245,7 +245,7 @@ func TestWaitingIsNoWork(t *testing.T) {
 		t.Errorf("heavy %t, has to wait %t", heavy, wait)
 	}
 	for range 10 {
-		w.Resume(waits)
+		w.pause(waits, -1)
 	}
 	for range 6 {
 		works(w, quiet, pass)
@@ -271,7 +271,7 @@ func TestAloneIsNotHeldBackWhileItWaits(t *testing.T) {
 	}
 	for range 200 {
 		w.start(waits)
-		w.Pause(waits)
+		w.pause(waits, 1)
 	}
 	if !mayBegin() {
 		t.Error("alone it is held back")
