@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// crowds are connections in lines by network, the oldest first. The largest network of the largest
-// site is found at once, and a connection comes and goes in constant time: an attacker makes them
-// come, on the goroutine that accepts all.
+// crowds are connections in lines by network, the oldest first. A connection comes and goes in constant
+// time, and so is the largest network of the largest site found: an attacker makes them come, on the
+// goroutine that accepts all. Which of them can be spared is asked one by one: that takes as long as
+// there are ones before it that can't.
 type crowds struct {
 	sites, networks map[netip.Prefix]*crowd
 	ranks           ranks // of the sites

@@ -219,10 +219,9 @@ func (g *Gate) enterParsing(ctx context.Context, a Account) (Job, *Error) {
 	if err != nil {
 		return Job{}, g.notParsed(err)
 	}
-	g.work.Pause(a)
-	defer g.work.Resume(a)
-	if err := g.parsing.Take(ctx, a, parsingWait-time.Since(start)); err != nil {
-		defer g.work.End(job)
+	err = g.work.Wait(a, func() error { return g.parsing.Take(ctx, a, parsingWait-time.Since(start)) })
+	if err != nil {
+		g.work.End(job)
 		return Job{}, g.notParsed(err)
 	}
 	return job, nil

@@ -84,6 +84,32 @@ func TestParsingIsBounded(t *testing.T) {
 	}
 }
 
+// TestRefusedParsingIsNoWork counts nothing for a server that got no place, whenever it is looked at.
+func TestRefusedParsingIsNoWork(t *testing.T) {
+	b := newBench(t, policy.Limits{})
+	b.parsing, b.work = NewTurns(1, 0), NewWork(1)
+	mustTake(t, b.parsing, "another")
+	now := time.Unix(0, 0)
+	b.work.now = func() time.Time { // long enough for who is not active to be forgotten
+		now = now.Add(2 * lately)
+		return now
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := b.Check(ctx, Subject{Server: Server{ID: "s", ProjectID: "p"}}, reads); codeOf(err) != Overloaded {
+		t.Fatal(err)
+	}
+	one := b.work.of[Account{"p", "s"}]
+	if one == nil {
+		one = &load{}
+	}
+	for _, l := range []*load{&b.work.all, one} {
+		if l.running != 0 || l.paused != 0 || l.average < 0 {
+			t.Errorf("left: %+v", l)
+		}
+	}
+}
+
 // TestPanicDenies shows that the engine's panics deny, and that what they were made with
 // is in no error.
 func TestPanicDenies(t *testing.T) {

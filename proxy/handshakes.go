@@ -13,7 +13,8 @@ import (
 // Handshakes are the places for TLS handshakes that are computed at a time. To begin one costs a
 // client nothing, it may replay what it recorded, and the service a signature: without a bound they
 // would stand before everybody's requests for the processors. Whoever comes while all places are in
-// use waits, and of those that wait a network has the next that has the fewest.
+// use waits, and of those that wait a site has the next that has the fewest, and in it such a network.
+// One alone may have all: it may be a balancer's, behind whose address everybody is.
 type Handshakes struct {
 	turns    *Turns
 	patience time.Duration
@@ -35,7 +36,9 @@ func NewHandshakes(places int, patience time.Duration) *Handshakes {
 	if patience <= 0 {
 		patience = handshakePatience
 	}
-	return &Handshakes{turns: NewTurns(places, 100), patience: patience}
+	turns := NewTurns(places, 100)
+	turns.server = turns.project
+	return &Handshakes{turns: turns, patience: patience}
 }
 
 // Handshake is a connection that TLS begins on. Until End it holds a place between what it has read
@@ -52,7 +55,7 @@ type Handshake struct {
 // Begin prepares a handshake of a client; from is its NetworkOf. Its Read fails with ErrNoHandshake where
 // no place comes in time, and as the context once that ends.
 func (h *Handshakes) Begin(ctx context.Context, conn net.Conn, from netip.Prefix) *Handshake {
-	network := Account{Project: from.String()}
+	network := Account{Project: siteOf(from).String(), Server: from.String()}
 	return &Handshake{
 		Conn: conn,
 		take: func() error { return h.turns.Take(ctx, network, h.patience) },

@@ -13,6 +13,8 @@ import (
 	"math/big"
 	"net"
 	"net/netip"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -98,6 +100,16 @@ func (h *handshaker) begin(from string, client *tls.Config) <-chan error {
 	return ended
 }
 
+// mustSign waits until one more signs.
+func (h *handshaker) mustSign() {
+	h.t.Helper()
+	select {
+	case <-h.key.signs:
+	case <-time.After(5 * time.Second):
+		h.t.Fatal("no more are computed")
+	}
+}
+
 // waiting waits until so many wait for a place.
 func (h *handshaker) waiting(n int) {
 	h.t.Helper()
@@ -135,22 +147,23 @@ func handshakes() map[string]*tls.Config {
 
 const guest, stranger = "192.0.2.1/32", "192.0.2.2/32"
 
-// Ensure no more handshakes are computed at a time than there are places, whatever the client says,
-// and all that wait come to their end.
+// Ensure as many handshakes are computed at a time as there are places, and no more, whatever the client
+// says, also where all come from one network; and all that wait come to their end.
 func TestHandshakesAreBounded(t *testing.T) {
 	for name, client := range handshakes() {
 		t.Run(name, func(t *testing.T) {
-			h := newHandshaker(t, 2, time.Minute)
+			h := newHandshaker(t, 4, time.Minute)
 			h.config.CurvePreferences = []tls.CurveID{tls.CurveP384}
 			var all []<-chan error
-			for range 6 {
+			for range 8 {
 				all = append(all, h.begin(stranger, client))
 			}
-			<-h.key.signs
-			<-h.key.signs
+			for range 4 {
+				h.mustSign()
+			}
 			h.waiting(4)
 			if len(h.key.signs) > 0 {
-				t.Error("a third one is computed")
+				t.Error("a fifth one is computed")
 			}
 			h.letGoOn()
 			for _, ended := range all {
@@ -162,22 +175,27 @@ func TestHandshakesAreBounded(t *testing.T) {
 	}
 }
 
-// Ensure that who comes from another network than all that wait is next.
+// Ensure that who comes from elsewhere than all that wait is next, also where these have many networks of one site.
 func TestHandshakesGoByNetwork(t *testing.T) {
-	h := newHandshaker(t, 1, time.Minute)
-	client := handshakes()["1.3"]
-	h.begin(stranger, client)
-	<-h.key.signs
-	for range 5 {
-		h.begin(stranger, client)
+	for name, network := range map[string]string{"one address": stranger, "one site": "2001:db8:0:%d::/64"} {
+		t.Run(name, func(t *testing.T) {
+			h := newHandshaker(t, 1, time.Minute)
+			client := handshakes()["1.3"]
+			of := func(n int) string { return strings.Replace(network, "%d", strconv.Itoa(n), 1) }
+			h.begin(of(0), client)
+			h.mustSign()
+			for n := range 5 {
+				h.begin(of(n+1), client)
+			}
+			h.waiting(5)
+			late, _ := h.serve(t.Context(), guest)
+			send(t, late, recordedHello(t))
+			h.waiting(6)
+			h.key.goOn <- struct{}{} // the stranger's
+			h.key.goOn <- struct{}{}
+			hear(t, late)
+		})
 	}
-	h.waiting(5)
-	late, _ := h.serve(t.Context(), guest)
-	send(t, late, recordedHello(t))
-	h.waiting(6)
-	h.key.goOn <- struct{}{} // the stranger's
-	h.key.goOn <- struct{}{}
-	hear(t, late)
 }
 
 // Ensure a client that is silent holds no place, before its first message, within it or after it.

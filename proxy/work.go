@@ -94,12 +94,13 @@ func (w *Work) Start(a Account) Job {
 	return Job{of: a}
 }
 
-// Pause notes that a job of the account waits for a connection, or a place, until Resume: it is none of
+// Wait has a job of the account wait for a connection, or a place, as long as wait does: meanwhile it is none of
 // its work, but counts for what the account has at once.
-func (w *Work) Pause(a Account) { w.pause(a, 1) }
-
-// Resume notes that the wait of a job has ended.
-func (w *Work) Resume(a Account) { w.pause(a, -1) }
+func (w *Work) Wait(a Account, wait func() error) error {
+	w.pause(a, 1)
+	defer w.pause(a, -1) // before the job can end
+	return wait()
+}
 
 func (w *Work) pause(a Account, n int) {
 	if w == nil {

@@ -33,7 +33,9 @@ func (w *Work) judge(a Account, now time.Time) (heavy, wait bool) {
 	if one == nil || a == (Account{}) { // which is this program
 		return false, false
 	}
-	w.sweep(now, lately/2)
+	if w.sweep(now, lately/2); w.alone() {
+		return false, false
+	}
 	w.all.pass(now)
 	one.pass(now)
 	share := w.share(one)
@@ -45,6 +47,15 @@ func (w *Work) judge(a Account, now time.Time) (heavy, wait bool) {
 		most = w.few
 	}
 	return false, one.running >= most && float64(one.running) > share
+}
+
+// alone tells whether no more than one server is active, whatever this program does for itself.
+func (w *Work) alone() bool {
+	servers := len(w.of)
+	if w.of[Account{}] != nil {
+		servers--
+	}
+	return servers <= 1
 }
 
 // share is how much a server may have at work on average: half as much again as each would have if all that are

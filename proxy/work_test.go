@@ -233,7 +233,7 @@ func TestWaitingIsNoWork(t *testing.T) {
 	waits, quiet := Account{"p", "waits"}, Account{"q", "quiet"}
 	for range 10 {
 		w.start(waits)
-		w.Pause(waits)
+		w.pause(waits, 1)
 	}
 	for range 6 {
 		works(w, quiet, pass)
@@ -245,7 +245,7 @@ func TestWaitingIsNoWork(t *testing.T) {
 		t.Errorf("heavy %t, has to wait %t", heavy, wait)
 	}
 	for range 10 {
-		w.Resume(waits)
+		w.pause(waits, -1)
 	}
 	for range 6 {
 		works(w, quiet, pass)
@@ -255,6 +255,35 @@ func TestWaitingIsNoWork(t *testing.T) {
 		t.Error("what it has at work does not count")
 	}
 	w.mu.Unlock()
+}
+
+// Ensure a server beside which there is only this program itself is not held back either where most of what it has
+// waits for a connection, and is beside another server.
+func TestAloneIsNotHeldBackWhileItWaits(t *testing.T) {
+	w, pass := clocked(20)
+	waits := Account{"p", "waits"}
+	mayBegin := func() bool {
+		pass(time.Millisecond)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		heavy, wait := w.judge(waits, w.now())
+		return !heavy && !wait
+	}
+	for range 200 {
+		w.start(waits)
+		w.pause(waits, 1)
+	}
+	if !mayBegin() {
+		t.Error("alone it is held back")
+	}
+	w.start(Account{})
+	if !mayBegin() {
+		t.Error("beside this program it is held back")
+	}
+	w.start(Account{"q", "quiet"})
+	if mayBegin() {
+		t.Error("beside another it is not held back")
+	}
 }
 
 // Ensure the end of a statement that began within the share does not count as the end of one that began beyond.

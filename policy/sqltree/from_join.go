@@ -113,7 +113,7 @@ func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []colum
 	}
 	switch {
 	case lc.single || rc.single: // the planner would look that value up in the statistics of the other column
-		f := construct(at, "the column "+name+" of this join is of a function that gives one value")
+		f := construct(at, "the column "+name+" of this join is of a function that may give one value")
 		f.Hint = "compare them in ON or WHERE"
 		a.fail(f)
 	case lc.sealed && rc.sealed:

@@ -10,12 +10,20 @@ import (
 )
 
 // acquire gives a connection for a statement, or tells why there is none in time. It was waited for already so long.
-func (p *Pool) acquire(ctx context.Context, of proxy.Account, waited time.Duration) (lease, error) {
-	start := time.Now()
-	if of != ownTurn {
-		p.cfg.Work.Pause(of)
-		defer p.cfg.Work.Resume(of)
+func (p *Pool) acquire(ctx context.Context, of proxy.Account, waited time.Duration) (l lease, err error) {
+	if of == ownTurn {
+		return p.await(ctx, of, waited)
 	}
+	err = p.cfg.Work.Wait(of, func() error {
+		l, err = p.await(ctx, of, waited)
+		return err
+	})
+	return l, err
+}
+
+// await is acquire whoever it is for.
+func (p *Pool) await(ctx context.Context, of proxy.Account, waited time.Duration) (lease, error) {
+	start := time.Now()
 	if p.abandoned.bars(of) {
 		return lease{}, p.barred()
 	}
