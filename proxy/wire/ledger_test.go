@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
@@ -140,32 +139,4 @@ func TestNamesCost(t *testing.T) {
 	w.is(parse("ROLLBACK"), "parsed E")
 	w.is(w.pipe(&pgproto3.Bind{PreparedStatement: "ROLLBACK"}, &pgproto3.Execute{}), "bound <ROLLBACK> I")
 	w.is(parse("ABORT"), "ERROR 53400 I")
-}
-
-// Ensure one decision counts once, however many statements hold it, and for one that holds it.
-func TestSharedDecisions(t *testing.T) {
-	w := greeted(t)
-	l := w.with(1 << 20)
-	approved, err := w.gate.Check(t.Context(), proxy.Subject{Dialect: policy.Postgres}, all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	next, _ := w.gate.Check(t.Context(), proxy.Subject{Dialect: policy.Postgres}, all+" ")
-	size := sharedSize + len(all) + approved.Size()
-	one, other := &keeping{of: l, account: proxy.Account{Server: "a"}}, &keeping{of: l, account: proxy.Account{Server: "b"}}
-	one.bytes, other.bytes = freeKept, freeKept
-	own := &statement{name: "s", text: all, approved: &proxy.Prepared{Approved: approved}}
-	same := &statement{name: "s", text: strings.Clone(all), approved: &proxy.Prepared{Approved: approved}}
-	if one.keep(own) != nil || other.keep(same) != nil || l.taken() != size+2*keptStep {
-		t.Errorf("%d bytes are counted, not %d", l.taken(), size+2*keptStep)
-	}
-	one.drop(own)
-	if l.taken() != size+keptStep {
-		t.Errorf("%d bytes are counted, not %d", l.taken(), size+keptStep)
-	}
-	if other.renew(same, next) != nil || l.shared[approved] != nil || l.shared[next] == nil {
-		t.Error("the decision of before is held")
-	}
-	other.drop(same)
-	w.nothingKept(l)
 }

@@ -25,7 +25,7 @@ type statement struct {
 	round    uint64          // the exchange in which the gate approved it
 
 	counted int              // bytes that it counts for, of what the client keeps; see keeping
-	held    *policy.Approved // the decision that is counted for all of its holders; nil: none
+	held    *policy.Approved // the decision that is counted for all of the server's clients; nil: none
 }
 
 // empty tells whether there is nothing to be done.
