@@ -138,10 +138,7 @@ func chargeOf(bytes int) int {
 // counts as the client's own; another is counted once for all clients of the server. The statement without a name
 // is there for a moment, mostly, and whoever has no room left must be able to go on: so a small one counts nothing.
 func (k *keeping) keep(made *statement) error {
-	own, whole := made.size(), made.size()
-	if made.approved != nil {
-		whole += made.approved.Approved.Size()
-	}
+	own, whole := made.size(), made.wholeSize()
 	switch small := whole <= freeKept; {
 	case small && made.name == "":
 		return nil

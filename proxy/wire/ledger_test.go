@@ -140,3 +140,31 @@ func TestNamesCost(t *testing.T) {
 	w.is(w.pipe(&pgproto3.Bind{PreparedStatement: "ROLLBACK"}, &pgproto3.Execute{}), "bound <ROLLBACK> I")
 	w.is(parse("ABORT"), "ERROR 53400 I")
 }
+
+// Ensure unnamed statements whose successors came, which stay until their exchange was run, are few.
+func TestReplacedStatementsAreFew(t *testing.T) {
+	w := greeted(t)
+	pipeline := func(text func(i int) string) (most int) {
+		var messages []pgproto3.FrontendMessage
+		for i := range 60 {
+			messages = append(messages, &pgproto3.Parse{Query: text(i)})
+		}
+		w.is(w.pipe(messages...), strings.Repeat("parsed ", 60)+"I")
+		w.link.mu.Lock()
+		defer w.link.mu.Unlock()
+		for _, ran := range w.link.ran {
+			most = max(most, strings.Count(ran, "parse"))
+		}
+		w.link.ran = nil
+		return most
+	}
+	if n := pipeline(func(i int) string { return fmt.Sprintf("%s -- %d %s", all, i, strings.Repeat("x", 9000)) }); n > 2 {
+		t.Errorf("%d long ones were held at once", n)
+	}
+	if n := pipeline(func(i int) string { return fmt.Sprintf("%s -- %d", all, i) }); n < 4 || n > 10 {
+		t.Errorf("%d short ones with their decisions were held at once", n)
+	}
+	if n := pipeline(func(int) string { return all }); n != 60 {
+		t.Errorf("%d times the same were held at once", n)
+	}
+}

@@ -58,7 +58,15 @@ func (p *statement) planBytes() int {
 // size is about what it takes in memory, in bytes, beside the decision.
 func (p *statement) size() int { return p.ownSize() + len(p.text) }
 
-// ownSize is the same without its text, with its place in the map.
+// wholeSize is the same with the decision.
+func (p *statement) wholeSize() int {
+	if p.approved == nil {
+		return p.size()
+	}
+	return p.size() + p.approved.Approved.Size()
+}
+
+// ownSize is that of size without its text, with its place in the map.
 func (p *statement) ownSize() int {
 	size := 256 + len(p.name)
 	if p.approved != nil {
