@@ -26,7 +26,7 @@ type batch struct {
 	memory  []byte
 	args    []policy.Arg
 	formats []int16
-	kept    int  // bytes of memory, with those of former pieces
+	kept    int  // bytes of memory, with those of former pieces and of unnamed statements that were replaced
 	due     bool // it must be run before the next message is read
 }
 
@@ -46,10 +46,17 @@ func (b *batch) add(step proxy.Step, n note) {
 	b.notes = append(b.notes, n)
 }
 
-// noteMade notes what the last step has prepared, if there is one.
+// noteMade notes what the last step has prepared, if there is one. The unnamed statement that it has
+// replaced is dropped, and counted nowhere else; but it stays in memory until the exchange was run, for it
+// comes back where a step before its successor fails.
 func (b *batch) noteMade(made, was *statement) {
-	if last := len(b.notes) - 1; last >= 0 {
-		b.notes[last].made, b.notes[last].was = made, was
+	last := len(b.notes) - 1
+	if last < 0 {
+		return
+	}
+	b.notes[last].made, b.notes[last].was = made, was
+	if made.name == "" && was != nil && was != made {
+		b.kept += was.wholeSize()
 	}
 }
 

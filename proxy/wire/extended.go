@@ -41,10 +41,10 @@ func (s *session) parse(body []byte) error {
 	}
 	if made.local() {
 		s.sayEmpty(frame.ParseComplete)
-		s.batch.noteMade(made, was)
-		return nil
+	} else {
+		s.batch.add(proxy.Step{Verb: proxy.Prepare, Prepared: made.approved}, note{})
 	}
-	s.batch.add(proxy.Step{Verb: proxy.Prepare, Prepared: made.approved}, note{made: made, was: was})
+	s.batch.noteMade(made, was)
 	return nil
 }
 

@@ -22,14 +22,20 @@ type ledger struct {
 
 	mu     sync.Mutex
 	held   *proxy.Holdings // bytes
-	shared map[*policy.Approved]*sharedPlan
+	shared map[sharer]*sharedPlan
 }
 
-// sharedPlan is a decision that statements of any clients hold, with its text. It is counted once:
-// for who held it first, until nobody holds it.
+// sharer is a server some of whose clients hold a decision. Decisions are the same for all servers, but
+// each server is charged for those of its own clients: what one holds must cost no other.
+type sharer struct {
+	account  proxy.Account
+	approved *policy.Approved
+}
+
+// sharedPlan is a decision that statements of a server's clients hold, with its text. It counts once for
+// the server.
 type sharedPlan struct {
 	text    string
-	payer   proxy.Account
 	size    int
 	holders int
 }
@@ -38,34 +44,36 @@ type sharedPlan struct {
 const sharedSize = 256
 
 func newLedger(c Config) *ledger {
-	return &ledger{short: c.Recorder.Short, held: proxy.NewHoldings(c.MaxKeptBytes, c.ProjectShare), shared: map[*policy.Approved]*sharedPlan{}}
+	return &ledger{short: c.Recorder.Short, held: proxy.NewHoldings(c.MaxKeptBytes, c.ProjectShare), shared: map[sharer]*sharedPlan{}}
 }
 
-// hold counts one more holder of a decision, and gives its text as all of them have it.
+// hold counts one more holder of a decision, and gives its text as all of the server's clients have it.
 func (l *ledger) hold(a proxy.Account, approved *policy.Approved, text string) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	plan := l.shared[approved]
+	by := sharer{a, approved}
+	plan := l.shared[by]
 	if plan == nil {
 		size := sharedSize + len(text) + approved.Size()
 		if err := l.takeLocked(a, size); err != nil {
 			return "", err
 		}
-		plan = &sharedPlan{text: text, payer: a, size: size}
-		l.shared[approved] = plan
+		plan = &sharedPlan{text: text, size: size}
+		l.shared[by] = plan
 	}
 	plan.holders++
 	return plan.text, nil
 }
 
 // letGo counts one holder less.
-func (l *ledger) letGo(approved *policy.Approved) {
+func (l *ledger) letGo(a proxy.Account, approved *policy.Approved) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	plan := l.shared[approved]
+	by := sharer{a, approved}
+	plan := l.shared[by]
 	if plan.holders--; plan.holders == 0 {
-		l.held.Give(plan.payer, plan.size)
-		delete(l.shared, approved)
+		l.held.Give(a, plan.size)
+		delete(l.shared, by)
 	}
 }
 
@@ -127,13 +135,10 @@ func chargeOf(bytes int) int {
 }
 
 // keep makes room for a statement. The decision on one that is small, of a client that keeps little,
-// counts as the client's own; another is counted for all of its holders together. The statement without a name
+// counts as the client's own; another is counted once for all clients of the server. The statement without a name
 // is there for a moment, mostly, and whoever has no room left must be able to go on: so a small one counts nothing.
 func (k *keeping) keep(made *statement) error {
-	own, whole := made.size(), made.size()
-	if made.approved != nil {
-		whole += made.approved.Approved.Size()
-	}
+	own, whole := made.size(), made.wholeSize()
 	switch small := whole <= freeKept; {
 	case small && made.name == "":
 		return nil
@@ -164,7 +169,7 @@ func (k *keeping) drop(gone *statement) {
 
 func (k *keeping) letGo(of *statement) {
 	if of.held != nil {
-		k.of.letGo(of.held)
+		k.of.letGo(k.account, of.held)
 		of.held = nil
 	}
 }

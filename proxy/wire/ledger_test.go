@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
@@ -142,30 +141,30 @@ func TestNamesCost(t *testing.T) {
 	w.is(parse("ABORT"), "ERROR 53400 I")
 }
 
-// Ensure one decision counts once, however many statements hold it, and for one that holds it.
-func TestSharedDecisions(t *testing.T) {
+// Ensure unnamed statements whose successors came, which stay until their exchange was run, are few.
+func TestReplacedStatementsAreFew(t *testing.T) {
 	w := greeted(t)
-	l := w.with(1 << 20)
-	approved, err := w.gate.Check(t.Context(), proxy.Subject{Dialect: policy.Postgres}, all)
-	if err != nil {
-		t.Fatal(err)
+	pipeline := func(text func(i int) string) (most int) {
+		var messages []pgproto3.FrontendMessage
+		for i := range 60 {
+			messages = append(messages, &pgproto3.Parse{Query: text(i)})
+		}
+		w.is(w.pipe(messages...), strings.Repeat("parsed ", 60)+"I")
+		w.link.mu.Lock()
+		defer w.link.mu.Unlock()
+		for _, ran := range w.link.ran {
+			most = max(most, strings.Count(ran, "parse"))
+		}
+		w.link.ran = nil
+		return most
 	}
-	next, _ := w.gate.Check(t.Context(), proxy.Subject{Dialect: policy.Postgres}, all+" ")
-	size := sharedSize + len(all) + approved.Size()
-	one, other := &keeping{of: l, account: proxy.Account{Server: "a"}}, &keeping{of: l, account: proxy.Account{Server: "b"}}
-	one.bytes, other.bytes = freeKept, freeKept
-	own := &statement{name: "s", text: all, approved: &proxy.Prepared{Approved: approved}}
-	same := &statement{name: "s", text: strings.Clone(all), approved: &proxy.Prepared{Approved: approved}}
-	if one.keep(own) != nil || other.keep(same) != nil || l.taken() != size+2*keptStep {
-		t.Errorf("%d bytes are counted, not %d", l.taken(), size+2*keptStep)
+	if n := pipeline(func(i int) string { return fmt.Sprintf("%s -- %d %s", all, i, strings.Repeat("x", 9000)) }); n > 2 {
+		t.Errorf("%d long ones were held at once", n)
 	}
-	one.drop(own)
-	if l.taken() != size+keptStep {
-		t.Errorf("%d bytes are counted, not %d", l.taken(), size+keptStep)
+	if n := pipeline(func(i int) string { return fmt.Sprintf("%s -- %d", all, i) }); n < 4 || n > 10 {
+		t.Errorf("%d short ones with their decisions were held at once", n)
 	}
-	if other.renew(same, next) != nil || l.shared[approved] != nil || l.shared[next] == nil {
-		t.Error("the decision of before is held")
+	if n := pipeline(func(int) string { return all }); n != 60 {
+		t.Errorf("%d times the same were held at once", n)
 	}
-	other.drop(same)
-	w.nothingKept(l)
 }

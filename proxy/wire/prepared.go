@@ -25,7 +25,7 @@ type statement struct {
 	round    uint64          // the exchange in which the gate approved it
 
 	counted int              // bytes that it counts for, of what the client keeps; see keeping
-	held    *policy.Approved // the decision that is counted for all of its holders; nil: none
+	held    *policy.Approved // the decision that is counted for all of the server's clients; nil: none
 }
 
 // empty tells whether there is nothing to be done.
@@ -58,7 +58,15 @@ func (p *statement) planBytes() int {
 // size is about what it takes in memory, in bytes, beside the decision.
 func (p *statement) size() int { return p.ownSize() + len(p.text) }
 
-// ownSize is the same without its text, with its place in the map.
+// wholeSize is the same with the decision.
+func (p *statement) wholeSize() int {
+	if p.approved == nil {
+		return p.size()
+	}
+	return p.size() + p.approved.Approved.Size()
+}
+
+// ownSize is that of size without its text, with its place in the map.
 func (p *statement) ownSize() int {
 	size := 256 + len(p.name)
 	if p.approved != nil {

@@ -1,0 +1,95 @@
+package wire
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// Ensure a decision counts once for each server, however many of its statements hold it.
+func TestSharedDecisions(t *testing.T) {
+	w := greeted(t)
+	l := w.with(1 << 20)
+	approved, err := w.gate.Check(t.Context(), proxy.Subject{Dialect: policy.Postgres}, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, _ := w.gate.Check(t.Context(), proxy.Subject{Dialect: policy.Postgres}, all+" ")
+	size := sharedSize + len(all) + approved.Size()
+	a, b := proxy.Account{Server: "a"}, proxy.Account{Server: "b"}
+	one, second, other := keepingOf(l, a), keepingOf(l, a), keepingOf(l, b)
+	own, again, same := planned(all, approved), planned(all, approved), planned(all, approved)
+	is := func(want int) {
+		t.Helper()
+		if n := l.taken(); n != want {
+			t.Errorf("%d bytes are counted, not %d", n, want)
+		}
+	}
+	if one.keep(own) != nil || second.keep(again) != nil {
+		t.Error("there is no room")
+	}
+	is(size + 2*keptStep)
+	if other.keep(same) != nil {
+		t.Error("there is no room for another server's")
+	}
+	is(2*size + 3*keptStep)
+	one.drop(own)
+	is(2*size + 2*keptStep)
+	second.drop(again)
+	is(size + keptStep)
+	if other.renew(same, next) != nil || l.shared[sharer{b, approved}] != nil || l.shared[sharer{b, next}] == nil {
+		t.Error("the decision of before is held")
+	}
+	other.drop(same)
+	w.nothingKept(l)
+}
+
+// keepingOf is of a client of an account that keeps as much as is free.
+func keepingOf(l *ledger, a proxy.Account) *keeping {
+	return &keeping{of: l, account: a, bytes: freeKept}
+}
+
+// Ensure a server is charged for what its own clients hold, whoever else holds the same.
+func TestNobodyIsChargedForOthers(t *testing.T) {
+	w := greeted(t)
+	l := w.with(1 << 20)
+	first, other := keepingOf(l, proxy.Account{Project: "p", Server: "a"}), keepingOf(l, proxy.Account{Project: "q", Server: "b"})
+	var others []*statement
+	for i := range 500 {
+		text := fmt.Sprintf("SELECT id FROM messages LIMIT %d -- %s", i+1, strings.Repeat("x", 3000))
+		approved, err := w.gate.Check(t.Context(), proxy.Subject{Dialect: policy.Postgres}, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mine, same := planned(text, approved), planned(text, approved)
+		if err := first.keep(mine); err != nil {
+			t.Fatalf("statement %d of who holds no other: %v", i, err)
+		}
+		if other.keep(same) == nil {
+			others = append(others, same)
+		}
+		first.drop(mine)
+	}
+	if len(others) < 50 || len(others) == 500 {
+		t.Errorf("the other server holds %d", len(others))
+	}
+	for _, of := range others[20:] {
+		other.drop(of)
+	}
+	if err := l.take(first.account, proxy.Share(1<<20)); err != nil { // all that a server may have
+		t.Errorf("who holds nothing is charged: %v", err)
+	}
+	l.give(first.account, proxy.Share(1<<20))
+	for _, of := range others[:20] {
+		other.drop(of)
+	}
+	w.nothingKept(l)
+}
+
+// planned is a statement with a text of its own.
+func planned(text string, approved *policy.Approved) *statement {
+	return &statement{name: "s", text: strings.Clone(text), approved: &proxy.Prepared{Approved: approved}}
+}
