@@ -128,5 +128,5 @@ func (s *session) pause(span time.Duration, state proxy.State) {
 // mustGoOn tells whether a client that pauses is to be ended, or its transaction or COPY.
 func (s *session) mustGoOn(state proxy.State) bool {
 	c := s.c
-	return c.isOver() || c.stopped != nil && c.stopped.Load()
+	return c.isOver() || c.stopped != nil && c.stopped.Load() || c.server.ends(waitingIn(state))
 }

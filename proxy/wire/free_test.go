@@ -177,6 +177,7 @@ func TestPausesEnd(t *testing.T) {
 		"transaction": func(s *session, _ func()) { s.c.over.Store(s.c.opened.Load()) },
 		"copy":        func(s *session, _ func()) { s.c.stopped.Store(true) },
 		"service":     func(_ *session, cancel func()) { cancel() },
+		"drain":       func(s *session, _ func()) { s.c.server.drain.Store(draining) },
 	} {
 		s, _ := replayed(t, quiet{}, nil, 0)
 		base, cancel := context.WithCancel(t.Context())
@@ -190,5 +191,20 @@ func TestPausesEnd(t *testing.T) {
 			t.Errorf("%s: the pause took %v", name, took)
 		}
 		cancel()
+	}
+}
+
+// Ensure a pause within a transaction goes on while the service drains, as the transaction may, up to the drain time's end.
+func TestPauseWithinTransaction(t *testing.T) {
+	s, _ := replayed(t, quiet{}, nil, 0)
+	s.base = t.Context()
+	s.c.server.drain.Store(draining)
+	start := time.Now()
+	if s.pause(100*time.Millisecond, proxy.Open); time.Since(start) < 100*time.Millisecond {
+		t.Error("the drain has ended the pause")
+	}
+	s.c.server.drain.Store(overdrawn)
+	if s.pause(6*time.Second, proxy.Open); time.Since(start) > 5*time.Second {
+		t.Error("the end has not ended the pause")
 	}
 }
