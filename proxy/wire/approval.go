@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"time"
+
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 )
@@ -15,7 +17,9 @@ func (s *session) identify() error {
 		return nil
 	}
 	s.holding = proxy.Holding{}
+	start := time.Now()
 	holding, err := s.gate.Holder(s.base, s.c.serverID, s.c.key)
+	s.apart(start)
 	if err != nil {
 		refusal := proxy.AsError(err)
 		if refusal.Code == proxy.Unauthorized {
@@ -33,11 +37,13 @@ func (s *session) identify() error {
 // pay takes one statement off the server's budget, and a place among its running ones
 // where the client has none.
 func (s *session) pay() (err error) {
+	start := time.Now()
 	if s.placed {
 		err = s.gate.Pace(s.subject)
 	} else if s.place, err = s.gate.Admit(s.base, s.subject); err == nil {
 		s.placed = true
 	}
+	s.apart(start)
 	if err != nil {
 		return s.rejected(err)
 	}

@@ -108,11 +108,7 @@ func (c *client) next(state proxy.State) (kind byte, body []byte, err error) {
 // await waits until the client is heard again, and gives back meanwhile what it does not need.
 func (c *client) await(state proxy.State) error {
 	c.rest()
-	waiting := idle
-	if state != proxy.Idle {
-		waiting = transaction
-	}
-	c.phase.Store(uint32(waiting))
+	c.phase.Store(uint32(waitingIn(state)))
 	err := c.in.Need(1)
 	c.phase.Store(uint32(active))
 	if err != nil {
@@ -123,6 +119,14 @@ func (c *client) await(state proxy.State) error {
 		return c.grow(longBuffer) // there is more
 	}
 	return nil
+}
+
+// waitingIn is the phase of a client that is waited for.
+func waitingIn(state proxy.State) phase {
+	if state == proxy.Idle {
+		return idle
+	}
+	return transaction
 }
 
 // wake has a read that waits look up whether it is to end. Any goroutine may call it.

@@ -134,6 +134,7 @@ func (s *session) refresh() {
 	if gate, can := s.gate.(interface {
 		Refresh(ctx context.Context, since time.Time) (bool, error)
 	}); can {
+		defer s.apart(time.Now())
 		_, _ = gate.Refresh(s.base, time.Now()) // the client is told of the change in any case
 	}
 }

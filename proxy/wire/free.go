@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
 // mostFree is how many messages that cost nothing are served at once, and between two that cost something. A session
@@ -14,34 +15,68 @@ const mostFree = 20
 // reading is what it takes to read a message, beside 1 ns for each byte.
 const reading = time.Microsecond
 
+// A row of a COPY may come in pieces: those that are as long cost nothing by themselves, up to so many bytes of the row.
+// Beyond they are free messages, as there may never be a row.
+const (
+	leastPiece  = 1 << 10
+	mostPending = mostScript
+)
+
 // unpaid counts a client's messages that cost nothing: the session answered them itself, or left them out. What
 // has the database do something is bounded by budgets, connections and proxy.Work.
 type unpaid struct {
-	row   int       // how many there were, and parts of texts; less mostFree for each that cost something
-	round uint64    // the exchange, and the steps of the next one, when the last message came
-	steps int       //
-	size  int       // of the last message
-	since time.Time // when it came, less what it took to read it; zero: it is not measured
+	run    int           // how many there were, less mostFree for each that cost something; 2*mostFree at most
+	parts  int           // of the last message's text that cost nothing
+	round  uint64        // the exchange, and the steps of the next one, when the last message came
+	steps  int           //
+	kind   byte          // of the last message
+	size   int           //
+	data   int           // of a COPY, that were not taken yet then
+	pieces time.Duration // what the pieces took of the row that is not all there
+	since  time.Time     // when the last message came, less what it took to read it; zero: it is not measured
+	waited time.Duration // for the database and the gate, since then
 }
 
 // next waits for the client's next message. Who has sent many that cost nothing pauses before, for what its server
 // took for them; meanwhile TCP holds the client back.
 func (s *session) next(state proxy.State) (kind byte, body []byte, err error) {
-	u := &s.unpaid
-	if s.cost() {
-		u.row = max(u.row-mostFree, 0)
-	} else {
-		u.row += 1 + u.size>>10
-	}
-	if u.row > mostFree && !u.since.IsZero() {
-		s.pause(s.c.server.throttle.Spend(s.c.account(), time.Since(u.since)))
+	if took := s.unpaidFor(); took > 0 {
+		s.pause(s.c.server.throttle.Spend(s.c.account(), took), state)
 	}
 	kind, body, err = s.c.next(state)
-	u.round, u.steps, u.size, u.since = s.round, len(s.batch.x.Steps), len(body), time.Time{}
-	if u.row >= mostFree {
+	u := &s.unpaid
+	u.round, u.steps, u.kind, u.size, u.data = s.round, len(s.batch.x.Steps), kind, len(body), s.pending()
+	u.parts, u.since, u.waited = 0, time.Time{}, 0
+	if u.run >= mostFree || s.copied != nil {
 		u.since = time.Now().Add(-reading - time.Duration(len(body)))
 	}
 	return kind, body, err
+}
+
+// unpaidFor counts the last message, and tells how much time its client has to answer for. Of a message that costs
+// something that is none, unless there are many parts in its text that do not.
+func (s *session) unpaidFor() (took time.Duration) {
+	u := &s.unpaid
+	if !u.since.IsZero() {
+		took = time.Since(u.since) - u.waited
+	}
+	switch {
+	case s.cost():
+		u.run, u.pieces = max(min(u.run+u.parts, 2*mostFree)-mostFree, 0), 0
+		if u.parts > mostFree {
+			return took
+		}
+		return 0
+	case s.isPiece():
+		u.pieces += took
+		return 0
+	}
+	u.run = min(u.run+u.parts+1+u.size>>10, 2*mostFree) // the others were answered for
+	if u.run <= mostFree {
+		took = 0
+	}
+	took, u.pieces = took+u.pieces, 0
+	return took
 }
 
 // cost tells whether the last message had something done in the database, or collected something for it.
@@ -50,20 +85,48 @@ func (s *session) cost() bool {
 	return s.round != s.unpaid.round || len(steps) > s.unpaid.steps && steps[len(steps)-1].Verb != proxy.Say
 }
 
+// isPiece tells whether the last message was data of a COPY for a row that is not all there.
+func (s *session) isPiece() bool {
+	u, now := &s.unpaid, s.pending()
+	return u.kind == frame.CopyData && u.size >= leastPiece && now == u.data+u.size && now <= mostPending
+}
+
+// pending is how many bytes there are of a row of a COPY that is not all there.
+func (s *session) pending() int {
+	if s.copied == nil {
+		return 0
+	}
+	return len(s.copied.data)
+}
+
+// apart leaves what began at start out of what the message took: meanwhile it was waited for.
+func (s *session) apart(start time.Time) {
+	if !s.unpaid.since.IsZero() {
+		s.unpaid.waited += time.Since(start)
+	}
+}
+
 // lookEvery is how often a client that pauses looks whether it is to end.
 const lookEvery = 50 * time.Millisecond
 
-// pause has the client wait, unless its transaction, its COPY or the service is to end.
-func (s *session) pause(span time.Duration) {
+// pause has the client wait, unless its transaction, its COPY or the service is to end. The service ends for it as for
+// who is waited for in that state.
+func (s *session) pause(span time.Duration, state proxy.State) {
 	if span <= 0 {
 		return
 	}
 	s.recorder().Short("messages", "server")
-	for end := time.Now().Add(span); span > 0 && !s.c.isOver() && (s.c.stopped == nil || !s.c.stopped.Load()); span = time.Until(end) {
+	for end := time.Now().Add(span); span > 0 && !s.mustGoOn(state); span = time.Until(end) {
 		select {
 		case <-time.After(min(span, lookEvery)):
 		case <-s.base.Done():
 			return
 		}
 	}
+}
+
+// mustGoOn tells whether a client that pauses is to be ended, or its transaction or COPY.
+func (s *session) mustGoOn(state proxy.State) bool {
+	c := s.c
+	return c.isOver() || c.stopped != nil && c.stopped.Load() || c.server.ends(waitingIn(state))
 }

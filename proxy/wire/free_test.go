@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -36,29 +37,41 @@ func (o *opening) Read(p []byte) (int, error) {
 const paused = "short of messages: server"
 
 // pausesIn tells how often a client has to pause that sends messages over and over.
-func pausesIn(t *testing.T, first, messages []byte, budget, times int) int {
+func pausesIn(t *testing.T, link *rounds, first, messages []byte, budget, times int) int {
 	t.Helper()
-	s, c := replayed(t, &rounds{}, messages, times)
+	s, c := replayed(t, link, messages, times)
 	counts := &tally{counts: map[string]int{}}
 	c.server.cfg.Recorder = counts
 	c.conn = &opening{Conn: c.conn, first: first, tally: counts}
 	c.in.From = c
-	s.gate.(*deciding).budget = budget
+	s.gate.(*deciding).budget, s.gate.(*deciding).waits = budget, link.took
 	if err := s.run(t.Context()); !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
 	return counts.of(paused)
 }
 
-// rounds is a link that does nothing, in transactions.
-type rounds struct{ quiet }
+// rounds is a link that does nothing, in transactions, and takes its time for it.
+type rounds struct {
+	quiet
+	took time.Duration
+}
 
-func (*rounds) Run(_ context.Context, x *proxy.Exchange, _ *frame.Writer) (proxy.State, error) {
+func (r *rounds) Run(_ context.Context, x *proxy.Exchange, _ *frame.Writer) (proxy.State, error) {
+	time.Sleep(r.took)
 	x.Done = len(x.Steps)
 	if x.Commit {
 		return proxy.Idle, nil
 	}
 	return proxy.Open, nil
+}
+
+// pieces are the data of a long row without its end.
+func pieces(n int) (all []pgproto3.FrontendMessage) {
+	for range n {
+		all = append(all, &pgproto3.CopyData{Data: bytes.Repeat([]byte("x"), 8<<10)})
+	}
+	return all
 }
 
 func query(text string) pgproto3.FrontendMessage { return &pgproto3.Query{String: text} }
@@ -71,6 +84,8 @@ func TestFreeMessagesPause(t *testing.T) {
 	}
 	parsed := encoded(&pgproto3.Parse{Name: "s", Query: point}, &pgproto3.Sync{})
 	in := encoded(query("COPY conversations (id, title) FROM STDIN"))
+	failing := append([]pgproto3.FrontendMessage{query("COPY conversations (id, title) FROM STDIN")}, pieces(16)...)
+	failing = append(failing, &pgproto3.CopyFail{})
 	for name, c := range map[string]struct{ first, messages []byte }{
 		"sync":             {nil, encoded(&pgproto3.Sync{})},
 		"flush":            {nil, encoded(&pgproto3.Flush{})},
@@ -80,11 +95,15 @@ func TestFreeMessagesPause(t *testing.T) {
 		"empty":            {nil, encoded(query(";"))},
 		"begin and commit": {nil, encoded(query("BEGIN"), query("COMMIT"))},
 		"prepared begin":   {nil, encoded(append(step("BEGIN"), &pgproto3.Sync{})...)},
+		"one statement":    {nil, append(encoded(query(all)), bytes.Repeat(encoded(&pgproto3.Sync{}), 200)...)},
 		"over the budget":  {nil, encoded(query("SELECT 1"))},
 		"close":            {nil, encoded(&pgproto3.Close{ObjectType: 'P', Name: "none"})},
 		"many closes":      {parsed, encoded(append(closes, &pgproto3.Sync{})...)},
 		"copy of nothing":  {in, encoded(&pgproto3.CopyData{})},
 		"flush in a copy":  {in, encoded(&pgproto3.Flush{})},
+		"bytes of a row":   {in, encoded(&pgproto3.CopyData{Data: []byte("x")})},
+		"row without end":  {in, encoded(&pgproto3.CopyData{Data: bytes.Repeat([]byte("x"), 8<<10)})},
+		"copies that fail": {nil, encoded(failing...)},
 		"script":           {nil, encoded(query(strings.Repeat("BEGIN;COMMIT;", 400)))},
 		"blanks":           {nil, encoded(query(strings.Repeat(" ;", 5000) + all))},
 		"paid script":      {nil, encoded(query(strings.Repeat("BEGIN;COMMIT;", 400) + all))},
@@ -94,7 +113,7 @@ func TestFreeMessagesPause(t *testing.T) {
 		if name == "over the budget" {
 			budget = 0
 		}
-		if pausesIn(t, c.first, c.messages, budget, 3_000_000/len(c.messages)) == 0 {
+		if pausesIn(t, &rounds{}, c.first, c.messages, budget, 3_000_000/len(c.messages)) == 0 {
 			t.Errorf("%s: the client never had to pause", name)
 		}
 	}
@@ -107,20 +126,48 @@ func TestStatementsDoNotPause(t *testing.T) {
 		many = append(many, &pgproto3.Bind{PreparedStatement: "s", Parameters: [][]byte{[]byte("x")}}, &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{})
 	}
 	parsed := encoded(&pgproto3.Parse{Name: "s", Query: point}, &pgproto3.Sync{})
+	in := encoded(query("COPY conversations (id, title) FROM STDIN"))
+	left := append(encoded(append([]pgproto3.FrontendMessage{&pgproto3.Execute{Portal: "none"}}, many[:330]...)...), encoded(&pgproto3.Sync{})...)
+	row := append(append([]pgproto3.FrontendMessage{&pgproto3.CopyData{Data: []byte("x\t")}}, pieces(63)...), &pgproto3.CopyData{Data: []byte("\n")})
 	for name, c := range map[string]struct {
 		first, messages []byte
 		times           int
+		took            time.Duration // by the link
 	}{
-		"simple":      {nil, encoded(query(all)), 5000},
-		"transaction": {nil, encoded(query("BEGIN"), query(all), query("COMMIT")), 3000},
-		"extended":    {nil, encoded(append(step(point, "x"), &pgproto3.Sync{})...), 3000},
-		"settings":    {nil, encoded(query(strings.Repeat("SET extra_float_digits = 1;", 15) + all)), 2000},
-		"pipeline":    {parsed, encoded(append(many, &pgproto3.Sync{})...), 20},
-		"copy":        {encoded(query("COPY conversations (id, title) FROM STDIN")), encoded(&pgproto3.CopyData{Data: []byte("x\ty\n")}), 20_000},
+		"simple":         {nil, encoded(query(all)), 5000, 0},
+		"transaction":    {nil, encoded(query("BEGIN"), query(all), query("COMMIT")), 3000, 0},
+		"extended":       {nil, encoded(append(step(point, "x"), &pgproto3.Sync{})...), 3000, 0},
+		"settings":       {nil, encoded(query(strings.Repeat("SET extra_float_digits = 1;", 15) + all)), 2000, 0},
+		"pipeline":       {parsed, encoded(append(many, &pgproto3.Sync{})...), 20, 0},
+		"copy":           {in, encoded(&pgproto3.CopyData{Data: []byte("x\ty\n")}), 20_000, 0},
+		"slow":           {nil, encoded(query("BEGIN"), query(all), query("COMMIT")), 20, 10 * time.Millisecond},
+		"after an error": {left, encoded(query(all)), 40, 10 * time.Millisecond},
+		"slow script":    {nil, encoded(query(strings.Repeat("SET extra_float_digits = 1;", 25) + all)), 40, 10 * time.Millisecond},
+		"long rows":      {in, encoded(row...), 40, 10 * time.Millisecond},
 	} {
-		if n := pausesIn(t, c.first, c.messages, 1<<30, c.times); n > 0 {
+		if n := pausesIn(t, &rounds{took: c.took}, c.first, c.messages, 1<<30, c.times); n > 0 {
 			t.Errorf("%s: the client had to pause", name)
 		}
+	}
+}
+
+// Ensure few statements take back what a long run of free messages has counted up, and one no more than a fixed number.
+func TestStatementsEndTheRun(t *testing.T) {
+	first := bytes.Repeat(encoded(&pgproto3.Sync{}), 500)
+	for statements, want := range map[int]int{0: 2 * mostFree, 1: mostFree, 2: 0, 3: 0} {
+		messages := append(bytes.Clone(first), bytes.Repeat(encoded(query(all)), statements)...)
+		s, c := replayed(t, &rounds{}, messages, 1)
+		c.server.throttle = nil
+		if err := s.run(t.Context()); !errors.Is(err, io.EOF) || s.unpaid.run != want {
+			t.Errorf("after %d statements: %d, %v", statements, s.unpaid.run, err)
+		}
+	}
+}
+
+// Ensure nobody pays with a pause for the wait for a place that it was refused then.
+func TestWaitsAreNotPausedFor(t *testing.T) {
+	if n := pausesIn(t, &rounds{took: 10 * time.Millisecond}, nil, encoded(query("SELECT 1")), 0, 60); n > 0 {
+		t.Error("the client had to pause")
 	}
 }
 
@@ -130,6 +177,7 @@ func TestPausesEnd(t *testing.T) {
 		"transaction": func(s *session, _ func()) { s.c.over.Store(s.c.opened.Load()) },
 		"copy":        func(s *session, _ func()) { s.c.stopped.Store(true) },
 		"service":     func(_ *session, cancel func()) { cancel() },
+		"drain":       func(s *session, _ func()) { s.c.server.drain.Store(draining) },
 	} {
 		s, _ := replayed(t, quiet{}, nil, 0)
 		base, cancel := context.WithCancel(t.Context())
@@ -138,10 +186,25 @@ func TestPausesEnd(t *testing.T) {
 		s.c.opened.Store(1)
 		start := time.Now()
 		time.AfterFunc(10*time.Millisecond, func() { end(s, cancel) })
-		s.pause(6 * time.Second)
+		s.pause(6*time.Second, proxy.Idle)
 		if took := time.Since(start); took < 10*time.Millisecond || took > 5*time.Second {
 			t.Errorf("%s: the pause took %v", name, took)
 		}
 		cancel()
+	}
+}
+
+// Ensure a pause within a transaction goes on while the service drains, as the transaction may, up to the drain time's end.
+func TestPauseWithinTransaction(t *testing.T) {
+	s, _ := replayed(t, quiet{}, nil, 0)
+	s.base = t.Context()
+	s.c.server.drain.Store(draining)
+	start := time.Now()
+	if s.pause(100*time.Millisecond, proxy.Open); time.Since(start) < 100*time.Millisecond {
+		t.Error("the drain has ended the pause")
+	}
+	s.c.server.drain.Store(overdrawn)
+	if s.pause(6*time.Second, proxy.Open); time.Since(start) > 5*time.Second {
+		t.Error("the end has not ended the pause")
 	}
 }

@@ -168,3 +168,30 @@ func TestReplacedStatementsAreFew(t *testing.T) {
 		t.Errorf("%d times the same were held at once", n)
 	}
 }
+
+// breaking is a link that panics as it rolls back.
+type breaking struct{ rounds }
+
+func (*breaking) Rollback() { panic("rollback") }
+
+// Ensure a session gives back what it has, whatever becomes of its link.
+func TestSessionGivesBackInAPanic(t *testing.T) {
+	var messages []pgproto3.FrontendMessage
+	for i := range 50 {
+		messages = append(messages, &pgproto3.Parse{Name: fmt.Sprint(i), Query: point + strings.Repeat(" ", i)})
+	}
+	messages = append(messages, &pgproto3.Bind{DestinationPortal: "p", PreparedStatement: "0", Parameters: [][]byte{[]byte("x")}}, &pgproto3.Flush{})
+	s, c := replayed(t, &breaking{}, encoded(messages...), 1)
+	if err := guarded(func() error { return s.run(t.Context()) }); err == nil || !strings.Contains(err.Error(), "panic") {
+		t.Errorf("it ended by %v", err)
+	}
+	if n := c.server.ledger.taken(); n > 0 {
+		t.Errorf("the ledger counts %d bytes", n)
+	}
+	if k := s.prepared.keeps; k.bytes != 0 || k.charged != 0 {
+		t.Errorf("%d bytes are held, %d charged", k.bytes, k.charged)
+	}
+	if s.present == nil || s.present.ctx.Err() == nil {
+		t.Error("its context goes on")
+	}
+}

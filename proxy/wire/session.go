@@ -126,15 +126,15 @@ func (s *session) greet() error {
 	return s.ready()
 }
 
-// end gives everything back.
+// end gives everything back, even where the link panics: what is shared with others would be taken for ever.
 func (s *session) end() {
-	s.link.Rollback()
-	s.place.Release()
-	s.portals.drop()
-	s.prepared.dropAll()
 	if s.present != nil {
-		s.present.end(nil)
+		defer s.present.end(nil)
 	}
+	defer s.prepared.dropAll()
+	defer s.portals.drop()
+	defer s.place.Release()
+	s.link.Rollback()
 }
 
 // ready ends a cycle: it tells what changed and the transaction's state.

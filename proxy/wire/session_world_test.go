@@ -31,7 +31,8 @@ type deciding struct {
 	held     int   // times that it was asked
 	stands   func() bool
 	inactive bool
-	budget   int // statements that are left
+	budget   int           // statements that are left
+	waits    time.Duration // how long Admit takes
 	admitted int
 	paced    int
 	checked  int
@@ -74,6 +75,7 @@ func (g *deciding) Holder(_ context.Context, id string, _ proxy.KeyID) (proxy.Ho
 }
 
 func (g *deciding) Admit(context.Context, proxy.Subject) (proxy.Place, error) {
+	time.Sleep(g.waits)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.admitted++
