@@ -2,6 +2,7 @@ package statement
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -109,6 +110,9 @@ func (m *maker) setOperation(outer *level, want []Type, depth int) []column {
 	m.use(op)
 	m.put(op)
 	arm()
+	if op != "UNION ALL" && slices.Contains(want, Numeric) {
+		m.Loose = true // 1.5 and 1.50 are equal, and which of them stands for both is not determined
+	}
 	for i := range cols {
 		cols[i] = column{name: cols[i].name, typ: want[i], kind: Computed}
 	}
