@@ -17,15 +17,22 @@ func (r *Report) accept(files []*policy.File, n *named) {
 		if at < 0 || f.Grade != Breach && f.Grade != Tell {
 			continue
 		}
-		if reasons := accepted(files, n.Tables[at], *f); reasons != "" {
+		reasons, lacking := accepted(files, n.Tables[at], *f)
+		f.Lacking = lacking
+		switch {
+		case reasons == "":
+		case len(lacking) == 0:
 			f.Grade, f.SQL, f.Instead = Note, "", "Accepted "+reasons
+		default:
+			f.Instead = strings.TrimSpace("Accepted " + reasons + "; but not by " + strings.Join(lacking, ", ") + ": each policy that opens the table has to accept it. " + f.Instead)
 		}
 	}
 }
 
-// accepted gives the reasons of the policies that open a table, "" where one of them has none.
-func accepted(files []*policy.File, t *table, f Finding) string {
-	var reasons []string
+// accepted gives the reasons of the policies that open a table, and the names of those of them
+// that have none.
+func accepted(files []*policy.File, t *table, f Finding) (reasons string, lacking []string) {
+	var given []string
 	for _, file := range files {
 		for _, section := range file.Tables {
 			if section.Schema != t.Schema || section.Name != t.Name || len(section.Access) == 0 {
@@ -33,12 +40,13 @@ func accepted(files []*policy.File, t *table, f Finding) string {
 			}
 			reason, ok := section.Accepts(f.Check, f.Object)
 			if !ok {
-				return ""
+				lacking = append(lacking, file.Name)
+				continue
 			}
-			reasons = append(reasons, "by the policy "+file.Name+": "+reason)
+			given = append(given, "by the policy "+file.Name+": "+reason)
 		}
 	}
-	return strings.Join(reasons, "; ")
+	return strings.Join(given, "; "), lacking
 }
 
 // unmatched are notes of what policies accept and nothing was found of: it is misspelt, or mended.

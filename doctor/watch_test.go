@@ -116,19 +116,24 @@ func TestAccepted(t *testing.T) {
 	for _, s := range []struct {
 		policies []string
 		want     string
+		lacking  string
+		instead  string
 	}{
-		{[]string{shop}, "breach hidden-rule copy on public.items"},
-		{[]string{accepting}, "note hidden-rule copy on public.items"},
-		{[]string{accepting, second(shop)}, "breach hidden-rule copy on public.items"},
-		{[]string{accepting, second(accepting)}, "note hidden-rule copy on public.items"},
-		{[]string{accepting, second(strings.Replace(shop, "items: {", "items: {access: [], ", 1))}, "note hidden-rule copy on public.items"},
+		{[]string{shop}, "breach hidden-rule copy on public.items", "shop", ""},
+		{[]string{accepting}, "note hidden-rule copy on public.items", "", "by the policy shop: a test"},
+		{[]string{accepting, second(shop)}, "breach hidden-rule copy on public.items", "second", "by the policy shop: a test; but not by second: each policy that opens the table has to accept it"},
+		{[]string{accepting, second(accepting)}, "note hidden-rule copy on public.items", "", "by the policy shop: a test; by the policy second: a test"},
+		{[]string{accepting, second(strings.Replace(shop, "items: {", "items: {access: [], ", 1))}, "note hidden-rule copy on public.items", "", "by the policy shop: a test"},
 	} {
 		r := c.examine(t, url, s.policies...)
 		if got := list(r.Findings); got != s.want {
 			t.Errorf("%s, want %s", got, s.want)
 		}
-		if accepted := strings.HasPrefix(s.want, "note"); accepted != r.Sound() || accepted == strings.Contains(r.Script(), "DROP RULE") || accepted != strings.Contains(r.Findings[0].Instead, "by the policy shop: a test") {
+		if accepted := strings.HasPrefix(s.want, "note"); accepted != r.Sound() || accepted == strings.Contains(r.Script(), "DROP RULE") || !strings.Contains(r.Findings[0].Instead, s.instead) {
 			t.Errorf("%s: %+v", s.want, r.Findings)
+		}
+		if got := strings.Join(r.Findings[0].Lacking, " "); got != s.lacking {
+			t.Errorf("%s: not accepted by %q, want %q", s.want, got, s.lacking)
 		}
 	}
 }

@@ -162,7 +162,7 @@ func diagnosis(r *doctor.Report) string {
 		}
 		if closes(f) != "" {
 			closed = append(closed, printable(f.Table)+" ("+f.Check+")")
-			fmt.Fprintf(&b, "        or, once you have read it, at the table in the policy: accept: [{finding: %s, object: %q, reason: …}]\n", f.Check, printable(f.Object))
+			fmt.Fprintf(&b, "        or, once you have read it, at the table in %s: accept: [{finding: %s, object: %q, reason: …}]\n", inEach(f.Lacking), f.Check, printable(f.Object))
 		}
 		b.WriteString("\n")
 	}
@@ -176,6 +176,14 @@ func diagnosis(r *doctor.Report) string {
 	}
 	fmt.Fprintln(&b, verdict(r))
 	return b.String()
+}
+
+// inEach names the policies of which each has to accept a finding.
+func inEach(policies []string) string {
+	if len(policies) < 2 {
+		return strings.TrimSpace("the policy " + strings.Join(policies, ""))
+	}
+	return "each of the policies " + strings.Join(policies, ", ")
 }
 
 // closes names the table that is closed while serving.
