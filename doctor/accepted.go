@@ -8,6 +8,22 @@ import (
 	"github.com/tenantgate/tenantgate/policy"
 )
 
+// CheckAccepted fails where a policy accepts a finding by a name that no finding of a table has.
+// Left alone such a line would accept nothing. The error is a *policy.FileError at the table,
+// and lists the names.
+func CheckAccepted(file *policy.File) error {
+	known := Watched()
+	for _, section := range file.Tables {
+		for _, a := range section.Accept {
+			if !slices.Contains(known, a.Finding) {
+				return file.Mistake(section.At, "table %s.%s accepts the finding %q, and there is none of that name; a policy can accept %s",
+					section.Schema, section.Name, a.Finding, strings.Join(slices.Sorted(slices.Values(known)), ", "))
+			}
+		}
+	}
+	return nil
+}
+
 // accept makes notes of the findings that every policy which opens the table accepts, and takes
 // what would mend them out of the script.
 func (r *Report) accept(files []*policy.File, n *named) {

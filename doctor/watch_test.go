@@ -1,8 +1,10 @@
 package doctor
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -134,6 +136,34 @@ func TestAccepted(t *testing.T) {
 		}
 		if got := strings.Join(r.Findings[0].Lacking, " "); got != s.lacking {
 			t.Errorf("%s: not accepted by %q, want %q", s.want, got, s.lacking)
+		}
+	}
+}
+
+// Ensure that a misspelt finding is an error at its table, which lists the names there are.
+func TestCheckAccepted(t *testing.T) {
+	for name, fits := range map[string]bool{"hidden-rule": true, "planner-index": true, "hiden-rule": false, "wall-missing": false} {
+		f, err := policy.Parse([]byte(strings.Replace(shop, "items: {scoped: true", "items: {accept: [{finding: "+name+", object: o, reason: a test}], scoped: true", 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = CheckAccepted(f)
+		if fits != (err == nil) {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if fits {
+			continue
+		}
+		mistake := (*policy.FileError)(nil)
+		at := f.Tables[slices.IndexFunc(f.Tables, func(t policy.TableSection) bool { return t.Name == "items" })].At
+		if !errors.As(err, &mistake) || mistake.Position != at || !strings.Contains(mistake.Message, strconv.Quote(name)) {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, known := range Watched() {
+			if !strings.Contains(mistake.Message, known) {
+				t.Errorf("%s is not listed: %v", known, err)
+			}
 		}
 	}
 }
