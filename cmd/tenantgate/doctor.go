@@ -161,7 +161,7 @@ func diagnosis(r *doctor.Report) string {
 			fmt.Fprintf(&b, "          %s\n", printable(strings.TrimSuffix(line, "\n")))
 		}
 		if closes(f) != "" {
-			closed = append(closed, printable(f.Table)+" ("+f.Check+")")
+			closed = append(closed, printable(f.Table)+" ("+f.Check+") under "+strings.Join(f.Lacking, ", "))
 			fmt.Fprintf(&b, "        or, once you have read it, at the table in %s: accept: [{finding: %s, object: %q, reason: …}]\n", inEach(f.Lacking), f.Check, printable(f.Object))
 		}
 		b.WriteString("\n")
@@ -172,7 +172,7 @@ func diagnosis(r *doctor.Report) string {
 	fmt.Fprintf(&b, "database %s, role %s: %s, %s, %s, %s\n", printable(r.Database), printable(r.Role),
 		counted(counts[doctor.Breach], "breach"), counted(counts[doctor.Tell], "tell"), counted(counts[doctor.Risk], "risk"), counted(counts[doctor.Note], "note"))
 	if len(closed) > 0 {
-		fmt.Fprintf(&b, "not served while this is so: %s\n", strings.Join(closed, ", "))
+		fmt.Fprintf(&b, "not served while this is so: %s\n", strings.Join(closed, "; "))
 	}
 	fmt.Fprintln(&b, verdict(r))
 	return b.String()

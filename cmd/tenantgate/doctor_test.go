@@ -37,7 +37,7 @@ func TestDiagnosisOfBreach(t *testing.T) {
 	for _, line := range []string{
 		`or, once you have read it, at the table in the policy one: accept: [{finding: hidden-rule, object: "soft on public.a", reason: …}]`,
 		`or, once you have read it, at the table in each of the policies one, two: accept: [{finding: hidden-rule, object: "soft on public.d", reason: …}]`,
-		"not served while this is so: public.a (hidden-rule), public.d (hidden-rule)\n",
+		"not served while this is so: public.a (hidden-rule) under one; public.d (hidden-rule) under one, two\n",
 	} {
 		if strings.Count(said, line) != 1 {
 			t.Errorf("%q is not once in\n%s", line, said)
