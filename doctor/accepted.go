@@ -8,6 +8,22 @@ import (
 	"github.com/tenantgate/tenantgate/policy"
 )
 
+// CheckAccepted fails where a policy accepts a finding by a name that no finding of a table has.
+// Left alone such a line would accept nothing. The error is a *policy.FileError at the table,
+// and lists the names.
+func CheckAccepted(file *policy.File) error {
+	known := Watched()
+	for _, section := range file.Tables {
+		for _, a := range section.Accept {
+			if !slices.Contains(known, a.Finding) {
+				return file.Mistake(section.At, "table %s.%s accepts the finding %q, and there is none of that name; a policy can accept %s",
+					section.Schema, section.Name, a.Finding, strings.Join(slices.Sorted(slices.Values(known)), ", "))
+			}
+		}
+	}
+	return nil
+}
+
 // accept makes notes of the findings that every policy which opens the table accepts, and takes
 // what would mend them out of the script.
 func (r *Report) accept(files []*policy.File, n *named) {
@@ -17,15 +33,22 @@ func (r *Report) accept(files []*policy.File, n *named) {
 		if at < 0 || f.Grade != Breach && f.Grade != Tell {
 			continue
 		}
-		if reasons := accepted(files, n.Tables[at], *f); reasons != "" {
+		reasons, lacking := accepted(files, n.Tables[at], *f)
+		f.Lacking = lacking
+		switch {
+		case reasons == "":
+		case len(lacking) == 0:
 			f.Grade, f.SQL, f.Instead = Note, "", "Accepted "+reasons
+		default:
+			f.Instead = strings.TrimSpace("Accepted " + reasons + "; but not by " + strings.Join(lacking, ", ") + ": each policy that opens the table has to accept it. " + f.Instead)
 		}
 	}
 }
 
-// accepted gives the reasons of the policies that open a table, "" where one of them has none.
-func accepted(files []*policy.File, t *table, f Finding) string {
-	var reasons []string
+// accepted gives the reasons of the policies that open a table, and the names of those of them
+// that have none.
+func accepted(files []*policy.File, t *table, f Finding) (reasons string, lacking []string) {
+	var given []string
 	for _, file := range files {
 		for _, section := range file.Tables {
 			if section.Schema != t.Schema || section.Name != t.Name || len(section.Access) == 0 {
@@ -33,12 +56,13 @@ func accepted(files []*policy.File, t *table, f Finding) string {
 			}
 			reason, ok := section.Accepts(f.Check, f.Object)
 			if !ok {
-				return ""
+				lacking = append(lacking, file.Name)
+				continue
 			}
-			reasons = append(reasons, "by the policy "+file.Name+": "+reason)
+			given = append(given, "by the policy "+file.Name+": "+reason)
 		}
 	}
-	return strings.Join(reasons, "; ")
+	return strings.Join(given, "; "), lacking
 }
 
 // unmatched are notes of what policies accept and nothing was found of: it is misspelt, or mended.

@@ -59,6 +59,10 @@ type Finding struct {
 	// served, a breach closes it. "" where only a statement that gets past the policy does.
 	Table string `json:"table,omitempty"`
 
+	// Lacking are the policies that open Table and do not accept the finding, of those of a
+	// breach or tell that a policy can accept: it has to be accepted in each of them.
+	Lacking []string `json:"notAcceptedBy,omitempty"`
+
 	needs []uint32 // with row-level security behind all of these tables it is no fault
 	stage int      // where in the script SQL belongs
 	table string   // the scoped table whose wall does not stand then; "" with wall: all of them

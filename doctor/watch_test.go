@@ -1,8 +1,10 @@
 package doctor
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -116,19 +118,52 @@ func TestAccepted(t *testing.T) {
 	for _, s := range []struct {
 		policies []string
 		want     string
+		lacking  string
+		instead  string
 	}{
-		{[]string{shop}, "breach hidden-rule copy on public.items"},
-		{[]string{accepting}, "note hidden-rule copy on public.items"},
-		{[]string{accepting, second(shop)}, "breach hidden-rule copy on public.items"},
-		{[]string{accepting, second(accepting)}, "note hidden-rule copy on public.items"},
-		{[]string{accepting, second(strings.Replace(shop, "items: {", "items: {access: [], ", 1))}, "note hidden-rule copy on public.items"},
+		{[]string{shop}, "breach hidden-rule copy on public.items", "shop", ""},
+		{[]string{accepting}, "note hidden-rule copy on public.items", "", "by the policy shop: a test"},
+		{[]string{accepting, second(shop)}, "breach hidden-rule copy on public.items", "second", "by the policy shop: a test; but not by second: each policy that opens the table has to accept it"},
+		{[]string{accepting, second(accepting)}, "note hidden-rule copy on public.items", "", "by the policy shop: a test; by the policy second: a test"},
+		{[]string{accepting, second(strings.Replace(shop, "items: {", "items: {access: [], ", 1))}, "note hidden-rule copy on public.items", "", "by the policy shop: a test"},
 	} {
 		r := c.examine(t, url, s.policies...)
 		if got := list(r.Findings); got != s.want {
 			t.Errorf("%s, want %s", got, s.want)
 		}
-		if accepted := strings.HasPrefix(s.want, "note"); accepted != r.Sound() || accepted == strings.Contains(r.Script(), "DROP RULE") || accepted != strings.Contains(r.Findings[0].Instead, "by the policy shop: a test") {
+		if accepted := strings.HasPrefix(s.want, "note"); accepted != r.Sound() || accepted == strings.Contains(r.Script(), "DROP RULE") || !strings.Contains(r.Findings[0].Instead, s.instead) {
 			t.Errorf("%s: %+v", s.want, r.Findings)
+		}
+		if got := strings.Join(r.Findings[0].Lacking, " "); got != s.lacking {
+			t.Errorf("%s: not accepted by %q, want %q", s.want, got, s.lacking)
+		}
+	}
+}
+
+// Ensure that a misspelt finding is an error at its table, which lists the names there are.
+func TestCheckAccepted(t *testing.T) {
+	for name, fits := range map[string]bool{"hidden-rule": true, "planner-index": true, "hiden-rule": false, "wall-missing": false} {
+		f, err := policy.Parse([]byte(strings.Replace(shop, "items: {scoped: true", "items: {accept: [{finding: "+name+", object: o, reason: a test}], scoped: true", 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = CheckAccepted(f)
+		if fits != (err == nil) {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if fits {
+			continue
+		}
+		mistake := (*policy.FileError)(nil)
+		at := f.Tables[slices.IndexFunc(f.Tables, func(t policy.TableSection) bool { return t.Name == "items" })].At
+		if !errors.As(err, &mistake) || mistake.Position != at || !strings.Contains(mistake.Message, strconv.Quote(name)) {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, known := range Watched() {
+			if !strings.Contains(mistake.Message, known) {
+				t.Errorf("%s is not listed: %v", known, err)
+			}
 		}
 	}
 }

@@ -26,7 +26,7 @@ func newCaches(f factory) caches {
 				"Credential look-ups that asked the control store. A jump without a deployment means that credentials are being guessed, or that the cache was emptied because the control store's notifications were lost."),
 		},
 		refreshes: f.counters("schema_refreshes_total",
-			"Times the catalog of the policies' tables was read again. failed means that it could not be read, and decisions go on with the last known schema, or that a policy does not fit it and serves nothing until one of them is mended: the log names it and the line. changed means that a table was altered and plans were compiled again.",
+			"Times the catalog of the policies' tables was read again, by result. changed: a table was altered, and plans were compiled again. failed: the catalog could not be read, and decisions go on with the last known schema; or a policy does not fit the schema, and serves nothing until one of the two is mended: the log names the policy and the line.",
 			label{"result", []string{"unchanged", "changed", "failed"}}),
 	}
 }

@@ -27,13 +27,13 @@ func newClients(f factory, known Known) clients {
 	return clients{
 		postgres: postgres, http: http,
 		evicted: f.pairs("connections_evicted_total",
-			"Connections that were closed to make room for others, by front end and whether they had authenticated. They go when --max-conns or --pg-max-clients is reached, or --max-unauthenticated-per-ip by their address. A rise in no is somebody who opens connections and does not log in, or too low a limit; a rise in yes is more connections kept open than --max-conns.",
+			"Connections that were closed to make room for others, by front end and whether they had authenticated. It happens at --max-conns, --pg-max-clients and, for one address, --max-unauthenticated-per-ip. Where no rises, somebody opens connections and does not log in, or the limit is too low; where yes rises, clients keep more connections open than --max-conns.",
 			label{"frontend", known.Frontends}, label{"authenticated", []string{"yes", "no"}}),
 		ended: f.counters("pg_transactions_ended_total",
-			"Transactions of Postgres clients that were rolled back, and their clients disconnected: timeout for their age beyond --pg-transaction-timeout; contended beyond --pg-contended-timeout, while others waited for a database connection who held fewer; unread where the client took nothing of a result for longer than its statement may run. A rise of the first two is an application that keeps transactions open, of unread one that stops reading.",
+			"Transactions of Postgres clients that were rolled back, and their clients disconnected, by reason. timeout: older than --pg-transaction-timeout. contended: older than --pg-contended-timeout, while somebody with fewer database connections waited for one. unread: the client took nothing of a result for longer than its statement may run. A rise of the first two is an application that keeps transactions open; of unread, one that stops reading.",
 			label{"reason", []string{"timeout", "contended", "unread"}}),
 		connections: f.counters("pg_connections_total",
-			"Postgres clients that connected, by how that ended: ok, the error code that they got, cancel for the short connections that cancel a statement, protocol for what left or was no Postgres client before it had logged in: a probe of the port, or a client that insists on TLS where that is off. A rise in unauthorized is a wrong key or somebody guessing.",
+			"Connections of Postgres clients, by outcome of the login. ok: logged in. An error code: refused with that. cancel: one of the short connections by which a client cancels a statement. protocol: it ended before a login, or was no Postgres client: a probe of the port, or a client that insists on TLS where that is off. A rise in unauthorized is a wrong key or somebody guessing.",
 			label{"outcome", known.Connections}),
 	}
 }

@@ -30,7 +30,7 @@ func newUpstream(f factory, known Known) upstream {
 			"Statements and connections that failed, by class. connect, network, shutdown and read_only mean that the database could not be used; pool_wait that no connection became free in time; busy that a server had more than its share at work while others were active; server_share and project_share that one server, or one project, held as many as it may (--project-share). statement, timeout, cancelled and too_large are about one statement; internal is a defect.",
 			label{"class", known.ErrorClasses}),
 		replaced: f.counters("upstream_replaced_total",
-			"Database connections closed at the end of a transaction, for what their backend may keep, by reason. time_zones: statements made up time zones; record_types: rows of many forms; large_plan: a plan of more than 4 MB; settings: a function of the database's set something for the session. A connection costs some milliseconds: where one of the first three goes on rising, some application's texts are unusual, or somebody tries how much memory Postgres has.",
+			"Database connections closed at the end of a transaction because of what their backend may keep, by reason. time_zones: statements made up time zones. record_types: rows of many forms. large_plan: a plan of more than 4 MB. settings: a function of the database set something for the session. A new connection costs some milliseconds. Where one of the first three goes on rising, an application's texts are unusual, or somebody tries to use up Postgres' memory.",
 			label{"reason", known.Replaced}),
 	}
 }
@@ -66,7 +66,7 @@ func newPool() *pool {
 		abandoned: prometheus.NewDesc(prometheus.BuildFQName(namespace, "upstream", "abandoned"),
 			"Database backends that go on with a statement although its time is up and its connection was given up: Postgres can't cancel some functions, such as normalize and strpos of long texts. Each holds a connection of its server's share until it ends. Where it stays above 0, pg_stat_activity tells the statements.", nil, nil),
 		heldBack: prometheus.NewDesc(prometheus.BuildFQName(namespace, "", "held_back"),
-			"Texts and statements that wait now because their server has more than its share at work while others are active. Each waits until its server has had its share, at most as long as for a connection (--pool-wait). Where it stays above 0, one server asks for more than its fair share of the processors' time.", nil, nil),
+			"Texts and statements that wait now because their server uses more than its share of the processors while others are active. None waits longer than for a connection (--pool-wait). Where it stays above 0, one server asks for more than its share.", nil, nil),
 	}
 }
 

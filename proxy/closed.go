@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/tenantgate/tenantgate/policy"
 )
@@ -10,22 +11,24 @@ import (
 type found struct {
 	table string
 	policy.Finding
+	policies []string // the names of those that do not accept it
 }
 
 // line tells it to an operator.
 func (f found) line() string {
+	what := "tells whether another server has a value: "
 	if f.Breach {
-		return "closed: " + f.table + ", by " + f.Name + " of " + f.Object
+		what = "closed: "
 	}
-	return "tells whether another server has a value: " + f.table + ", by " + f.Name + " of " + f.Object
+	return what + f.table + ", by " + f.Name + " of " + f.Object + "; policies that do not accept it: " + strings.Join(f.policies, ", ")
 }
 
 // found gives what was found of the policies' tables, in the order of the schema.
 func (p *Policies) found(schema policy.Schema) (all []found) {
 	for _, t := range schema.Tables {
 		for _, f := range t.Findings {
-			if slices.ContainsFunc(p.config.Files, func(file *policy.File) bool { return suffers(file, t, f) }) {
-				all = append(all, found{t.Schema + "." + t.Name, f})
+			if names := p.suffering(t, f); len(names) > 0 {
+				all = append(all, found{t.Schema + "." + t.Name, f, names})
 			}
 		}
 	}
@@ -55,6 +58,16 @@ func has(schema policy.Schema, name policy.TableName, a policy.Acceptance) bool 
 		return t.Schema == name.Schema && t.Name == name.Name &&
 			slices.ContainsFunc(t.Findings, func(f policy.Finding) bool { return f.Name == a.Finding && f.Object == a.Object })
 	})
+}
+
+// suffering names the policies that open a table and do not accept what was found of it.
+func (p *Policies) suffering(t policy.Table, f policy.Finding) (names []string) {
+	for _, file := range p.config.Files {
+		if suffers(file, t, f) {
+			names = append(names, file.Name)
+		}
+	}
+	return names
 }
 
 // suffers tells whether a policy opens a table and does not accept what was found of it.
@@ -101,9 +114,9 @@ func (p *Policies) tellFound(old, next *snapshot) {
 		switch {
 		case slices.Contains(before, f.line()):
 		case f.Breach:
-			p.config.Log.Error("a table is closed: by what was found a statement that names it could reach other servers' rows; tenantgate doctor tells what mends it, and a policy can accept it", "table", f.table, "finding", f.Name, "object", f.Object)
+			p.config.Log.Error("a table is closed: by what was found a statement that names it could reach other servers' rows; tenantgate doctor tells what mends it; or else accept it in each of these policies", "table", f.table, "finding", f.Name, "object", f.Object, "policies", strings.Join(f.policies, ", "))
 		default:
-			p.config.Log.Warn("a table tells whether another server has a value; tenantgate doctor tells what mends it, and a policy can accept it", "table", f.table, "finding", f.Name, "object", f.Object)
+			p.config.Log.Warn("a table tells whether another server has a value; tenantgate doctor tells what mends it; or else accept it in each of these policies", "table", f.table, "finding", f.Name, "object", f.Object, "policies", strings.Join(f.policies, ", "))
 		}
 	}
 	for _, u := range next.unmatched {

@@ -11,10 +11,10 @@ import (
 // stands for both.
 func TestFoundTablesAreCounted(t *testing.T) {
 	all := []found{
-		{"public.a", policy.Finding{Name: "trigger", Object: "one"}},
-		{"public.a", policy.Finding{Name: "trigger", Object: "three", Breach: true}},
-		{"public.a", policy.Finding{Name: "trigger", Object: "two", Breach: true}},
-		{"public.b", policy.Finding{Name: "trigger", Object: "one", Breach: true}},
+		{table: "public.a", Finding: policy.Finding{Name: "trigger", Object: "one"}},
+		{table: "public.a", Finding: policy.Finding{Name: "trigger", Object: "three", Breach: true}},
+		{table: "public.a", Finding: policy.Finding{Name: "trigger", Object: "two", Breach: true}},
+		{table: "public.b", Finding: policy.Finding{Name: "trigger", Object: "one", Breach: true}},
 	}
 	if closed, telling := fmt.Sprint(count(all, true)), fmt.Sprint(count(all, false)); closed != "map[trigger:2]" || telling != "map[trigger:1]" {
 		t.Errorf("closed %s, telling %s", closed, telling)
@@ -40,6 +40,21 @@ func TestUnmatchedAcceptances(t *testing.T) {
 	p := &Policies{config: PoliciesConfig{Files: []*policy.File{{Name: "shop", Tables: []policy.TableSection{section("a", "one", "two"), section("b", "three")}}}}}
 	got := fmt.Sprint(p.unmatched(policy.Schema{Tables: []policy.Table{table("a", "one", "three"), table("b", "three")}}))
 	if want := "[{shop public.a hidden-rule two}]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// Ensure an operator reads which of the policies do not accept a finding: those that open the
+// table, and no other.
+func TestFoundNamesPolicies(t *testing.T) {
+	file := func(name string, access []policy.Kind, accept ...policy.Acceptance) *policy.File {
+		return &policy.File{Name: name, Tables: []policy.TableSection{{TableName: policy.TableName{Schema: "public", Name: "a"}, Access: access, Accept: accept}}}
+	}
+	read := []policy.Kind{policy.Select}
+	accepted := policy.Acceptance{Finding: "hidden-rule", Object: "soft on public.a", Reason: "a test"}
+	p := &Policies{config: PoliciesConfig{Files: []*policy.File{file("one", read), file("two", read, accepted), file("three", read), file("four", nil)}}}
+	schema := policy.Schema{Tables: []policy.Table{{Schema: "public", Name: "a", Findings: []policy.Finding{{Name: "hidden-rule", Object: "soft on public.a", Breach: true}}}}}
+	if got, want := fmt.Sprint(told(p.found(schema))), "[closed: public.a, by hidden-rule of soft on public.a; policies that do not accept it: one, three]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

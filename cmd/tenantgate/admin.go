@@ -131,7 +131,7 @@ type tokenCreate struct {
 	Scope   []string `name:"scope" env:"-" default:"manage,read,write" placeholder:"SCOPE" help:"manage (servers), read or write (statements); may be repeated. Without it the token has all three."`
 	Expires string   `name:"expires" env:"-" placeholder:"DURATION" help:"How long it is valid, such as 90d or 12h. Without it the token does not expire."`
 	Name    string   `name:"name" env:"-" help:"A name for the list."`
-	Policy  string   `name:"policy" env:"-" help:"Policy for statements with this token; it counts before the server's and the project's."`
+	Policy  string   `name:"policy" env:"-" help:"Policy for statements with this token; it wins over the server's and the project's."`
 }
 
 type tokenList struct{ storeFlags }

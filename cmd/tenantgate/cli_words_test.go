@@ -146,6 +146,23 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// TestUnknownFinding has a policy accept a finding that doctor does not have: nobody works with
+// that policy, and all say where the line is.
+func TestUnknownFinding(t *testing.T) {
+	policy := filepath.Join(t.TempDir(), "own.yaml")
+	src := "apiVersion: tenantgate/v1\nkind: Policy\nmetadata: {name: own}\nstatement: {kinds: [select]}\ntables:\n" +
+		"  messages: {scoped: true, accept: [{finding: hiden-rule, object: soft on public.messages, reason: a test}]}\n"
+	if err := os.WriteFile(policy, []byte(src), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const says = `line 6, column 3: table public.messages accepts the finding "hiden-rule", and there is none of that name; a policy can accept hidden-cascade, `
+	for _, args := range []string{"check /dev/null", "doctor --database-url=postgres://127.0.0.1:1/x", "serve --http-addr=127.0.0.1:0 --ops-addr=127.0.0.1:0 --database-url=postgres://127.0.0.1:1/x --control-database-url=postgres://127.0.0.1:1/x"} {
+		if code, _, errs := command(t, append(strings.Fields(args), "--policy="+policy)...); code == 0 || !strings.Contains(errs, says) {
+			t.Errorf("%s: exit %d: %s", args, code, errs)
+		}
+	}
+}
+
 // TestCheckPlaces points at the mistake, wherever in the file it is.
 func TestCheckPlaces(t *testing.T) {
 	dir := t.TempDir()

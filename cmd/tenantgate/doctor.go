@@ -17,7 +17,7 @@ import (
 type doctorCommand struct {
 	DatabaseURL      string   `name:"database-url" secret:"" placeholder:"URL" help:"Role that statements run as, as serve is given it. (secret)"`
 	OwnerDatabaseURL string   `name:"owner-database-url" secret:"" placeholder:"URL" help:"Owner of the tables or a superuser, in the same database: for what the statement role can't see. (secret)"`
-	DataDir          string   `name:"data-dir" placeholder:"DIR" help:"Instead of both: the data directory of a running tenantgate dev (make run: .tenantgate). A flag counts before the others' variables."`
+	DataDir          string   `name:"data-dir" placeholder:"DIR" help:"Instead of both: the data directory of a running tenantgate dev (make run: .tenantgate). What is given as a flag wins over the others' variables."`
 	Policy           []string `name:"policy" placeholder:"FILE" help:"Policy file, or the name of a shipped one; may be repeated: all that serve is given. Without one the shipped policies (default, inject, readonly), which know the bundled tables alone."`
 	SQL              bool     `name:"sql" env:"-" xor:"form" help:"Print only the SQL that mends what was found, as one script."`
 	JSON             bool     `name:"json" env:"-" xor:"form" help:"Print JSON, for scripts."`
@@ -41,9 +41,17 @@ type wallJSON struct {
 
 // Help says what the findings and the exit codes mean.
 func (*doctorCommand) Help() string {
-	return `It changes nothing. By a breach a statement could read or change another server's rows; a breach of a table that a statement comes to by naming it ("closes …") has the service refuse statements that name the table. By a tell it shows whether another server has a value. A risk takes away a wall behind the policy, or opens what a statement could get around it by; a note does none of that, and may tell how much other servers do.
+	return `It changes nothing. A finding has one of four grades:
 
-Exit code 0: neither breach, tell nor risk, whatever notes there are; 1: at least one of them; 2: it could not look, or was not understood. With --sql 0 once the script is printed, whatever is in it: "tenantgate doctor --sql | psql …" fails only where one of the two does.`
+Breach: a statement could read or change another server's rows. Where "closes" and a table stand beside it, the service refuses statements that name the table.
+
+Tell: a statement could show whether another server has a value.
+
+Risk: a wall behind the policy is missing, or there is a way around it.
+
+Note: none of that; it may show how much other servers do.
+
+Exit code 0: no breach, tell or risk; 1: at least one of them; 2: it could not look, or did not understand its flags. With --sql it is 0 once the script is printed, whatever is in it: "tenantgate doctor --sql | psql …" fails only where one of the two does.`
 }
 
 // AfterApply sees to it that one database is meant.
@@ -161,8 +169,8 @@ func diagnosis(r *doctor.Report) string {
 			fmt.Fprintf(&b, "          %s\n", printable(strings.TrimSuffix(line, "\n")))
 		}
 		if closes(f) != "" {
-			closed = append(closed, printable(f.Table)+" ("+f.Check+")")
-			fmt.Fprintf(&b, "        or, once you have read it, at the table in the policy: accept: [{finding: %s, object: %q, reason: …}]\n", f.Check, printable(f.Object))
+			closed = append(closed, printable(f.Table)+" ("+f.Check+") under "+strings.Join(f.Lacking, ", "))
+			fmt.Fprintf(&b, "        or, once you have read it, at the table in %s: accept: [{finding: %s, object: %q, reason: …}]\n", inEach(f.Lacking), f.Check, printable(f.Object))
 		}
 		b.WriteString("\n")
 	}
@@ -172,10 +180,18 @@ func diagnosis(r *doctor.Report) string {
 	fmt.Fprintf(&b, "database %s, role %s: %s, %s, %s, %s\n", printable(r.Database), printable(r.Role),
 		counted(counts[doctor.Breach], "breach"), counted(counts[doctor.Tell], "tell"), counted(counts[doctor.Risk], "risk"), counted(counts[doctor.Note], "note"))
 	if len(closed) > 0 {
-		fmt.Fprintf(&b, "not served while this is so: %s\n", strings.Join(closed, ", "))
+		fmt.Fprintf(&b, "not served while this is so: %s\n", strings.Join(closed, "; "))
 	}
 	fmt.Fprintln(&b, verdict(r))
 	return b.String()
+}
+
+// inEach names the policies of which each has to accept a finding.
+func inEach(policies []string) string {
+	if len(policies) < 2 {
+		return strings.TrimSpace("the policy " + strings.Join(policies, ""))
+	}
+	return "each of the policies " + strings.Join(policies, ", ")
 }
 
 // closes names the table that is closed while serving.

@@ -29,19 +29,21 @@ func TestVerdict(t *testing.T) {
 // A person reads what a breach closes, how the policy accepts it, and at the end all that is closed.
 func TestDiagnosisOfBreach(t *testing.T) {
 	said := diagnosis(&doctor.Report{Findings: []doctor.Finding{
-		{Grade: doctor.Breach, Check: "hidden-rule", Object: "soft on public.a", Table: "public.a"},
+		{Grade: doctor.Breach, Check: "hidden-rule", Object: "soft on public.a", Table: "public.a", Lacking: []string{"one"}},
+		{Grade: doctor.Breach, Check: "hidden-rule", Object: "soft on public.d", Table: "public.d", Lacking: []string{"one", "two"}},
 		{Grade: doctor.Breach, Check: "wall-missing", Object: "public.b"},
 		{Grade: doctor.Tell, Check: "hidden-unique", Object: "k on public.c", Table: "public.c"},
 	}})
 	for _, line := range []string{
-		`or, once you have read it, at the table in the policy: accept: [{finding: hidden-rule, object: "soft on public.a", reason: …}]`,
-		"not served while this is so: public.a (hidden-rule)\n",
+		`or, once you have read it, at the table in the policy one: accept: [{finding: hidden-rule, object: "soft on public.a", reason: …}]`,
+		`or, once you have read it, at the table in each of the policies one, two: accept: [{finding: hidden-rule, object: "soft on public.d", reason: …}]`,
+		"not served while this is so: public.a (hidden-rule) under one; public.d (hidden-rule) under one, two\n",
 	} {
 		if strings.Count(said, line) != 1 {
 			t.Errorf("%q is not once in\n%s", line, said)
 		}
 	}
-	if strings.Count(said, "accept:") != 1 {
+	if strings.Count(said, "accept:") != 2 {
 		t.Errorf("what closes nothing need not be accepted:\n%s", said)
 	}
 }

@@ -23,7 +23,7 @@ func TestClosedTable(t *testing.T) {
 		t.Errorf("%d %s", code, body)
 	}
 	in.admin(t, softDelete)
-	const line = "closed: public.conversations, by hidden-rule of soft on public.conversations"
+	const line = "closed: public.conversations, by hidden-rule of soft on public.conversations; policies that do not accept it: default, inject, readonly"
 	waitFor(t, func() bool { _, body := in.ops(t, "/readyz"); return strings.Contains(body, line) })
 	if code, body := in.ops(t, "/readyz"); code != 200 || body != "ready\n"+line+"\n" {
 		t.Errorf("%d %s", code, body)
@@ -63,7 +63,7 @@ func TestClosedTable(t *testing.T) {
 	}
 
 	in.admin(t, "DROP RULE soft ON public.conversations", "CREATE UNIQUE INDEX one_name ON public.end_users (name)")
-	const tells = "tells whether another server has a value: public.end_users, by hidden-unique of one_name on public.end_users"
+	const tells = "tells whether another server has a value: public.end_users, by hidden-unique of one_name on public.end_users; policies that do not accept it: default, inject, readonly"
 	waitFor(t, func() bool { _, body := in.ops(t, "/readyz"); return body == "ready\n"+tells+"\n" })
 	if r := in.query(t, "SELECT title FROM conversations WHERE server_id = ? AND id = 'c1'"); r.status != 200 || !strings.Contains(r.body, "mine") {
 		t.Errorf("open again: %s", r.body)
@@ -115,7 +115,7 @@ func TestAcceptedFinding(t *testing.T) {
 	waitFor(t, func() bool {
 		return in.query(t, "SELECT title FROM conversations WHERE server_id = ?").status == 403
 	})
-	if _, body := in.ops(t, "/readyz"); !strings.Contains(body, "closed: public.conversations, by hidden-function of public.log3()") {
+	if _, body := in.ops(t, "/readyz"); !strings.Contains(body, "closed: public.conversations, by hidden-function of public.log3(); policies that do not accept it: kept\n") {
 		t.Error(body)
 	}
 }

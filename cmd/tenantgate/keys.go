@@ -12,9 +12,9 @@ import (
 // keyCommand manages the keys that server ids are signed with for row-level security. None
 // of it ever shows a secret.
 type keyCommand struct {
-	List   keyList   `cmd:"" help:"List the keys: with which one services sign, and which ones the database that statements run in accepts."`
+	List   keyList   `cmd:"" help:"List the keys: which one the services sign with, and which ones the database accepts."`
 	Rotate keyRotate `cmd:"" help:"Make a new key. Within a second every service signs with it; the former ones stay valid until they are retired."`
-	Retire keyRetire `cmd:"" help:"End all keys but the newest: what was signed with another shows no rows from then on."`
+	Retire keyRetire `cmd:"" help:"End all keys but the newest: statements that were signed with another one see no rows from then on."`
 }
 
 // keyFlags say where the keys are: in the control store and where statements run.

@@ -21,14 +21,14 @@ var version = "dev"
 // app is the command line. The order of the commands is that of the help.
 type app struct {
 	Dev     devCommand     `cmd:"" help:"Run the service on an embedded Postgres, with a demo project: for trying out and for tests."`
-	Serve   serveCommand   `cmd:"" help:"Run the service in front of a database."`
+	Serve   serveCommand   `cmd:"" help:"Run the service in front of a database that has a table of end users."`
 	Migrate migrateCommand `cmd:"" help:"Make or update the control store's tables, what row-level security needs, and the bundled tables (end_users, conversations, messages, files)."`
 	Project projectCommand `cmd:"" help:"Manage projects."`
 	Server  serverCommand  `cmd:"" help:"Manage servers (tenants)."`
 	Token   tokenCommand   `cmd:"" help:"Manage developers' access tokens."`
 	Key     keyCommand     `cmd:"" help:"Manage the keys by which row-level security knows which server a statement is for. Not API keys: those are tenantgate server rotate-key's."`
-	Check   checkCommand   `cmd:"" help:"Tell what would become of SQL statements, without a database."`
-	Doctor  doctorCommand  `cmd:"" help:"Look over a database that statements run in: what lets one server learn of another there, and the SQL that mends it."`
+	Check   checkCommand   `cmd:"" help:"Tell which SQL statements a policy admits, and what they become. Needs no database."`
+	Doctor  doctorCommand  `cmd:"" help:"Find what in a database lets one server read, change or learn of another's rows, and print the SQL that mends it."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 
 	ShowVersion kong.VersionFlag `name:"version" env:"-" help:"Print the version."`
@@ -135,7 +135,7 @@ func plain(err error) string {
 func newParser(c console) (*kong.Kong, error) {
 	return kong.New(&app{},
 		kong.Name("tenantgate"),
-		kong.Description("A firewall in front of a shared Postgres that gives every server (tenant) a database of its own.\n\nEach flag can also be set by the environment variable named in brackets, those marked secret also by a file named in that variable with _FILE appended, and those of dev and serve, secrets excepted, in the file given by --config. Flags win over variables, variables over the file."),
+		kong.Description("A firewall in front of a shared Postgres that gives every server (tenant) a database of its own.\n\nEach flag can also be set by the environment variable in brackets behind it. A flag that is marked secret can be read from a file: append _FILE to the variable's name, and give it the file's path. All flags of dev and serve, secrets excepted, can stand in the file of --config. Flags win over variables, variables over that file."),
 		kong.Vars{"version": "tenantgate " + version},
 		kong.Writers(c.Out, c.Err),
 		kong.Exit(func(int) { panic(errHelp) }),

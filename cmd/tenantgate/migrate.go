@@ -18,7 +18,7 @@ type migrateCommand struct {
 	storeFlags
 	ownerFlags
 	ControlOnly   bool   `name:"control-only" help:"Make the control store alone, and nothing in the database that statements run in."`
-	Moved         bool   `name:"moved" env:"-" help:"Statements run in another database from now on: note that. Without it a database that is not the one of before gets row-level security's view, but no key and no tables."`
+	Moved         bool   `name:"moved" env:"-" help:"Note that statements run in this database from now on, and no longer in the one of before. Without it, a database other than the one of before gets row-level security's view, but no key and no tables."`
 	NoTables      bool   `name:"no-tables" help:"Leave the bundled tables out, because the database that statements run in has tables of its own. What row-level security needs is made all the same."`
 	StatementRole string `name:"statement-role" placeholder:"ROLE" help:"Role that statements run as; it is granted what it needs. Without it tenantgate_statement, where there is such a role."`
 	LookupRole    string `name:"lookup-role" placeholder:"ROLE" help:"Role that the look-up by e-mail reads as. Without it tenantgate_lookup, where there is such a role."`

@@ -56,6 +56,9 @@ func readPolicy(path string) (*policy.File, error) {
 		}
 	}
 	f, err := policy.Parse(src)
+	if err == nil {
+		err = doctor.CheckAccepted(f)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the policy %s: %w", path, err)
 	}

@@ -13,10 +13,10 @@ import (
 type serverCommand struct {
 	List       serverList       `cmd:"" help:"List the servers of a project, or of all projects."`
 	Create     serverCreate     `cmd:"" help:"Make a server, with an id of your own if need be, and show its API key, this once."`
-	Activate   serverActivate   `cmd:"" help:"Let a server's data be reached again."`
+	Activate   serverActivate   `cmd:"" help:"Admit look-ups and statements of a server again."`
 	Deactivate serverDeactivate `cmd:"" help:"Refuse look-ups and statements of a server, everywhere within a second."`
 	RotateKey  serverRotateKey  `cmd:"" help:"Give a server a new API key and show it, this once."`
-	SetPolicy  serverSetPolicy  `cmd:"" help:"Assign a policy to a server; it counts before its project's."`
+	SetPolicy  serverSetPolicy  `cmd:"" help:"Assign a policy to a server; it wins over its project's."`
 }
 
 type serverList struct {
@@ -27,7 +27,7 @@ type serverList struct {
 type serverCreate struct {
 	storeFlags
 	Project     string  `name:"project" required:"" env:"-" placeholder:"ID" help:"The owning project."`
-	ID          *string `name:"id" env:"-" help:"Its id, where rows of it exist already: what they have in server_id. Made when not given."`
+	ID          *string `name:"id" env:"-" help:"Its id: give it where rows of this server exist already, as they have it in server_id. Made when not given."`
 	Description string  `name:"description" env:"-" help:"A description, up to 1000 characters."`
 	Name        string  `arg:"" help:"Its name, 1 to 100 characters."`
 }
