@@ -56,7 +56,7 @@ const (
 func (a *analyzer) isColumnPair(n *pg.Node) bool {
 	left, right := columnPair(n)
 	l, r := a.names[left.GetColumnRef()], a.names[right.GetColumnRef()]
-	return left != nil && !a.conflict(left, right) && !l.converted && !r.converted && !a.mergeFails(l.typ, r.typ)
+	return left != nil && !a.meetsScope("=", left, right) && !a.conflict(left, right) && !l.converted && !r.converted && !a.mergeFails(l.typ, r.typ)
 }
 
 // columnPair gives the two sides of a.x = b.y; nil for anything else.

@@ -116,6 +116,10 @@ func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []colum
 		f := construct(at, "the column "+name+" of this join is of a function that may give one value")
 		f.Hint = "compare them in ON or WHERE"
 		a.fail(f)
+	case lc.scope != rc.scope:
+		f := construct(at, "the column "+name+" of this join is a scope column on one side and another column on the other")
+		f.Hint = "compare them in ON or WHERE"
+		a.fail(f)
 	case lc.sealed && rc.sealed:
 	case lc.converted || rc.converted:
 		f := construct(at, "the columns "+name+" of this join are computed where they are compared, which is not known never to fail")
@@ -140,7 +144,7 @@ func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []colum
 		rc.name = name
 		return rc
 	case pg.JoinType_JOIN_FULL:
-		return column{weight: lc.weight + rc.weight + 2, name: name, ref: quote(name), typ: lc.typ, converted: lc.converted, collated: lc.collated, collation: lc.collation} // neither side's
+		return column{scope: lc.scope, weight: lc.weight + rc.weight + 2, name: name, ref: quote(name), typ: lc.typ, converted: lc.converted, collated: lc.collated, collation: lc.collation} // neither side's
 	}
 	lc.name = name
 	return lc

@@ -12,7 +12,7 @@ import (
 // enough, since whether it is evaluated may depend on them.
 func (a *analyzer) leakproofSubLink(s *pg.SubLink) bool {
 	query := s.Subselect.GetSelectStmt()
-	if query == nil || a.leaks(s.Subselect) {
+	if query == nil || a.leaks(s.Subselect) || a.meetsScopeIn(s) {
 		return false
 	}
 	switch s.SubLinkType {

@@ -77,6 +77,7 @@ type meaning struct {
 	collated  bool     // it may have another collation than its type
 	converted bool     // it may be computed where it is read
 	single    bool     // see column
+	scope     bool     // see column
 }
 
 // resolve notes that a reference means one of some columns of a relation; a name that may
@@ -90,6 +91,7 @@ func (a *analyzer) resolve(ref *pg.ColumnRef, r *relation, cols []column) {
 	n.relations = append(n.relations, r)
 	for i, c := range cols {
 		n.single = n.single || c.single
+		n.scope = n.scope || c.scope
 		n.collated = n.collated || c.collated
 		n.varying = n.varying || !c.plain
 		n.converted = n.converted || c.converted || seen && n.typ != c.typ || seen && c.typ == TypeName{}
@@ -113,6 +115,7 @@ func (a *analyzer) resolveRow(ref *pg.ColumnRef, r *relation) {
 	n.typ, n.collation = TypeName{}, ""
 	n.varying = n.varying || !r.table
 	n.single = n.single || slices.ContainsFunc(r.cols, func(c column) bool { return c.single })
+	n.scope = n.scope || slices.ContainsFunc(r.cols, func(c column) bool { return c.scope })
 	a.names[ref] = n
 	a.convert(ref, r.cols)
 }

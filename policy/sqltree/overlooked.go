@@ -27,6 +27,7 @@ func (a *analyzer) safe(n *pg.Node, walled bool, start int) bool {
 //     dropped what nobody reads (kept.go), an uncorrelated sub-query among it;
 //   - ARRAY[…], which fails on elements of different lengths, casts of arrays, and the
 //     comparisons of CASE x WHEN y;
+//   - a scope column that is compared with another column, which fails nowhere and tells by its estimate (scope_pairs.go);
 //   - what its own list calls leakproof and is not: the area of a circle overflows, the
 //     length of an lseg too, and two collations can't be compared.
 func (a *analyzer) overlooked(m proto.Message, start int) bool {
@@ -62,11 +63,11 @@ func (a *analyzer) overlookedHere(n *pg.Node, start int) bool {
 	case *pg.Node_FuncCall: // an aggregate runs on rows that passed
 		return !a.isAggregate(x.FuncCall) && !a.heldCall(x.FuncCall, start)
 	case *pg.Node_AExpr:
-		return !a.heldOperator(x.AExpr, start)
+		return a.meetsScope(lastName(x.AExpr.Name), x.AExpr.Lexpr, x.AExpr.Rexpr) || !a.heldOperator(x.AExpr, start)
 	case *pg.Node_TypeCast: // each element of an array is cast out of sight of its column
 		return a.mayBeArray(x.TypeCast.TypeName) || !a.keeps(x.TypeCast.Arg, start)
 	case *pg.Node_SubLink:
-		return !a.heldSubLink(x.SubLink, start)
+		return a.meetsScopeIn(x.SubLink) || !a.heldSubLink(x.SubLink, start)
 	case *pg.Node_MinMaxExpr:
 		return !a.oneType(x.MinMaxExpr.Args)
 	case *pg.Node_CaseExpr: // CASE x WHEN y compares out of sight of the column too

@@ -1,0 +1,87 @@
+package sqltree
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+)
+
+// The planner has statistics of scope columns, and they hold which servers have most rows. A hash join of several
+// batches keeps what meets one of these in a bucket of its own (ExecHashBuildSkewHash, 15 to 18): a server that writes
+// others' ids into a text of its own, and joins that with a scope column, would see in the order of rows which of them
+// have most. So a comparison of a scope column with any other column is no leakproof one, and the barrier hides it:
+// that of scope columns with each other, which all are the server's own id, and with a parameter stay.
+
+// ofScope tells whether an expression holds a scope column, or what a sub-query has made of one.
+func (a *analyzer) ofScope(m proto.Message) bool {
+	switch n := m.(type) {
+	case *pg.ColumnRef:
+		return a.names[n].scope
+	case *pg.SubLink:
+		return false
+	}
+	return anyChild(m, a.ofScope)
+}
+
+// meetsScope tells whether an operator compares a scope column with another column.
+func (a *analyzer) meetsScope(op string, left, right *pg.Node) bool {
+	if left == nil || right == nil || !isComparison(op) {
+		return false
+	}
+	if list := right.GetList(); list != nil { // of IN and BETWEEN
+		return slices.ContainsFunc(list.Items, func(n *pg.Node) bool { return a.meetsScope(op, left, n) })
+	}
+	if l, r := left.GetRowExpr(), right.GetRowExpr(); l != nil && r != nil {
+		return a.meetsScopes(op, l.Args, r.Args)
+	}
+	switch l, r := a.ofScope(left), a.ofScope(right); {
+	case l && r:
+		return op != "=" || left.GetColumnRef() == nil || right.GetColumnRef() == nil
+	case l:
+		return holdsColumn(inner(right))
+	case r:
+		return holdsColumn(inner(left))
+	}
+	return false
+}
+
+func (a *analyzer) meetsScopes(op string, left, right []*pg.Node) bool {
+	for i := range min(len(left), len(right)) {
+		if a.meetsScope(op, left[i], right[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// meetsScopeIn is meetsScope for x IN (SELECT …), which Postgres makes a join of.
+func (a *analyzer) meetsScopeIn(s *pg.SubLink) bool {
+	if s.SubLinkType != pg.SubLinkType_ANY_SUBLINK && s.SubLinkType != pg.SubLinkType_ALL_SUBLINK {
+		return false
+	}
+	op := "="
+	if len(s.OperName) > 0 {
+		op = lastName(s.OperName)
+	}
+	tests := []*pg.Node{s.Testexpr}
+	if row := s.Testexpr.GetRowExpr(); row != nil {
+		tests = row.Args
+	}
+	return a.meetsScopeOf(op, tests, s.Subselect.GetSelectStmt())
+}
+
+func (a *analyzer) meetsScopeOf(op string, tests []*pg.Node, query *pg.SelectStmt) bool {
+	if query == nil {
+		return false
+	}
+	if query.Op != pg.SetOperation_SETOP_NONE {
+		return a.meetsScopeOf(op, tests, query.Larg) || a.meetsScopeOf(op, tests, query.Rarg)
+	}
+	var values []*pg.Node
+	for _, n := range query.TargetList {
+		values = append(values, n.GetResTarget().GetVal())
+	}
+	return a.meetsScopes(op, tests, values) ||
+		slices.ContainsFunc(query.ValuesLists, func(row *pg.Node) bool { return a.meetsScopes(op, tests, row.GetList().GetItems()) })
+}
