@@ -171,7 +171,9 @@ func hashed(server, database string) string {
 // blind takes the statistics of all columns but the scope columns, and of indexes' expressions.
 const blind = `DELETE FROM pg_statistic AS s USING pg_attribute AS a, pg_class AS c
 	WHERE a.attrelid = s.starelid AND a.attnum = s.staattnum AND c.oid = s.starelid AND c.relnamespace IN ('public'::regnamespace, 'shop'::regnamespace)
-	AND a.attname NOT IN ('server_id', 'tenant', 'owner', 'Server Id');`
+	AND NOT a.attname ` + scopeColumns + `;`
+
+const scopeColumns = `IN ('server_id', 'tenant', 'owner', 'Server Id')`
 
 func (p *prober) close(ctx context.Context) {
 	if p == nil {

@@ -82,5 +82,10 @@ func nulls(n int) string {
 
 // uncorrelated takes from the statistics how far values go up in the order of rows, which is no
 // matter of a statement's values: where a table keeps its statistics, a plan for any value shows it.
-const uncorrelated = `UPDATE pg_statistic SET stakind1 = coalesce(nullif(stakind1, 3), 0), stakind2 = coalesce(nullif(stakind2, 3), 0), stakind3 = coalesce(nullif(stakind3, 3), 0),
-	stakind4 = coalesce(nullif(stakind4, 3), 0), stakind5 = coalesce(nullif(stakind5, 3), 0) WHERE 3 IN (stakind1, stakind2, stakind3, stakind4, stakind5);`
+const uncorrelated = uncorrelate + ";"
+
+// unplaced takes it of scope columns, since where the rows of one server lie is outside the promise.
+const unplaced = uncorrelate + ` AND EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = starelid AND a.attnum = staattnum AND a.attname ` + scopeColumns + `);`
+
+const uncorrelate = `UPDATE pg_statistic SET stakind1 = coalesce(nullif(stakind1, 3), 0), stakind2 = coalesce(nullif(stakind2, 3), 0), stakind3 = coalesce(nullif(stakind3, 3), 0),
+	stakind4 = coalesce(nullif(stakind4, 3), 0), stakind5 = coalesce(nullif(stakind5, 3), 0) WHERE 3 IN (stakind1, stakind2, stakind3, stakind4, stakind5)`

@@ -35,7 +35,7 @@ func (w *World) twins(ctx context.Context, server int) error {
 		if err := w.wall(ctx, url); err != nil {
 			return err
 		}
-		for _, sql := range []string{skewed(Servers[server], statement.Side(side)), "REINDEX SCHEMA public", "REINDEX SCHEMA shop", "VACUUM (FREEZE, ANALYZE)"} {
+		for _, sql := range []string{skewed(Servers[server], statement.Side(side)), "REINDEX SCHEMA public", "REINDEX SCHEMA shop", "VACUUM (FREEZE, ANALYZE)", unplaced} {
 			if err := w.exec(ctx, url, sql); err != nil {
 				return fmt.Errorf("filling %s: %w", kind.of(server), err)
 			}
@@ -101,6 +101,9 @@ const sighted = `
 			END IF;
 		END LOOP; END $$;`
 
+// more is how many rows more than the other servers the one with most of them has.
+const more = 30
+
 // skewed gives the SQL that fills D or D' for a server. Its own rows lie among the others'.
 func skewed(server string, side statement.Side) string {
 	var sql strings.Builder
@@ -121,6 +124,9 @@ func skewed(server string, side statement.Side) string {
 			return statement.OwnValue(t, k, i)
 		})...)
 		all = append(all, skewedRows(t, others/2, others, func(k, i int) (string, bool) { return othersCell(t, k, i, side) })...)
+		if t.ScopeType != "" { // in D one of the other servers has most rows, in D' another one
+			all = append(all, skewedRows(t, others/3, others/3+more, func(k, i int) (string, bool) { return othersCell(t, k, 3*i+int(side), side) })...)
+		}
 		fmt.Fprintf(&sql, "INSERT INTO %s (%s) VALUES %s;\n", qualified(t), strings.Join(columnNames(t), ", "), strings.Join(all, ", "))
 	}
 	return sql.String()

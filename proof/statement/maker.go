@@ -66,6 +66,7 @@ type maker struct {
 	skewed    bool     // of mode order: values are those that others may hold
 	values    Values   // and how they are written
 	mentioned []*Table // the tables that were named
+	ids       *Column  // of the last one: it holds other servers' ids
 }
 
 // relation is something in FROM.

@@ -35,14 +35,17 @@ func (g *Generator) Probe(seed uint64, number int, mode policy.ScopeMode, values
 	}
 	m.budget = 6 + m.r.IntN(20)
 	m.Dollar, m.Mode = m.chance(30), mode
-	if values != Parameters && m.chance(15) {
+	switch n := m.r.IntN(100); {
+	case n < 15 && values != Parameters:
 		m.statement()
-	} else {
+	case n < 18:
+		m.scopeJoined()
+	default:
 		m.ordered()
 	}
 	p := Probe{Statement: m.Statement}
 	p.Tokens, p.Uses = m.out, slices.Sorted(maps.Keys(m.uses))
-	if m.chance(60) {
+	if m.ids != nil || m.chance(60) {
 		p.Plant, p.Into = m.plant()
 	}
 	return p

@@ -9,8 +9,10 @@ import (
 // plant gives an INSERT of a few rows whose values are those that others may hold.
 func (m *maker) plant() (Statement, *Table) {
 	t := m.tables[m.r.IntN(len(m.tables))]
-	if len(m.mentioned) > 0 {
-		t = m.mentioned[m.r.IntN(len(m.mentioned))]
+	if n := len(m.mentioned); m.ids != nil {
+		t = m.mentioned[n-1]
+	} else if n > 0 {
+		t = m.mentioned[m.r.IntN(n)]
 	}
 	if t.ScopeType == "" {
 		return Statement{}, nil
@@ -39,6 +41,8 @@ func (m *maker) plant() (Statement, *Table) {
 					m.put(constant(c.Type, plantedKey(c, row)))
 				case c.Kind == Ref:
 					m.put(constant(c.Type, key(c, t, 0)))
+				case c == m.ids:
+					m.put(constant(Text, []string{"32", "31", "30", "29"}[row%4]))
 				case i == common && !c.ascends():
 					m.put(constant(c.Type, held))
 				default:

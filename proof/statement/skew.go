@@ -67,7 +67,7 @@ func OthersValue(t *Table, k, i int, side Side) (value string, null bool) {
 		}
 		return OthersValue(parent, parent.keyColumn(), j, side)
 	case c.ascends():
-		if side == Martlet { // 11 divides no number of rows: in D' they are as if shuffled
+		if side == Martlet && u < t.Others()/3 { // 11 divides no number of rows: in D' they are as if shuffled
 			u = u * 11 % (t.Others() / 3)
 		}
 		return ascending(c, u), false
