@@ -158,8 +158,8 @@ func TestStatementsEndTheRun(t *testing.T) {
 		messages := append(bytes.Clone(first), bytes.Repeat(encoded(query(all)), statements)...)
 		s, c := replayed(t, &rounds{}, messages, 1)
 		c.server.throttle = nil
-		if err := s.run(t.Context()); !errors.Is(err, io.EOF) || s.unpaid.run != want {
-			t.Errorf("after %d statements: %d, %v", statements, s.unpaid.run, err)
+		if err := s.run(t.Context()); !errors.Is(err, io.EOF) || s.free.run != want {
+			t.Errorf("after %d statements: %d, %v", statements, s.free.run, err)
 		}
 	}
 }

@@ -366,7 +366,7 @@ func sitOn(t testing.TB, gate *deciding, link Link, settings []asked) *sitting {
 	c.serverID, c.asked, c.process, c.secret = ownID, settings, 7, 9
 	c.socket.left = -1
 	c.phase.Store(uint32(active))
-	c.rise()
+	c.lendBuffer()
 	w.client = c
 	ctx, cancel := context.WithCancelCause(t.Context())
 	w.cancel = cancel

@@ -22,16 +22,16 @@ var errTooMuch = errors.New("the client sent more than start-up takes")
 // transport is what a client's connection is made of.
 type transport struct {
 	net.Conn
-	ahead       []byte           // was read before TLS was begun, and belongs to it
+	buffered    []byte           // was read before TLS was begun, and belongs to it
 	left        int              // bytes that may still be read; negative: as many as come
 	certificate *tls.Certificate // that was shown to the client
 }
 
 // Read reads no more than start-up may take.
 func (t *transport) Read(p []byte) (int, error) {
-	if len(t.ahead) > 0 {
-		n := copy(p, t.ahead)
-		t.ahead = t.ahead[n:]
+	if len(t.buffered) > 0 {
+		n := copy(p, t.buffered)
+		t.buffered = t.buffered[n:]
 		return n, nil
 	}
 	if t.left < 0 {
