@@ -93,6 +93,6 @@ func (c *client) tooOld() *fatal {
 // should have ended a while ago.
 func (c *client) hasten(now time.Time) {
 	if now.Sub(c.overSince) > cancelGrace && phase(c.phase.Load()) == active {
-		_ = c.socket.SetWriteDeadline(time.Unix(1, 0))
+		c.cutWrite()
 	}
 }

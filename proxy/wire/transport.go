@@ -190,6 +190,11 @@ func (c *client) Write(p []byte) (done int, err error) {
 	return done, nil
 }
 
+// cutWrite ends the write that goes on. It is for the watch, which cuts off who takes nothing of an answer (endUnread), and
+// whose transaction is over (hasten): Write's own deadline is for each piece, and neither for a result nor for a transaction.
+// Where Write has just moved that deadline, the next look cuts again.
+func (c *client) cutWrite() { _ = c.socket.SetWriteDeadline(time.Unix(1, 0)) }
+
 // What is read from a client after its last answer: while it is still sending, a plain close
 // would be answered with a reset, which can overtake what it was told. Many clients look for
 // an answer to a long message only when they have sent all of it.

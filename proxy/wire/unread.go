@@ -25,7 +25,7 @@ type stall struct {
 func (s *Server) endUnread(now time.Time) {
 	for _, c := range s.clients.writtenTo() {
 		if c.hasStalled(now) {
-			_ = c.socket.SetWriteDeadline(time.Unix(1, 0))
+			c.cutWrite()
 			s.cfg.Recorder.TransactionEnded("unread")
 			c.stall.since = now // once for each
 		}
