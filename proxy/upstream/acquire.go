@@ -10,19 +10,20 @@ import (
 )
 
 // acquire gives a connection for a statement, or tells why there is none in time. It was waited for already so long.
-func (p *Pool) acquire(ctx context.Context, of proxy.Account, waited time.Duration) (l lease, err error) {
+// One for a statement that wears connections out is none of those at hand, unless all are.
+func (p *Pool) acquire(ctx context.Context, of proxy.Account, waited time.Duration, wears bool) (l lease, err error) {
 	if of == ownTurn {
-		return p.await(ctx, of, waited)
+		return p.await(ctx, of, waited, wears)
 	}
 	err = p.cfg.Work.Wait(of, func() error {
-		l, err = p.await(ctx, of, waited)
+		l, err = p.await(ctx, of, waited, wears)
 		return err
 	})
 	return l, err
 }
 
 // await is acquire whoever it is for.
-func (p *Pool) await(ctx context.Context, of proxy.Account, waited time.Duration) (lease, error) {
+func (p *Pool) await(ctx context.Context, of proxy.Account, waited time.Duration, wears bool) (lease, error) {
 	start := time.Now()
 	if p.abandoned.bars(of) {
 		return lease{}, p.barred()
@@ -34,7 +35,7 @@ func (p *Pool) await(ctx context.Context, of proxy.Account, waited time.Duration
 	}
 	var l lease
 	if err == nil {
-		if l, err = p.borrow(ctx, start, start.Add(p.cfg.AcquireTimeout-waited)); err != nil {
+		if l, err = p.borrow(ctx, start, start.Add(p.cfg.AcquireTimeout-waited), wears); err != nil {
 			p.turns.Give(of)
 		}
 	}
@@ -66,7 +67,7 @@ func (p *Pool) begin(ctx context.Context, of proxy.Account) (job proxy.Job, wait
 
 // acquireOwn is acquire for what this program asks for itself, by pgx's means.
 func (p *Pool) acquireOwn(ctx context.Context) (lease, error) {
-	l, err := p.acquire(ctx, ownTurn, 0)
+	l, err := p.acquire(ctx, ownTurn, 0, false)
 	if err == nil {
 		l.session.alarm.clear()
 	}
@@ -77,14 +78,17 @@ func (p *Pool) acquireOwn(ctx context.Context) (lease, error) {
 var ownTurn proxy.Account
 
 // borrow gives a connection to whoever has a turn.
-func (p *Pool) borrow(ctx context.Context, start, end time.Time) (lease, error) {
-	if l, ok := p.shelved(); ok {
+func (p *Pool) borrow(ctx context.Context, start, end time.Time, wears bool) (lease, error) {
+	if l, ok := p.shelved(wears); ok {
 		return l, nil
 	}
-	p.shelf.asking.Add(1)
-	defer p.shelf.asking.Add(-1)
-	if l, ok := p.shelved(); ok { // it came before it was known that somebody asks
-		return l, nil
+	apart := wears && p.spare()
+	if !apart {
+		p.shelf.asking.Add(1)
+		defer p.shelf.asking.Add(-1)
+		if l, ok := p.shelved(false); ok { // it came before it was known that somebody asks
+			return l, nil
+		}
 	}
 	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
@@ -93,7 +97,7 @@ func (p *Pool) borrow(ctx context.Context, start, end time.Time) (lease, error) 
 		if err != nil {
 			return lease{}, err
 		}
-		l := lease{conn, sessionOf(conn.Conn().PgConn()), start}
+		l := lease{conn, sessionOf(conn.Conn().PgConn()), start, apart}
 		if l.session.path == p.path.now() {
 			return l, nil
 		}
@@ -102,10 +106,16 @@ func (p *Pool) borrow(ctx context.Context, start, end time.Time) (lease, error) 
 	}
 }
 
+// spare tells whether pgxpool has a connection that no statement used lately, or may make one.
+func (p *Pool) spare() bool {
+	s := p.pool.Stat()
+	return s.IdleConns() > 0 || s.TotalConns() < s.MaxConns()
+}
+
 // shelved gives a connection that lies ready and has the search_path of now.
-func (p *Pool) shelved() (lease, bool) {
+func (p *Pool) shelved(apart bool) (lease, bool) {
 	for {
-		l, ok := p.shelf.take()
+		l, ok := p.shelf.take(apart)
 		if !ok || l.session.path == p.path.now() {
 			return l, ok
 		}
@@ -141,8 +151,9 @@ func (p *Pool) renew(l lease, of proxy.Account, job proxy.Job) {
 	p.leased.Add(-1)
 	ctx, cancel := context.WithTimeout(p.life, p.cfg.ConnectTimeout)
 	defer cancel()
+	start := time.Now()
 	if conn, err := p.pool.Acquire(ctx); err == nil {
-		conn.Release()
+		p.shelf.put(lease{conn, sessionOf(conn.Conn().PgConn()), start, true})
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // through has the pool's one connection read through what make gives.
 func (b *bench) through(wrap func(in io.Reader) io.Reader) (pid uint32) {
 	b.t.Helper()
-	l, err := b.pool.acquire(b.t.Context(), ownTurn, 0)
+	l, err := b.pool.acquire(b.t.Context(), ownTurn, 0, false)
 	if err != nil {
 		b.t.Fatal(err)
 	}

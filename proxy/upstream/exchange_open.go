@@ -15,7 +15,7 @@ const settingsSQL = `SELECT pg_catalog.set_config(name, value, true) FROM unnest
 func (e *exchange) open() error {
 	l := e.link
 	if !l.held {
-		if err := l.acquire(e.ctx); err != nil {
+		if err := l.acquire(e.ctx, e.wears()); err != nil {
 			return err
 		}
 		l.lease.session.statements.renew(l.pool.descriptions.epoch.Load())

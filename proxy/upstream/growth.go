@@ -1,6 +1,8 @@
 package upstream
 
 import (
+	"slices"
+
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 )
@@ -13,6 +15,7 @@ const (
 	planMean    = 128 << 10 // of all plans, for each statement that a connection may keep
 	recordsMost = 4 << 20   // of types of rows; the connection is closed when its transaction ends
 	recordsEnd  = 64 << 20  // of them in one transaction
+	recordsMany = 64 << 10  // of one statement
 )
 
 // The reasons of Recorder.ConnectionReplaced.
@@ -56,6 +59,18 @@ func (s *session) worn() string {
 		return replacedSettings
 	}
 	return ""
+}
+
+// wears tells whether a statement costs its connection, at once or together with a few dozen others like it. Such a
+// one is kept off the connections in use: to lose one that has others' statements prepared costs those the time to
+// prepare them anew, in a backend that knows nothing of the tables yet.
+func wears(plan, records int) bool { return plan > planMost || records > recordsMany }
+
+func (e *exchange) wears() bool {
+	return slices.ContainsFunc(e.of.Steps, func(s proxy.Step) bool {
+		a := approvedOf(&s)
+		return a != nil && wears(a.PlanBytes(), a.RecordBytes())
+	})
 }
 
 // grows refuses a statement that makes types of rows where the transaction has made too many.

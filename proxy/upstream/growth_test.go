@@ -33,6 +33,15 @@ func joins(n, which int) string {
 	return text.String() + " LIMIT 0"
 }
 
+// doubled is a text that has twice as large a plan with each level.
+func doubled(levels, which int) string {
+	text := fmt.Sprintf("SELECT 1 AS r%d, 2 AS s", which)
+	for range levels {
+		text = "SELECT t AS r, t AS s FROM (" + text + ") AS t"
+	}
+	return text + " LIMIT 0"
+}
+
 func (l *linked) query(text string) {
 	l.t.Helper()
 	if _, err := l.pool.Query(l.t.Context(), "", l.bound(l.approve(text)), Encoding{}, nil); err != nil {
@@ -79,7 +88,7 @@ func TestPlansAreBounded(t *testing.T) {
 		l.query(joins(20, i))
 	}
 	grown := l.resident() - before
-	given, err := l.pool.acquire(t.Context(), proxy.Account{Server: "mine"}, 0)
+	given, err := l.pool.acquire(t.Context(), proxy.Account{Server: "mine"}, 0, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,6 +109,39 @@ func TestPlansAreBounded(t *testing.T) {
 		t.Error("the connection is still there")
 	}
 	l.eventually("another is ready before somebody asks for one", func() bool { return l.pool.Stat().Idle == 1 })
+}
+
+// Ensure a statement that costs its connection does not take one that others use, over REST and in an exchange.
+func TestWornApart(t *testing.T) {
+	l := link(t, Config{MaxConns: 8})
+	used := func() *session {
+		t.Helper()
+		given, err := l.pool.acquire(t.Context(), proxy.Account{Server: "quiet"}, 0, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.pool.release(given, proxy.Account{Server: "quiet"})
+		return given.session
+	}
+	const times = 10
+	lost := 0
+	before := used()
+	for i := range times {
+		l.query(doubled(10, 2*i))
+		if _, state, err := l.run(proxy.Exchange{Steps: []proxy.Step{l.simple(doubled(10, 2*i+1))}, Commit: true}); err != nil || state != proxy.Idle {
+			t.Fatalf("%c, %v", state, err)
+		}
+		if now := used(); now != before {
+			before = now
+			lost++
+		}
+	}
+	if lost > times/2 { // one that pgxpool has for a moment may be taken
+		t.Errorf("the others' statements found another connection %d times in %d", lost, times)
+	}
+	if n := l.rec.class(replacedPlan); n != 2*times {
+		t.Errorf("replaced %d connections", n)
+	}
 }
 
 // Ensure a connection ends for the types of rows that it has made, in a transaction too, and not

@@ -138,8 +138,8 @@ func (l *Link) attempt(ctx context.Context, x *proxy.Exchange, out *frame.Writer
 }
 
 // acquire takes a connection for a transaction.
-func (l *Link) acquire(ctx context.Context) error {
-	given, err := l.pool.acquire(ctx, l.account(), l.waited)
+func (l *Link) acquire(ctx context.Context, wears bool) error {
+	given, err := l.pool.acquire(ctx, l.account(), l.waited, wears)
 	if err == nil {
 		l.lease, l.held = given, true
 	}

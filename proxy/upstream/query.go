@@ -63,7 +63,7 @@ func (p *Pool) attempt(ctx context.Context, st *statement, enc Encoding, dst []b
 		return Result{}, &failure{err: err, refused: proxy.AsError(err)}
 	}
 	defer p.cfg.Work.End(job)
-	l, err := p.acquire(ctx, account, waited)
+	l, err := p.acquire(ctx, account, waited, wears(st.plan, st.records))
 	if err != nil {
 		return Result{}, &failure{err: err, refused: proxy.AsError(err)}
 	}

@@ -22,9 +22,10 @@ type lease struct {
 	conn    *pgxpool.Conn
 	session *session
 	since   time.Time // when pgxpool gave it
+	apart   bool      // it is for statements that wear connections out
 }
 
-// shelf holds connections between two statements, the last one used on top: to borrow one
+// shelf holds connections between two statements, the last one used on top and one that is kept apart at the bottom: to borrow one
 // from pgxpool for every statement would cost that some microseconds and the collector's
 // work. Whoever has taken a turn finds one here or may ask pgxpool for one, so together they
 // are never more than the pool's.
@@ -39,16 +40,20 @@ type shelf struct {
 	asking atomic.Int32 // those that wait for pgxpool, and so for what comes back
 }
 
-// take gives the connection on top; ok is false where there is none.
-func (s *shelf) take() (l lease, ok bool) {
+// take gives the connection on top, or the one at the bottom if it is kept apart; ok is false where there is none.
+func (s *shelf) take(apart bool) (l lease, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	last := len(s.leases) - 1
-	if last < 0 {
+	at := len(s.leases) - 1
+	if apart {
+		at = min(at, 0)
+	}
+	if at < 0 || apart && !s.leases[at].apart {
 		return lease{}, false
 	}
-	l, s.leases[last] = s.leases[last], lease{}
-	s.leases = s.leases[:last]
+	l = s.leases[at]
+	l.apart = apart
+	s.leases = slices.Delete(s.leases, at, at+1)
 	return l, true
 }
 
@@ -77,7 +82,11 @@ func (s *shelf) keeps(l lease) bool {
 	if s.closed || s.asking.Load() > 0 || !l.since.After(s.before) {
 		return false
 	}
-	s.leases = append(s.leases, l)
+	at := len(s.leases)
+	if l.apart {
+		at = 0
+	}
+	s.leases = slices.Insert(s.leases, at, l)
 	return true
 }
 

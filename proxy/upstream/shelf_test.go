@@ -29,7 +29,7 @@ func TestShelfIsCleared(t *testing.T) {
 // Ensure a connection that somebody left in a transaction is not lent again.
 func TestOpenTransactionIsNotShelved(t *testing.T) {
 	b := setup(t, Config{MaxConns: 1}, "")
-	l, err := b.pool.acquire(t.Context(), proxy.Account{Server: "s"}, 0)
+	l, err := b.pool.acquire(t.Context(), proxy.Account{Server: "s"}, 0, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestOpenTransactionIsNotShelved(t *testing.T) {
 func TestShelvedIsTheNextHolders(t *testing.T) {
 	b := setup(t, Config{MaxConns: 2}, "")
 	first, next := proxy.Account{Server: "first"}, proxy.Account{Server: "next"}
-	l, err := b.pool.acquire(t.Context(), first, 0)
+	l, err := b.pool.acquire(t.Context(), first, 0, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,10 +60,10 @@ func TestShelvedIsTheNextHolders(t *testing.T) {
 		defer close(released)
 		b.pool.release(l, first)
 	}()
-	taken, ok := b.pool.shelf.take()
+	taken, ok := b.pool.shelf.take(false)
 	for !ok {
 		runtime.Gosched()
-		taken, ok = b.pool.shelf.take()
+		taken, ok = b.pool.shelf.take(false)
 	}
 	b.pool.leased.Add(1)
 	taken.session.giveUp()
@@ -85,7 +85,7 @@ func TestDeadlineIsTakenOff(t *testing.T) {
 		"own": func() (lease, error) { return b.pool.acquireOwn(t.Context()) },
 		"handed on": func() (lease, error) {
 			b.pool.shelf.clear(time.Now())
-			return b.pool.acquire(t.Context(), ownTurn, 0)
+			return b.pool.acquire(t.Context(), ownTurn, 0, false)
 		},
 	} {
 		b.must(sel("SELECT 1"))
@@ -107,7 +107,7 @@ func TestReplacedInHand(t *testing.T) {
 	old := map[uint32]bool{}
 	var held []lease
 	for range 2 {
-		l, err := b.pool.acquire(t.Context(), ownTurn, 0)
+		l, err := b.pool.acquire(t.Context(), ownTurn, 0, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestReplacedInHand(t *testing.T) {
 	for _, l := range held {
 		b.pool.release(l, ownTurn)
 	}
-	l, err := b.pool.acquire(t.Context(), ownTurn, 0)
+	l, err := b.pool.acquire(t.Context(), ownTurn, 0, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,18 +132,18 @@ func TestReplacedInHand(t *testing.T) {
 // back, though others come and go.
 func TestShelfServesWhoWaits(t *testing.T) {
 	b := setup(t, Config{MaxConns: 2, AcquireTimeout: 400 * time.Millisecond}, "")
-	leaves, err := b.pool.acquire(t.Context(), ownTurn, 0)
+	leaves, err := b.pool.acquire(t.Context(), ownTurn, 0, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := b.pool.acquire(t.Context(), ownTurn, 0)
+	other, err := b.pool.acquire(t.Context(), ownTurn, 0, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.pool.turns.Give(ownTurn) // as after a release, while pgxpool counts the connection that takes leave
 	done := make(chan error, 1)
 	go func() {
-		l, err := b.pool.acquire(t.Context(), proxy.Account{Server: "waits"}, 0)
+		l, err := b.pool.acquire(t.Context(), proxy.Account{Server: "waits"}, 0, false)
 		if err == nil {
 			b.pool.release(l, proxy.Account{Server: "waits"})
 		}

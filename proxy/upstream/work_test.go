@@ -55,13 +55,13 @@ func TestAbandonedIsAtWork(t *testing.T) {
 func TestWaitsAreOne(t *testing.T) {
 	b := setup(t, Config{MaxConns: 1, AcquireTimeout: 3 * time.Second}, "")
 	of := proxy.Account{Project: "p", Server: "s"}
-	held, err := b.pool.acquire(t.Context(), of, 0)
+	held, err := b.pool.acquire(t.Context(), of, 0, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.pool.release(held, of)
 	start := time.Now()
-	if _, err := b.pool.acquire(t.Context(), of, 2900*time.Millisecond); err == nil || time.Since(start) > 2*time.Second {
+	if _, err := b.pool.acquire(t.Context(), of, 2900*time.Millisecond, false); err == nil || time.Since(start) > 2*time.Second {
 		t.Error(err, "after", time.Since(start))
 	}
 }

@@ -42,7 +42,7 @@ func TestQueryZones(t *testing.T) {
 		if _, err := l.pool.Query(t.Context(), "", l.bound(l.approve(text), args...), Encoding{}, nil); err != nil {
 			t.Fatal(err)
 		}
-		given, err := l.pool.acquire(t.Context(), proxy.Account{Server: "mine"}, 0)
+		given, err := l.pool.acquire(t.Context(), proxy.Account{Server: "mine"}, 0, false)
 		if err != nil {
 			t.Fatal(err)
 		}
