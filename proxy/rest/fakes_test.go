@@ -207,7 +207,7 @@ func (s *store) ListServers(ctx context.Context, _ string, limit int, cursor str
 	return slices.Clone(rest[:limit]), "after " + strconv.Itoa(start+limit), nil
 }
 
-func (s *store) ByEmail(ctx context.Context, _, email string) (proxy.EndUser, error) {
+func (s *store) ByEmail(ctx context.Context, _ proxy.Account, email string) (proxy.EndUser, error) {
 	if err := s.note(ctx, "ByEmail "+email); err != nil {
 		return proxy.EndUser{}, err
 	}
