@@ -48,8 +48,8 @@ func TestWarmLookupsAllocateNothing(t *testing.T) {
 	w, ctx := newWarm(t, 1), t.Context()
 	for name, ask := range map[string]func() error{
 		"token":       func() error { _, err := w.Developer(ctx, proxy.Account{}, w.token); return err },
-		"server":      func() error { _, err := w.Server(ctx, w.project, w.servers[0]); return err },
-		"project":     func() error { return w.Project(ctx, w.project) },
+		"server":      func() error { _, err := w.Server(ctx, proxy.Account{}, w.project, w.servers[0]); return err },
+		"project":     func() error { return w.Project(ctx, proxy.Account{}, w.project) },
 		"application": func() error { _, err := w.Application(ctx, proxy.Account{}, w.servers[0], w.keys[0]); return err },
 		"holder":      func() error { _, err := w.Holder(ctx, w.servers[0], proxy.KeyID(digestOf(w.keys[0]))); return err },
 	} {
@@ -70,7 +70,7 @@ func BenchmarkStatement(b *testing.B) {
 		if _, err := w.Developer(b.Context(), proxy.Account{}, w.token); err != nil {
 			return err
 		}
-		_, err := w.Server(b.Context(), w.project, w.servers[i])
+		_, err := w.Server(b.Context(), proxy.Account{}, w.project, w.servers[i])
 		return err
 	})
 }

@@ -25,7 +25,7 @@ type cache[K comparable, V any] struct {
 	present *otter.Cache[K, entry[V]]
 	absent  *otter.Cache[K, entry[V]]
 	loads   flights[K, entry[V]]
-	turns   *proxy.Turns                                      // at looking up, of all caches that strangers ask; nil: no bound
+	turns   *proxy.Turns                                      // at looking up, of all caches together; nil: no bound
 	ask     func(ctx context.Context, key K) (V, bool, error) // the store; errors are *proxy.Error
 	looked  func(event string)                                // told "hit" or "miss"
 	short   func(err error)                                   // told what was refused as too much

@@ -33,7 +33,7 @@ type project struct{ policy string }
 
 // Developer gives the caller behind an access token of tenantgate, or behind a JWT when
 // that is configured. The caller's projects are shared and must not be changed. The store is asked
-// in asker's turn, here, in Application and in Verifier.
+// in asker's turn, here, in Application, Verifier, Server and Project.
 func (s *Store) Developer(ctx context.Context, asker proxy.Account, text string) (proxy.Caller, error) {
 	if s.jwt != nil && !strings.HasPrefix(text, tokenPrefix) {
 		return s.jwt.caller(ctx, text)
@@ -75,7 +75,7 @@ func (s *Store) holder(ctx context.Context, asker proxy.Account, serverID string
 	if !k.digest.equal(d) || !named || !found || expired(k.expires) {
 		return proxy.Server{}, time.Time{}, unauthorized()
 	}
-	server, err := s.Server(ctx, k.projectID, k.serverID)
+	server, err := s.Server(ctx, proxy.Account{}, k.projectID, k.serverID)
 	if err != nil && isNotFound(err) { // it was removed a moment ago
 		return proxy.Server{}, time.Time{}, unauthorized()
 	}
@@ -83,11 +83,11 @@ func (s *Store) holder(ctx context.Context, asker proxy.Account, serverID string
 }
 
 // Server gives a server of a project, with the policy that applies to it.
-func (s *Store) Server(ctx context.Context, projectID, serverID string) (proxy.Server, error) {
+func (s *Store) Server(ctx context.Context, asker proxy.Account, projectID, serverID string) (proxy.Server, error) {
 	if !validID(projectID) || !validID(serverID) {
 		return proxy.Server{}, noServer()
 	}
-	server, found, err := s.servers.get(ctx, proxy.Account{}, serverKey{projectID, serverID})
+	server, found, err := s.servers.get(ctx, asker, serverKey{projectID, serverID})
 	if err != nil {
 		return proxy.Server{}, err
 	}
@@ -97,7 +97,7 @@ func (s *Store) Server(ctx context.Context, projectID, serverID string) (proxy.S
 	if server.Policy != "" {
 		return server, nil
 	}
-	of, found, err := s.projects.get(ctx, proxy.Account{}, projectID)
+	of, found, err := s.projects.get(ctx, asker, projectID)
 	if err != nil {
 		return proxy.Server{}, err
 	}
@@ -109,11 +109,11 @@ func (s *Store) Server(ctx context.Context, projectID, serverID string) (proxy.S
 }
 
 // Project tells whether the project exists.
-func (s *Store) Project(ctx context.Context, projectID string) error {
+func (s *Store) Project(ctx context.Context, asker proxy.Account, projectID string) error {
 	if !validID(projectID) {
 		return noProject()
 	}
-	_, found, err := s.projects.get(ctx, proxy.Account{}, projectID)
+	_, found, err := s.projects.get(ctx, asker, projectID)
 	if err == nil && !found {
 		return noProject()
 	}

@@ -172,7 +172,7 @@ func TestTheCloserPolicyApplies(t *testing.T) {
 	check := func(want string) {
 		t.Helper()
 		within(t, time.Second, "policy "+want, func() bool {
-			got, err := s.Server(ctx, m.project.ID, m.server.ID)
+			got, err := s.Server(ctx, proxy.Account{}, m.project.ID, m.server.ID)
 			return err == nil && got.Policy == want
 		})
 		if got := must[proxy.Server](t)(s.GetServer(ctx, m.project.ID, m.server.ID)); got.Policy != want {

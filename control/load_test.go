@@ -142,3 +142,34 @@ func TestCredentialsTakeTurns(t *testing.T) {
 		t.Errorf("told: %q", short)
 	}
 }
+
+// Ensure that what a token names is looked up in its turn and told when there is none, and what a proved
+// key names in nobody's.
+func TestNamedServersTakeTurns(t *testing.T) {
+	var mu sync.Mutex
+	var short []string
+	s := run(t, Config{ControlURL: controlDB(t), Short: func(what, whose string) {
+		mu.Lock()
+		defer mu.Unlock()
+		short = append(short, what+" "+whose)
+	}})
+	ctx, m := t.Context(), populate(t, s)
+	full, other := proxy.Account{Project: m.project.ID, Server: "token 1"}, proxy.Account{Project: m.project.ID, Server: "token 2"}
+	s.looking.Hold(full, s.looking.MostOfServer())
+	for _, look := range []func(proxy.Account) error{
+		func(a proxy.Account) error { _, err := s.Server(ctx, a, m.project.ID, newID()); return err },
+		func(a proxy.Account) error { return s.Project(ctx, a, newID()) },
+	} {
+		wantCode(t, look(full), proxy.Overloaded)
+		wantCode(t, look(other), proxy.NotFound)
+		wantCode(t, look(proxy.Account{}), proxy.NotFound)
+	}
+	if len(short) != 2 || short[0] != "lookups server" || short[1] != short[0] {
+		t.Errorf("told: %q", short)
+	}
+	_, err := s.Application(ctx, strangers("192.0.2.1"), m.server.ID, m.key)
+	wantCode(t, err, "")
+	settle(t, s)
+	_, err = s.Server(ctx, full, m.project.ID, m.server.ID) // it is in memory now
+	wantCode(t, err, "")
+}

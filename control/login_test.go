@@ -246,7 +246,10 @@ func TestIDsAreAnnouncedAsTheyAre(t *testing.T) {
 	for _, id := range []string{`a\x62`, `\x6162`, `\x`} {
 		_, key, err := there.CreateServerWithID(ctx, m.project.ID, id, "n", "")
 		wantCode(t, err, "")
-		active := func() bool { got, err := here.Server(ctx, m.project.ID, id); return err == nil && got.Active }
+		active := func() bool {
+			got, err := here.Server(ctx, proxy.Account{}, m.project.ID, id)
+			return err == nil && got.Active
+		}
 		logsIn := func() bool { _, ok := verifies(t, verifierOf(t, here, id), key); return ok }
 		settle(t, here)
 		if !active() || !logsIn() {

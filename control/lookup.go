@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -20,7 +21,12 @@ type LookupConfig struct {
 	ScopeColumn string // holds the server's id, as text, uuid, bigint or another type; default "server_id"
 	Columns     LookupColumns
 	MaxConns    int           // default 4
-	Timeout     time.Duration // of one look-up, the wait for a connection included; default 2s
+	Timeout     time.Duration // of one look-up in its turn, the wait for a connection included; default 2s
+	// ProjectShare is how much of the connections one project has at most, in percent; see proxy.NewTurns.
+	ProjectShare int
+	// Short is told of what was refused because too much waited for it already, as Config.Short is; what
+	// is "users". nil: nobody is told.
+	Short func(what, whose string)
 }
 
 // LookupColumns names the columns of the table. NoColumn in place of a name says that the
@@ -41,6 +47,8 @@ const NoColumn = "-"
 // its own. It is safe for concurrent use.
 type Lookup struct {
 	pool    *pool
+	turns   *proxy.Turns // at the connections
+	short   func(what, whose string)
 	query   string
 	timeout time.Duration
 }
@@ -61,25 +69,24 @@ func OpenLookup(ctx context.Context, cfg LookupConfig) (*Lookup, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &Lookup{pool: pool, query: query, timeout: cfg.Timeout}, nil
+	return &Lookup{pool: pool, turns: proxy.NewTurns(cfg.MaxConns, cfg.ProjectShare), short: cfg.Short, query: query, timeout: cfg.Timeout}, nil
 }
 
 // Close closes the connections.
 func (l *Lookup) Close() { l.pool.Close() }
 
 // ByEmail gives the server's end user with this address, in whatever case it is written.
-// UserNotFound when there is none, UpstreamUnavailable when the database can't be reached.
-func (l *Lookup) ByEmail(ctx context.Context, serverID, email string) (proxy.EndUser, error) {
+// UserNotFound when there is none, ResultTooLarge when the values have more than maxUser bytes together,
+// Overloaded when the server's turn does not come, UpstreamUnavailable when the database can't be reached.
+func (l *Lookup) ByEmail(ctx context.Context, a proxy.Account, email string) (proxy.EndUser, error) {
 	if email == "" {
 		return proxy.EndUser{}, noUser()
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.timeout)
-	defer cancel()
-	rows, err := l.pool.Query(ctx, l.query, serverID, email)
-	if err != nil {
-		return proxy.EndUser{}, readError("looking up an end user", err)
+	if err := l.enter(ctx, a); err != nil {
+		return proxy.EndUser{}, err
 	}
-	found, err := pgx.CollectRows(rows, scanUser)
+	defer l.turns.Give(a)
+	found, err := l.find(ctx, a.Server, email)
 	if strings.HasPrefix(sqlState(err), "22") { // no value of the scope column's type, or no text to Postgres
 		return proxy.EndUser{}, noUser()
 	}
@@ -89,15 +96,42 @@ func (l *Lookup) ByEmail(ctx context.Context, serverID, email string) (proxy.End
 	return theOne(found)
 }
 
-// match is a row and whether its address is the one asked for to the letter.
+// enter waits for a turn: one server's look-ups, or one project's, are to leave connections to others.
+func (l *Lookup) enter(ctx context.Context, a proxy.Account) error {
+	err := l.turns.Take(ctx, a, lookWait)
+	switch {
+	case errors.Is(err, proxy.ErrNoTurn):
+		l.short("users", proxy.Whose(err))
+		e := overloaded()
+		e.Hint, e.Cause = "look users up one after the other", err
+		return e
+	case err != nil:
+		return readError("waiting to look up an end user", err)
+	}
+	return nil
+}
+
+func (l *Lookup) find(ctx context.Context, serverID, email string) ([]match, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	rows, err := l.pool.Query(ctx, l.query, serverID, email)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, scanUser) //nolint:wrapcheck // ByEmail does
+}
+
+// match is a row, whether its address is the one asked for to the letter, and whether the values are
+// short enough to have been read.
 type match struct {
 	user  proxy.EndUser
 	exact bool
+	fits  bool
 }
 
 func scanUser(row pgx.CollectableRow) (m match, err error) {
 	u := &m.user
-	err = row.Scan(&u.ID, &u.ExternalUserID, &u.Username, &u.Email, &u.PhoneNumber, &u.PasswordHash, &m.exact)
+	err = row.Scan(&u.ID, &u.ExternalUserID, &u.Username, &u.Email, &u.PhoneNumber, &u.PasswordHash, &m.exact, &m.fits)
 	return m, err
 }
 
@@ -110,6 +144,9 @@ func theOne(found []match) (proxy.EndUser, error) {
 		return proxy.EndUser{}, noUser()
 	case len(found) > 1 && found[0].exact == found[1].exact:
 		return proxy.EndUser{}, proxy.AsError(errors.New("looking up an end user: the table has several rows for one address of one server"))
+	case !found[0].fits:
+		return proxy.EndUser{}, &proxy.Error{Code: proxy.ResultTooLarge, Message: fmt.Sprintf("this user's values have more than %d bytes together", maxUser),
+			Hint: "store shorter ones; what belongs to a user and is longer can be read with a statement"}
 	}
 	return found[0].user, nil
 }

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,6 +22,9 @@ func (c LookupConfig) withDefaults() LookupConfig {
 	}
 	if c.MaxConns <= 0 {
 		c.MaxConns = 4
+	}
+	if c.Short == nil {
+		c.Short = func(string, string) {}
 	}
 	c.Timeout = positive(c.Timeout, 2*time.Second)
 	return c
@@ -86,24 +90,34 @@ func (c LookupConfig) used() (columns []string) {
 	return columns
 }
 
+// maxUser is how many bytes the values of one user have together at most. A server writes its users
+// itself, as long as it likes, and what is read of one is in memory as often as it is asked for.
+const maxUser = 64 << 10
+
 // query writes the statement with the server's id as $1 and the address as $2. The
 // parameter is cast to the column's type, so that an index on the column serves; then both
 // are compared as text, because to some types "1" and "01", or "A" and "a", are equal where
-// they are two servers. The condition on the address is that of the bundled unique index.
+// they are two servers. The condition on the address is that of the bundled unique index. Of a user
+// whose values are too long none leaves the database, which tells a value's length without reading it.
 func (c LookupConfig) query(scopeType string) string {
 	email := "u." + quoted(c.Columns.Email)
 	fields := []string{
-		"u." + quoted(c.Columns.ID) + "::text",
-		textOf(c.Columns.ExternalUserID, "''"), textOf(c.Columns.Username, "''"),
-		email + "::text",
-		textOf(c.Columns.PhoneNumber, "NULL"), textOf(c.Columns.PasswordHash, "NULL"),
+		"u." + quoted(c.Columns.ID) + "::text AS id",
+		textOf(c.Columns.ExternalUserID, "''") + " AS external", textOf(c.Columns.Username, "''") + " AS username",
+		email + "::text AS email",
+		textOf(c.Columns.PhoneNumber, "NULL") + " AS phone", textOf(c.Columns.PasswordHash, "NULL") + " AS hash",
 		email + "::text = $2::text AS exact",
 	}
-	return "SELECT " + strings.Join(fields, ", ") + " FROM " + c.table() + " u" +
+	return "SELECT CASE WHEN fits THEN id ELSE '' END, CASE WHEN fits THEN external ELSE '' END, CASE WHEN fits THEN username ELSE '' END," +
+		" CASE WHEN fits THEN email ELSE '' END, CASE WHEN fits THEN phone END, CASE WHEN fits THEN hash END, exact, fits" +
+		" FROM (SELECT " + strings.Join(fields, ", ") + " FROM " + c.table() + " u" +
 		" WHERE u." + quoted(c.ScopeColumn) + " = $1::text::" + scopeType +
 		" AND u." + quoted(c.ScopeColumn) + `::text COLLATE "C" = $1::text` +
 		" AND lower(" + email + "::text) = lower($2::text) AND " + email + " <> ''" +
-		" ORDER BY exact DESC LIMIT 2"
+		" ORDER BY exact DESC LIMIT 2) AS found," +
+		" LATERAL (SELECT octet_length(id)::bigint + octet_length(external) + octet_length(username) + octet_length(email)" +
+		" + octet_length(coalesce(phone, '')) + octet_length(coalesce(hash, '')) <= " + strconv.Itoa(maxUser) + " AS fits) AS size" +
+		" ORDER BY exact DESC"
 }
 
 // textOf reads a column as text, and absent when the table has none or it is null.

@@ -84,7 +84,7 @@ func (s *Store) noPlace(ctx context.Context, projectID string) error {
 	if s.cfg.MaxServers == 0 {
 		return noProject()
 	}
-	if err := s.Project(ctx, projectID); err != nil {
+	if err := s.Project(ctx, proxy.Account{}, projectID); err != nil {
 		return err
 	}
 	return &proxy.Error{Code: proxy.LimitReached, Message: fmt.Sprintf("this project has as many servers as it may, %d", s.cfg.MaxServers),

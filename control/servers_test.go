@@ -54,7 +54,7 @@ func TestServersThatAreNotThere(t *testing.T) {
 		wantCode(t, err, proxy.NotFound)
 		_, err = s.UpdateServer(ctx, at[0], at[1], &name, nil)
 		wantCode(t, err, proxy.NotFound)
-		_, err = s.Server(ctx, at[0], at[1])
+		_, err = s.Server(ctx, proxy.Account{}, at[0], at[1])
 		wantCode(t, err, proxy.NotFound)
 	}
 	for _, project := range []string{newID(), "", "a b", "\x00"} {
@@ -62,7 +62,7 @@ func TestServersThatAreNotThere(t *testing.T) {
 		wantCode(t, err, proxy.NotFound)
 		_, _, err = s.ListServers(ctx, project, 0, "")
 		wantCode(t, err, proxy.NotFound)
-		wantCode(t, s.Project(ctx, project), proxy.NotFound)
+		wantCode(t, s.Project(ctx, proxy.Account{}, project), proxy.NotFound)
 	}
 	for _, id := range []string{newID(), "", "\xff"} {
 		wantCode(t, s.SetServerActive(ctx, id, false), proxy.NotFound)

@@ -15,7 +15,7 @@ type Store struct {
 	cfg      Config
 	pool     *pool           // look-ups and changes
 	managing *proxy.Turns    // at the connections that changes and lists may hold
-	looking  *proxy.Turns    // at look-ups, of those who have shown nothing yet
+	looking  *proxy.Turns    // at look-ups, but those that a proved key asks for
 	watcher  *pool           // one connection that polls
 	listener *pgx.ConnConfig // one connection that listens; listen makes it
 
@@ -92,9 +92,9 @@ func (s *Store) makeCaches() (err error) {
 	}
 	if err == nil {
 		s.tokens.looked, s.keys.looked = s.cfg.Looked, s.cfg.Looked
-		s.tokens.turns, s.keys.turns, s.logins.turns = s.looking, s.looking, s.looking
+		s.tokens.turns, s.keys.turns, s.logins.turns, s.servers.turns, s.projects.turns = s.looking, s.looking, s.looking, s.looking, s.looking
 		short := func(err error) { s.cfg.Short("lookups", proxy.Whose(err)) }
-		s.tokens.short, s.keys.short, s.logins.short = short, short, short
+		s.tokens.short, s.keys.short, s.logins.short, s.servers.short, s.projects.short = short, short, short, short, short
 	}
 	return err
 }

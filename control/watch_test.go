@@ -76,7 +76,7 @@ func watch(t *testing.T, url string, here *Store, rounds int, limit time.Duratio
 		see("rotated key", func() error { _, err := there.RotateKey(ctx, server.ID, 0); return err }, func() bool { return now().ID == "" })
 		id := newID()
 		see("created server", func() error { _, _, err := there.CreateServerWithID(ctx, m.project.ID, id, "n", ""); return err },
-			func() bool { _, err := here.Server(ctx, m.project.ID, id); return err == nil })
+			func() bool { _, err := here.Server(ctx, proxy.Account{}, m.project.ID, id); return err == nil })
 	}
 	for what, all := range took {
 		slices.Sort(all)
@@ -98,12 +98,12 @@ func TestChangesByHandAreSeen(t *testing.T) {
 		{"INSERT INTO tenantgate.token_projects SELECT id, '" + other.ID + "' FROM tenantgate.tokens", func() bool { return len(projects()) == 2 }},
 		{"DELETE FROM tenantgate.token_projects WHERE project_id = '" + other.ID + "'", func() bool { return len(projects()) == 1 }},
 		{"UPDATE tenantgate.servers SET project_id = '" + other.ID + "'", func() bool {
-			_, here := s.Server(ctx, other.ID, m.server.ID)
-			_, there := s.Server(ctx, m.project.ID, m.server.ID)
+			_, here := s.Server(ctx, proxy.Account{}, other.ID, m.server.ID)
+			_, there := s.Server(ctx, proxy.Account{}, m.project.ID, m.server.ID)
 			return here == nil && there != nil
 		}},
 		{"DELETE FROM tenantgate.servers", func() bool { _, err := s.Application(ctx, proxy.Account{}, m.server.ID, m.key); return err != nil }},
-		{"DELETE FROM tenantgate.projects WHERE id = '" + other.ID + "'", func() bool { return s.Project(ctx, other.ID) != nil }},
+		{"DELETE FROM tenantgate.projects WHERE id = '" + other.ID + "'", func() bool { return s.Project(ctx, proxy.Account{}, other.ID) != nil }},
 		{"TRUNCATE tenantgate.tokens CASCADE", func() bool { return projects() == nil }},
 	}
 	for _, step := range steps {

@@ -133,13 +133,13 @@ func (d fakeDirectory) Holder(_ context.Context, serverID string, key KeyID) (Ho
 	}
 	return Holding{Server: d.server}, nil
 }
-func (d fakeDirectory) Server(_ context.Context, projectID, serverID string) (Server, error) {
+func (d fakeDirectory) Server(_ context.Context, _ Account, projectID, serverID string) (Server, error) {
 	if projectID != d.server.ProjectID || serverID != d.server.ID {
 		return Server{}, Unreached()
 	}
 	return d.server, nil
 }
-func (d fakeDirectory) Project(_ context.Context, projectID string) error {
+func (d fakeDirectory) Project(_ context.Context, _ Account, projectID string) error {
 	if projectID != d.server.ProjectID {
 		return Unreached()
 	}

@@ -83,12 +83,13 @@ func (g *Gate) Holder(ctx context.Context, serverID string, key KeyID) (Holding,
 }
 
 // Project tells whether the caller reaches an existing project. One that is out of
-// reach looks exactly like one that does not exist.
+// reach looks exactly like one that does not exist. Here and in Server, what is not in memory
+// is looked up in the caller's turn: who may name what he likes is to leave turns to others.
 func (g *Gate) Project(ctx context.Context, caller Caller, projectID string) error {
 	if !caller.Reaches(projectID) {
 		return Unreached()
 	}
-	return g.directory.Project(ctx, projectID)
+	return g.directory.Project(ctx, caller.Account(), projectID)
 }
 
 // Server gives a server that the caller reaches; NotFound otherwise, as Project.
@@ -96,7 +97,7 @@ func (g *Gate) Server(ctx context.Context, caller Caller, projectID, serverID st
 	if !caller.Reaches(projectID) {
 		return Server{}, Unreached()
 	}
-	return g.directory.Server(ctx, projectID, serverID)
+	return g.directory.Server(ctx, caller.Account(), projectID, serverID)
 }
 
 // Admit takes one request out of the server's budget, by the limits of the subject's

@@ -7,9 +7,9 @@ import (
 )
 
 // Directory answers who somebody is. Its answers may come from a cache; a revocation
-// is seen within a second. All errors are *Error. Whoever has shown nothing yet asks as asker: an
-// account that shares with others how many may be looked up at once, such as its network's; the
-// zero value shares nothing.
+// is seen within a second. All errors are *Error. How many may be looked up at once is shared among
+// askers: of credentials that is the network they come from, or the account that its connection has
+// shown, of what a token names the token's. The zero value shares nothing: it is for what a proved key names.
 type Directory interface {
 	// Developer gives the caller behind an access token (or a JWT, when configured);
 	// Unauthorized when it is unknown, malformed, revoked or expired.
@@ -25,9 +25,9 @@ type Directory interface {
 	// statement, unless the last answer stands.
 	Holder(ctx context.Context, serverID string, key KeyID) (Holding, error)
 	// Server gives a server of a project; NotFound when there is none.
-	Server(ctx context.Context, projectID, serverID string) (Server, error)
+	Server(ctx context.Context, asker Account, projectID, serverID string) (Server, error)
 	// Project tells whether the project exists; NotFound when it does not.
-	Project(ctx context.Context, projectID string) error
+	Project(ctx context.Context, asker Account, projectID string) error
 }
 
 // Catalog reads the database's catalog for the tables that policies name.

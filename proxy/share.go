@@ -7,6 +7,15 @@ type Account struct{ Project, Server string }
 // Account is the server's.
 func (s Server) Account() Account { return Account{s.ProjectID, s.ID} }
 
+// Account is a token's: a share of its own in the first of its projects.
+func (c Caller) Account() Account {
+	a := Account{Server: "token " + c.TokenID}
+	if len(c.Projects) > 0 {
+		a.Project = c.Projects[0]
+	}
+	return a
+}
+
 // Share is how much one server may hold of n that all servers share: three quarters, so that
 // the others have some, and all where there are fewer than four.
 func Share[N int | int64](n N) N { return n - n/4 }

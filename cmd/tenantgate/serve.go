@@ -171,7 +171,9 @@ func (sv *service) openStore(ctx context.Context, db databases) (err error) {
 		sv.log.Warn("the look-up by e-mail reads as the control store's role, which thereby reads the password hashes: give it a role of its own with --lookup-database-url")
 		lookup = db.ControlDatabaseURL
 	}
-	sv.lookup, err = control.OpenLookup(ctx, file.EndUsers.config(lookup))
+	users := file.EndUsers.config(lookup)
+	users.Short, users.ProjectShare = sv.metrics.Short, sv.settings.ProjectShare
+	sv.lookup, err = control.OpenLookup(ctx, users)
 	if err != nil {
 		return fmt.Errorf("opening the look-up by e-mail (--lookup-database-url, and endUsers in --config): %w", err)
 	}

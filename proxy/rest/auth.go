@@ -29,21 +29,12 @@ func (r *request) developer(ctx context.Context) (proxy.Caller, error) {
 	caller, err := r.server.cfg.Gate.Developer(ctx, r.conn.asker(), token)
 	r.known = err == nil
 	if err == nil {
-		r.sender = holder(caller)
+		r.sender = caller.Account()
 		if !r.conn.settled() {
 			err = r.settle(r.sender)
 		}
 	}
 	return caller, err
-}
-
-// holder is whose a token's connections are: of the first of its projects, with a share of its own.
-func holder(caller proxy.Caller) proxy.Account {
-	a := proxy.Account{Server: "token " + caller.TokenID}
-	if len(caller.Projects) > 0 {
-		a.Project = caller.Projects[0]
-	}
-	return a
 }
 
 // settle notes whose the connection is by the request's credentials; an error where it had to go.

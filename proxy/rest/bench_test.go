@@ -46,7 +46,7 @@ func (r *ready) Check(context.Context, proxy.Subject, string) (*policy.Approved,
 	return r.approved, nil
 }
 func (r *ready) Refresh(context.Context, time.Time) (bool, error) { return false, nil }
-func (r *ready) ByEmail(context.Context, string, string) (proxy.EndUser, error) {
+func (r *ready) ByEmail(context.Context, proxy.Account, string) (proxy.EndUser, error) {
 	return r.user, nil
 }
 

@@ -1,10 +1,12 @@
 package rest_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/rest"
 )
 
@@ -66,6 +68,20 @@ func TestUserByEmail(t *testing.T) {
 		if code, _ := errorOf(t, body); code != test.want {
 			t.Errorf("%s as %s: %s, want %s", test.query, test.id, body, test.want)
 		}
+	}
+}
+
+// A user who is too long is told so, as the document describes it.
+func TestLongUser(t *testing.T) {
+	w := newWorld(t, nil)
+	w.store.setDelay(func(context.Context) error {
+		if calls := w.store.called(); calls[len(calls)-1] == "ByEmail b@c" {
+			return proxy.Refuse(proxy.ResultTooLarge, "m")
+		}
+		return nil
+	})
+	if status, body := w.call("GET", emailPath+"?email=b@c", "", "X-Server-ID: "+serverID, "X-API-Key: "+apiKey); status != 422 {
+		t.Errorf("%d %s", status, body)
 	}
 }
 

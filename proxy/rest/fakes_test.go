@@ -32,7 +32,7 @@ type store struct {
 	tokens  map[string]proxy.Caller
 	users   map[string]proxy.EndUser // by e-mail
 	calls   []string
-	askers  []proxy.Account                 // of credentials
+	askers  []proxy.Account                 // in the order of their look-ups
 	delay   func(ctx context.Context) error // what a look-up waits for; nil: nothing
 }
 
@@ -117,14 +117,16 @@ func (s *store) Application(ctx context.Context, asker proxy.Account, id, key st
 	return proxy.Server{}, proxy.Refuse(proxy.Unauthorized, "the server id and the API key do not belong together")
 }
 
-func (s *store) Server(ctx context.Context, project, id string) (proxy.Server, error) {
+func (s *store) Server(ctx context.Context, asker proxy.Account, project, id string) (proxy.Server, error) {
+	s.asks(asker)
 	if err := s.note(ctx, "Server"); err != nil {
 		return proxy.Server{}, err
 	}
 	return s.find(project, id)
 }
 
-func (s *store) Project(ctx context.Context, id string) error {
+func (s *store) Project(ctx context.Context, asker proxy.Account, id string) error {
+	s.asks(asker)
 	if err := s.note(ctx, "Project"); err != nil {
 		return err
 	}
@@ -205,7 +207,7 @@ func (s *store) ListServers(ctx context.Context, _ string, limit int, cursor str
 	return slices.Clone(rest[:limit]), "after " + strconv.Itoa(start+limit), nil
 }
 
-func (s *store) ByEmail(ctx context.Context, _, email string) (proxy.EndUser, error) {
+func (s *store) ByEmail(ctx context.Context, _ proxy.Account, email string) (proxy.EndUser, error) {
 	if err := s.note(ctx, "ByEmail "+email); err != nil {
 		return proxy.EndUser{}, err
 	}

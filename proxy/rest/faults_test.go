@@ -214,3 +214,36 @@ func TestStrangersOverloadWarnsOfNothing(t *testing.T) {
 		t.Error(logs)
 	}
 }
+
+// Ensure that refusals which cost an authenticated caller nothing write few lines, and those that did one each.
+func TestRefusalsWriteFewLines(t *testing.T) {
+	w := newWorld(t, nil)
+	const each = 150
+	began := time.Now()
+	for range each {
+		w.call("GET", serversPath+"/nobody", "", as(token))
+		w.call("POST", queryPath, `{"query":"DROP TABLE x"}`, as(token))
+	}
+	full := &proxy.Error{Code: proxy.Overloaded, Message: "m", Retryable: true}
+	w.store.setDelay(func(context.Context) error {
+		if calls := w.store.called(); calls[len(calls)-1] != "Server" {
+			return nil
+		}
+		return full
+	})
+	for range each {
+		w.call("GET", serverPath, "", as(token))
+	}
+	few := 20 * (int(time.Since(began).Seconds()) + 2) // of these seconds, which may begin anywhere in one
+	logs := w.logs.String()
+	for text, paid := range map[string]bool{`"code":"not_found"`: false, `"status":503`: false, `"msg":"request failed"`: false, `"status":403`: true} {
+		if of := strings.Count(logs, text); paid && of != each || !paid && of > few {
+			t.Errorf("%d lines of %d with %s", of, each, text)
+		}
+	}
+	for _, text := range []string{`"code":"not_found"`, `"msg":"request failed"`} {
+		if !strings.Contains(logs, text) {
+			t.Errorf("no line with %s", text)
+		}
+	}
+}

@@ -108,7 +108,7 @@ func (r *request) finish() {
 // the line of code for each.
 func (r *request) log(took time.Duration) {
 	ctx, handler := context.Background(), r.server.cfg.Logger.Handler()
-	if !handler.Enabled(ctx, slog.LevelInfo) || !r.known && !r.server.strangers.May() {
+	if !handler.Enabled(ctx, slog.LevelInfo) || !r.server.requests.may(r) {
 		return
 	}
 	record := slog.NewRecord(r.start.Add(took), slog.LevelInfo, "request", 0)

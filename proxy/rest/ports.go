@@ -47,9 +47,9 @@ type Servers interface {
 
 // EndUsers looks up the end users of a server.
 type EndUsers interface {
-	// ByEmail gives the user with that e-mail address, whatever its case; UserNotFound
-	// when there is none.
-	ByEmail(ctx context.Context, serverID, email string) (proxy.EndUser, error)
+	// ByEmail gives the server's user with that e-mail address, whatever its case; UserNotFound
+	// when there is none, ResultTooLarge when its values are too long.
+	ByEmail(ctx context.Context, server proxy.Account, email string) (proxy.EndUser, error)
 }
 
 // Form is how a caller wants a result.

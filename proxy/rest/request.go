@@ -40,6 +40,7 @@ type request struct {
 
 	statement statement // the body of 4.6
 
+	admitted   bool   // it was taken out of the server's budget
 	ran        bool   // the statement or look-up was handed over
 	kind       string // of the statement that was; "" for none
 	overridden int    // values for a scope column that were replaced in it
@@ -115,6 +116,7 @@ func (r *request) admit(ctx context.Context, subject proxy.Subject) error {
 	place, err := r.server.cfg.Gate.Admit(ctx, subject)
 	r.rateHeaders(place.Rate)
 	if err == nil {
+		r.admitted = true
 		r.conn.hold(place)
 	}
 	return err

@@ -121,8 +121,8 @@ func refuseShutdown(cause error) *proxy.Error {
 
 // logCause writes what the answer must not hold, under the request id.
 func (r *request) logCause(e *proxy.Error) {
-	if !r.known && (e.Code == proxy.Overloaded || !r.server.failures.May()) {
-		return // who is not known may ask for as many lines as it likes
+	if !r.known && e.Code == proxy.Overloaded || !r.server.failures.may(r) {
+		return
 	}
 	attrs := []slog.Attr{
 		slog.String("request_id", r.id), slog.String("server", r.reached),

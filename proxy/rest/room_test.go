@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/rest"
 )
 
@@ -57,5 +58,36 @@ func unreadAnswers(t *testing.T, leave func(*testing.T, *rawConn, int)) {
 		t.Errorf("a small answer: %d %s", status, body)
 	}
 	leave(t, unread[0], len(large))
+	waitUntil(t, "an answer gave its room back", func() bool { return !full() })
+}
+
+// Ensure that an answer to a look-up by e-mail counts for its server like any other, until it was read.
+func TestUnreadUsersAreBounded(t *testing.T) {
+	large := strings.Repeat("x", 8<<20)
+	w := newWorld(t, func(w *world, c *rest.Config) {
+		w.store.users["long@x"] = proxy.EndUser{PasswordHash: &large}
+		c.MaxAnswerBytes, c.ProjectShare = 32<<20, 100 // a server has 24 MB of that
+	})
+	own := "X-Server-ID: " + serverID + "\r\nX-API-Key: " + apiKey + "\r\n"
+	var unread []*rawConn
+	for range 2 {
+		c := w.dial()
+		c.send("GET " + emailPath + "?email=long@x HTTP/1.1\r\nHost: x\r\n" + own + "\r\n")
+		if head, err := c.reader.Peek(12); string(head) != "HTTP/1.1 200" { // before another asks for room
+			t.Fatalf("%q %v", head, err)
+		}
+		unread = append(unread, c)
+	}
+	full := func() bool {
+		status, body := w.call("GET", emailPath+"?email=long@x", "", "X-Server-ID: "+serverID, "X-API-Key: "+apiKey)
+		if status != 200 && (status != 503 || !strings.Contains(body, "not read yet")) {
+			t.Fatalf("%d %.200s", status, body)
+		}
+		return status == 503
+	}
+	if !full() || w.counts.happened("short of answers: server") == 0 {
+		t.Fatal("there is room for another answer")
+	}
+	unread[0].Close()
 	waitUntil(t, "an answer gave its room back", func() bool { return !full() })
 }

@@ -24,8 +24,8 @@ type Server struct {
 	http     *fasthttp.Server
 	tls      *tls.Config // nil: plain HTTP
 
-	strangers *proxy.StrangersLog // of their requests
-	failures  *proxy.StrangersLog // of those that failed, so that the others don't hide them
+	requests lines
+	failures lines // of requests, so that the others don't hide them
 
 	conns    *conns
 	watch    *watch
@@ -57,7 +57,7 @@ func New(config Config) (*Server, error) {
 		}, config.Recorder, roomOfAnswers(config), roomOfBodies(config)),
 		refusals: make(chan struct{}, maxRefusals), readers: sync.Pool{New: func() any { return new(reader) }},
 	}
-	s.strangers, s.failures = proxy.NewStrangersLog(config.Logger, "requests"), proxy.NewStrangersLog(config.Logger, "failures")
+	s.requests, s.failures = linesOf(config.Logger, "requests"), linesOf(config.Logger, "failures")
 	s.watch = newWatch(s.conns)
 	s.table = s.routes()
 	s.http = s.newHTTP()

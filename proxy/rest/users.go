@@ -33,12 +33,16 @@ func (s *Server) userByEmail(r *request) error {
 		return err
 	}
 	r.ran = true
-	user, err := s.cfg.EndUsers.ByEmail(ctx, server.ID, email)
+	user, err := s.cfg.EndUsers.ByEmail(ctx, server.Account(), email)
 	if err != nil {
 		return err
 	}
 	defer r.stage("encode", time.Now())
-	return r.send(appendUser(r.buffer(), user))
+	body := appendUser(r.resultBuffer(server.Account()), user)
+	if err := r.conn.Have(cap(body)); err != nil { // it stays until the client has read it
+		return err
+	}
+	return r.send(body)
 }
 
 // email gives the query parameter. A plus sign in it is a plus sign, as RFC 3986 has
