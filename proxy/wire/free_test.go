@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,7 +53,7 @@ func pausesIn(t *testing.T, link *rounds, first, messages []byte, budget, times 
 	return counts.of(paused)
 }
 
-// rounds is a link that does nothing, in transactions, and takes its time for it.
+// rounds is a link that does nothing, in transactions, and takes its time for it. It knows what all statements are described by.
 type rounds struct {
 	quiet
 	took, holder, refresh time.Duration // to run, and of the gate, to tell the holder and to read the schema again
@@ -60,6 +61,9 @@ type rounds struct {
 
 func (r *rounds) Run(_ context.Context, x *proxy.Exchange, _ *frame.Writer) (proxy.State, error) {
 	time.Sleep(r.took)
+	x.Unsent = len(x.Steps) > 0 && !slices.ContainsFunc(x.Steps, func(s proxy.Step) bool {
+		return s.Verb != proxy.Say && s.Verb != proxy.Describe && s.Verb != proxy.DescribePortal
+	})
 	if r.refresh > 0 {
 		x.Done = 0
 		return proxy.Idle, &proxy.Error{Code: proxy.SerializationFailure, Cause: proxy.ErrSchemaChanged}
@@ -87,7 +91,12 @@ func TestFreeMessagesPause(t *testing.T) {
 	for range 60 {
 		closes = append(closes, &pgproto3.Close{ObjectType: 'P', Name: "none"})
 	}
+	described := []pgproto3.FrontendMessage{closes[0]}
+	for range 60 {
+		described = append(described, &pgproto3.Describe{ObjectType: 'P'})
+	}
 	parsed := encoded(&pgproto3.Parse{Name: "s", Query: point}, &pgproto3.Sync{})
+	describe := &pgproto3.Describe{ObjectType: 'S', Name: "s"}
 	in := encoded(query("COPY conversations (id, title) FROM STDIN"))
 	failing := append([]pgproto3.FrontendMessage{query("COPY conversations (id, title) FROM STDIN")}, pieces(16)...)
 	failing = append(failing, &pgproto3.CopyFail{})
@@ -103,6 +112,9 @@ func TestFreeMessagesPause(t *testing.T) {
 		"one statement":    {nil, append(encoded(query(all)), bytes.Repeat(encoded(&pgproto3.Sync{}), 200)...)},
 		"over the budget":  {nil, encoded(query("SELECT 1"))},
 		"close":            {nil, encoded(&pgproto3.Close{ObjectType: 'P', Name: "none"})},
+		"describe":         {parsed, encoded(describe)},
+		"describe and end": {parsed, encoded(describe, &pgproto3.Sync{})},
+		"many describes":   {parsed, encoded(append(described, &pgproto3.Sync{})...)},
 		"many closes":      {parsed, encoded(append(closes, &pgproto3.Sync{})...)},
 		"copy of nothing":  {in, encoded(&pgproto3.CopyData{})},
 		"flush in a copy":  {in, encoded(&pgproto3.Flush{})},
@@ -186,6 +198,15 @@ func TestWaitsAreNotPausedFor(t *testing.T) {
 		if n := pausesIn(t, &c.link, nil, c.messages, c.budget, 25); n > 0 {
 			t.Errorf("%s: the client had to pause", name)
 		}
+	}
+}
+
+// Ensure the time that the link takes counts where it answers what it knows, without a wait.
+func TestTimeOfWhatIsKnownCounts(t *testing.T) {
+	parsed := encoded(&pgproto3.Parse{Name: "s", Query: point}, &pgproto3.Sync{})
+	describe := encoded(&pgproto3.Describe{ObjectType: 'S', Name: "s"}, &pgproto3.Flush{})
+	if pausesIn(t, &rounds{took: 10 * time.Millisecond}, parsed, describe, 1<<30, 25) == 0 {
+		t.Error("the client never had to pause")
 	}
 }
 
