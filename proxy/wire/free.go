@@ -41,7 +41,9 @@ type freeMessages struct {
 // took for them; meanwhile TCP holds the client back.
 func (s *session) next(state proxy.State) (kind byte, body []byte, err error) {
 	if took := s.debt(); took > 0 {
-		s.pause(s.c.server.throttle.Spend(s.c.account(), took), state)
+		if err := s.pause(s.c.server.throttle.Spend(s.c.account(), took), state); err != nil {
+			return 0, nil, err
+		}
 	}
 	kind, body, err = s.c.next(state)
 	u := &s.free
@@ -116,19 +118,23 @@ func (s *session) apart(start time.Time) {
 const lookEvery = 50 * time.Millisecond
 
 // pause has the client wait, unless its transaction, its COPY or the service is to end. The service ends for it as for
-// who is waited for in that state.
-func (s *session) pause(span time.Duration, state proxy.State) {
+// who is waited for in that state: at once, since a client that always has sent its next message is never waited for.
+func (s *session) pause(span time.Duration, state proxy.State) error {
 	if span <= 0 {
-		return
+		return nil
 	}
 	s.recorder().Short("messages", "server")
 	for end := time.Now().Add(span); span > 0 && !s.mustGoOn(state); span = time.Until(end) {
 		select {
 		case <-time.After(min(span, lookEvery)):
 		case <-s.base.Done():
-			return
+			return errShutdown
 		}
 	}
+	if s.c.server.ends(waitingIn(state)) {
+		return errShutdown
+	}
+	return nil
 }
 
 // mustGoOn tells whether a client that pauses is to be ended, or its transaction or COPY.
