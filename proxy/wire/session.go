@@ -23,6 +23,7 @@ type session struct {
 	place   proxy.Place
 	placed  bool // there is a place to give back
 	paid    bool // the next statement was taken off the budget already
+	repeats uint // what was asked for once more; see payAgain
 
 	tx       txn
 	set      settings
