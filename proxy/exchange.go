@@ -38,6 +38,9 @@ type Exchange struct {
 	// Done is the link's to set: how many of the steps were done. Where Run gives a *proxy.Error,
 	// Steps[Done] is what failed.
 	Done int
+	// Unsent is the link's to set, too: it was answered from what is known, without a wait for a connection, and nothing of it
+	// was sent to Postgres.
+	Unsent bool
 }
 
 // Setting is a run-time parameter of Postgres with its value. Its name is one of a closed

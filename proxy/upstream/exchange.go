@@ -51,6 +51,7 @@ type exchange struct {
 // be known of a failure is found out while the connection is the link's.
 func (e *exchange) run() (f *linkFailure) {
 	err := e.all()
+	e.of.Unsent = (err == nil || e.was.held) && (e.s == nil || !e.s.wire.sent)
 	if err != nil && e.s != nil {
 		e.settle()
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tenantgate/tenantgate/proxy"
 )
@@ -27,5 +28,37 @@ func TestToldIsSent(t *testing.T) {
 	}
 	if kept, sent := len(l.out.Buf), l.sent.Len(); kept > 32<<10 || sent < 300_000 {
 		t.Errorf("%d bytes were sent, and %d wait", sent, kept)
+	}
+}
+
+// Ensure the link says what it has answered from what it knows, and what it has sent something for, or waited to.
+func TestUnsentIsSaid(t *testing.T) {
+	l := link(t, Config{MaxConns: 1, AcquireTimeout: 50 * time.Millisecond})
+	of := func(steps ...proxy.Step) bool {
+		t.Helper()
+		x := proxy.Exchange{Steps: steps}
+		_, _ = l.link.Run(context.Background(), &x, &l.out)
+		return x.Unsent
+	}
+	known, other := l.extended("SELECT id FROM notes"), l.extended("SELECT id, id FROM notes")
+	if of(known[:2]...) {
+		t.Error("what was asked for is said to be known")
+	}
+	for range 2 { // in the transaction of that, and without one
+		if !of(known[1]) || !of(known[0], known[1]) {
+			t.Error("what is known is said to be asked for")
+		}
+		if of(known[1], known[2], known[3]) || of(known[4]) {
+			t.Error("what was run is said to be known")
+		}
+		l.link.Rollback()
+	}
+	b, _ := l.approve("SELECT id FROM notes").Bind("other", nil)
+	holder := l.another().link
+	if _, err := holder.Run(context.Background(), &proxy.Exchange{Steps: []proxy.Step{{Verb: proxy.Simple, Bound: b}}}, &l.out); err != nil {
+		t.Fatal(err)
+	}
+	if of(other[1]) {
+		t.Error("what waited for a connection is said to be known")
 	}
 }

@@ -62,6 +62,17 @@ func (s *session) payOnce() error {
 	return nil
 }
 
+// payAgain is for what a client has Postgres do once more about a portal or a statement: nothing was paid for that. Clients
+// that read long results in portions ask for it often, and it is less than a statement: each of mostFree is paid like one.
+func (s *session) payAgain() (err error) {
+	if s.repeats++; s.repeats%mostFree == 0 {
+		paid := s.paid
+		err = s.pay()
+		s.paid = paid
+	}
+	return err
+}
+
 // check has the gate decide on a text, for one statement of the budget; texts that only
 // begin and end transactions are free.
 func (s *session) check(text string, types ...uint32) (*policy.Approved, error) {

@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 
+	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
@@ -42,6 +43,11 @@ func (s *session) describeStatement(name string) error {
 		if err := s.havePlace(); err != nil {
 			return err
 		}
+		if of.command().Verb == policy.Fetch { // Postgres is asked each time
+			if err := s.payAgain(); err != nil {
+				return err
+			}
+		}
 		s.batch.add(proxy.Step{Verb: proxy.Describe, Prepared: of.approved}, note{})
 		return nil
 	}
@@ -71,14 +77,21 @@ func (s *session) describePortal(name string) error {
 		return err
 	}
 	if !found.of.local() {
-		step := proxy.Step{Verb: proxy.DescribePortal, Portal: s.kept(name), Approved: found.approved.Approved}
-		if found.round == s.round { // its formats are still there
-			step.Prepared, step.Formats = found.approved, found.results
-		}
-		s.batch.add(step, note{})
-		return nil
+		return s.describeBound(found, name)
 	}
 	s.say(func(w *frame.Writer) { s.describeLocal(w, found.of, found.formats) })
+	return nil
+}
+
+// describeBound has the link tell the columns of a portal.
+func (s *session) describeBound(found portal, name string) error {
+	step := proxy.Step{Verb: proxy.DescribePortal, Portal: s.kept(name), Approved: found.approved.Approved}
+	if found.round == s.round { // its formats are still there
+		step.Prepared, step.Formats = found.approved, found.results
+	} else if err := s.payAgain(); err != nil { // Postgres is asked
+		return err
+	}
+	s.batch.add(step, note{})
 	return nil
 }
 

@@ -88,13 +88,18 @@ func (s *session) execute(body []byte) error {
 		return err
 	}
 	switch of := found.of; {
-	case found.done:
+	case of.local() && found.ran:
 		return s.rerun(of, name)
 	case of.local():
-		s.portals.ran(name)
+		s.portals.run(name)
 		return s.runLocal(of, found.formats)
 	case of.command().Verb == policy.Declare && !s.tx.block:
 		return errCursorAlone()
+	}
+	if !found.ran {
+		s.portals.run(name)
+	} else if err := s.payAgain(); err != nil {
+		return err
 	}
 	s.batch.add(proxy.Step{Verb: proxy.Execute, Portal: s.kept(name), Approved: found.approved.Approved, Most: int32(max(most, 0))}, note{kind: found.kind}) //nolint:gosec // it was 32 bits
 	return nil

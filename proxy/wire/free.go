@@ -27,7 +27,7 @@ const (
 type freeMessages struct {
 	run    int           // how many there were, less mostFree for each that cost something; 2*mostFree at most
 	parts  int           // of the last message's text that cost nothing
-	round  uint64        // the exchange, and the steps of the next one, when the last message came
+	sent   uint64        // how many exchanges were sent, and the steps of the next one, when the last message came
 	steps  int           //
 	kind   byte          // of the last message
 	size   int           //
@@ -41,11 +41,13 @@ type freeMessages struct {
 // took for them; meanwhile TCP holds the client back.
 func (s *session) next(state proxy.State) (kind byte, body []byte, err error) {
 	if took := s.debt(); took > 0 {
-		s.pause(s.c.server.throttle.Spend(s.c.account(), took), state)
+		if err := s.pause(s.c.server.throttle.Spend(s.c.account(), took), state); err != nil {
+			return 0, nil, err
+		}
 	}
 	kind, body, err = s.c.next(state)
 	u := &s.free
-	u.round, u.steps, u.kind, u.size, u.data = s.round, len(s.batch.x.Steps), kind, len(body), s.pending()
+	u.sent, u.steps, u.kind, u.size, u.data = s.sent, len(s.batch.x.Steps), kind, len(body), s.pending()
 	u.parts, u.since, u.waited = 0, time.Time{}, 0
 	if u.run >= mostFree || s.copied != nil {
 		u.since = time.Now().Add(-reading - time.Duration(len(body)))
@@ -82,7 +84,13 @@ func (s *session) debt() (took time.Duration) {
 // cost tells whether the last message had something done in the database, or collected something for it.
 func (s *session) cost() bool {
 	steps := s.batch.x.Steps
-	return s.round != s.free.round || len(steps) > s.free.steps && steps[len(steps)-1].Verb != proxy.Say
+	return s.sent != s.free.sent || len(steps) > s.free.steps && costs(steps[len(steps)-1].Verb)
+}
+
+// costs tells whether a step counts for itself. A description mostly is known; where Postgres is asked for it, the exchange
+// tells so.
+func costs(verb proxy.StepVerb) bool {
+	return verb != proxy.Say && verb != proxy.Describe && verb != proxy.DescribePortal
 }
 
 // isPiece tells whether the last message was data of a COPY for a row that is not all there.
@@ -110,19 +118,23 @@ func (s *session) apart(start time.Time) {
 const lookEvery = 50 * time.Millisecond
 
 // pause has the client wait, unless its transaction, its COPY or the service is to end. The service ends for it as for
-// who is waited for in that state.
-func (s *session) pause(span time.Duration, state proxy.State) {
+// who is waited for in that state: at once, since a client that always has sent its next message is never waited for.
+func (s *session) pause(span time.Duration, state proxy.State) error {
 	if span <= 0 {
-		return
+		return nil
 	}
 	s.recorder().Short("messages", "server")
 	for end := time.Now().Add(span); span > 0 && !s.mustGoOn(state); span = time.Until(end) {
 		select {
 		case <-time.After(min(span, lookEvery)):
 		case <-s.base.Done():
-			return
+			return errShutdown
 		}
 	}
+	if s.c.server.ends(waitingIn(state)) {
+		return errShutdown
+	}
+	return nil
 }
 
 // mustGoOn tells whether a client that pauses is to be ended, or its transaction or COPY.

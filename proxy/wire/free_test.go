@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,7 +53,7 @@ func pausesIn(t *testing.T, link *rounds, first, messages []byte, budget, times 
 	return counts.of(paused)
 }
 
-// rounds is a link that does nothing, in transactions, and takes its time for it.
+// rounds is a link that does nothing, in transactions, and takes its time for it. It knows all descriptions.
 type rounds struct {
 	quiet
 	took, holder, refresh time.Duration // to run, and of the gate, to tell the holder and to read the schema again
@@ -60,6 +61,9 @@ type rounds struct {
 
 func (r *rounds) Run(_ context.Context, x *proxy.Exchange, _ *frame.Writer) (proxy.State, error) {
 	time.Sleep(r.took)
+	x.Unsent = len(x.Steps) > 0 && !slices.ContainsFunc(x.Steps, func(s proxy.Step) bool {
+		return s.Verb != proxy.Say && s.Verb != proxy.Describe && s.Verb != proxy.DescribePortal
+	})
 	if r.refresh > 0 {
 		x.Done = 0
 		return proxy.Idle, &proxy.Error{Code: proxy.SerializationFailure, Cause: proxy.ErrSchemaChanged}
@@ -87,7 +91,12 @@ func TestFreeMessagesPause(t *testing.T) {
 	for range 60 {
 		closes = append(closes, &pgproto3.Close{ObjectType: 'P', Name: "none"})
 	}
+	described := []pgproto3.FrontendMessage{closes[0]}
+	for range 60 {
+		described = append(described, &pgproto3.Describe{ObjectType: 'P'})
+	}
 	parsed := encoded(&pgproto3.Parse{Name: "s", Query: point}, &pgproto3.Sync{})
+	describe := &pgproto3.Describe{ObjectType: 'S', Name: "s"}
 	in := encoded(query("COPY conversations (id, title) FROM STDIN"))
 	failing := append([]pgproto3.FrontendMessage{query("COPY conversations (id, title) FROM STDIN")}, pieces(16)...)
 	failing = append(failing, &pgproto3.CopyFail{})
@@ -103,6 +112,9 @@ func TestFreeMessagesPause(t *testing.T) {
 		"one statement":    {nil, append(encoded(query(all)), bytes.Repeat(encoded(&pgproto3.Sync{}), 200)...)},
 		"over the budget":  {nil, encoded(query("SELECT 1"))},
 		"close":            {nil, encoded(&pgproto3.Close{ObjectType: 'P', Name: "none"})},
+		"describe":         {parsed, encoded(describe)},
+		"describe and end": {parsed, encoded(describe, &pgproto3.Sync{})},
+		"many describes":   {parsed, encoded(append(described, &pgproto3.Sync{})...)},
 		"many closes":      {parsed, encoded(append(closes, &pgproto3.Sync{})...)},
 		"copy of nothing":  {in, encoded(&pgproto3.CopyData{})},
 		"flush in a copy":  {in, encoded(&pgproto3.Flush{})},
@@ -189,13 +201,25 @@ func TestWaitsAreNotPausedFor(t *testing.T) {
 	}
 }
 
+// Ensure the time that the link takes counts where it answers what it knows, without a wait.
+func TestTimeOfWhatIsKnownCounts(t *testing.T) {
+	parsed := encoded(&pgproto3.Parse{Name: "s", Query: point}, &pgproto3.Sync{})
+	describe := encoded(&pgproto3.Describe{ObjectType: 'S', Name: "s"}, &pgproto3.Flush{})
+	if pausesIn(t, &rounds{took: 10 * time.Millisecond}, parsed, describe, 1<<30, 25) == 0 {
+		t.Error("the client never had to pause")
+	}
+}
+
 // Ensure a pause ends with the transaction, the COPY and the service.
 func TestPausesEnd(t *testing.T) {
-	for name, end := range map[string]func(s *session, cancel func()){
-		"transaction": func(s *session, _ func()) { s.c.over.Store(s.c.opened.Load()) },
-		"copy":        func(s *session, _ func()) { s.c.stopped.Store(true) },
-		"service":     func(_ *session, cancel func()) { cancel() },
-		"drain":       func(s *session, _ func()) { s.c.server.drain.Store(draining) },
+	for name, c := range map[string]struct {
+		end  func(s *session, cancel func())
+		want error
+	}{
+		"transaction": {func(s *session, _ func()) { s.c.over.Store(s.c.opened.Load()) }, nil},
+		"copy":        {func(s *session, _ func()) { s.c.stopped.Store(true) }, nil},
+		"service":     {func(_ *session, cancel func()) { cancel() }, errShutdown},
+		"drain":       {func(s *session, _ func()) { s.c.server.drain.Store(draining) }, errShutdown},
 	} {
 		s, _ := replayed(t, quiet{}, nil, 0)
 		base, cancel := context.WithCancel(t.Context())
@@ -203,10 +227,13 @@ func TestPausesEnd(t *testing.T) {
 		s.base, s.c.stopped = base, &copied.stopped
 		s.c.opened.Store(1)
 		start := time.Now()
-		time.AfterFunc(10*time.Millisecond, func() { end(s, cancel) })
-		s.pause(6*time.Second, proxy.Idle)
+		time.AfterFunc(10*time.Millisecond, func() { c.end(s, cancel) })
+		err := s.pause(6*time.Second, proxy.Idle)
 		if took := time.Since(start); took < 10*time.Millisecond || took > 5*time.Second {
 			t.Errorf("%s: the pause took %v", name, took)
+		}
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: the pause gave %v", name, err)
 		}
 		cancel()
 	}
@@ -218,11 +245,30 @@ func TestPauseWithinTransaction(t *testing.T) {
 	s.base = t.Context()
 	s.c.server.drain.Store(draining)
 	start := time.Now()
-	if s.pause(100*time.Millisecond, proxy.Open); time.Since(start) < 100*time.Millisecond {
-		t.Error("the drain has ended the pause")
+	if err := s.pause(100*time.Millisecond, proxy.Open); err != nil || time.Since(start) < 100*time.Millisecond {
+		t.Error("the drain has ended the pause:", err)
 	}
 	s.c.server.drain.Store(overdrawn)
-	if s.pause(6*time.Second, proxy.Open); time.Since(start) > 5*time.Second {
-		t.Error("the end has not ended the pause")
+	if err := s.pause(6*time.Second, proxy.Open); !errors.Is(err, errShutdown) || time.Since(start) > 5*time.Second {
+		t.Error("the end has not ended the pause:", err)
 	}
 }
+
+// Ensure a client that never lets its session wait is ended as the service drains, where it has nothing open: its messages do
+// not end where what was read does.
+func TestDrainEndsWhoNeverRunsDry(t *testing.T) {
+	messages := bytes.Repeat(encoded(&pgproto3.CopyData{Data: make([]byte, 9000)}), 1000)
+	s, c := replayed(t, &rounds{}, messages[:len(messages)-1], 1)
+	c.server.cfg.Recorder = &drainer{tally{counts: map[string]int{}}, c.server}
+	if err := s.run(t.Context()); !errors.Is(err, errShutdown) {
+		t.Errorf("it ended by %v", err)
+	}
+}
+
+// drainer has the service drain as soon as somebody pauses.
+type drainer struct {
+	tally
+	server *Server
+}
+
+func (d *drainer) Short(string, string) { d.server.drain.Store(draining) }

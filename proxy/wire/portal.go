@@ -36,7 +36,7 @@ type portal struct {
 	formats  []int16         // of the columns, where it is answered here
 	results  []int16         // of the columns, else: a view, valid in the exchange that bound it
 	round    uint64          // which is this
-	done     bool            // it was run, where it is answered here
+	ran      bool            // it was run at least once
 	made     uint64          // how many were made before it
 	values   int             // bytes of its arguments and its plan, which the database keeps
 	counted  int             // bytes that it counts for, of what the client keeps; see keeping
@@ -109,10 +109,10 @@ func (p *portals) add(name string, made portal) error {
 	return nil
 }
 
-// ran notes that a portal was run.
-func (p *portals) ran(name string) {
+// run notes that a portal is run.
+func (p *portals) run(name string) {
 	found, there := p.find(name)
-	found.done = true
+	found.ran = true
 	switch {
 	case name == "":
 		p.unnamed = found

@@ -42,8 +42,12 @@ func (s *session) runOn(x *proxy.Exchange) (proxy.State, error) {
 	s.c.patience.Store(int64(timeOf(x) + s.c.server.cfg.UnreadGrace))
 	present := s.follow()
 	defer s.leave()
-	defer s.apart(time.Now())
+	start := time.Now()
 	state, err := s.link.Run(present.ctx, x, &s.c.out)
+	if !x.Unsent {
+		s.sent++
+		s.apart(start)
+	}
 	if state == proxy.Idle {
 		s.c.opened.Store(0)
 	}

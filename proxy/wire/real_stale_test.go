@@ -64,38 +64,6 @@ func TestRealStaleSettings(t *testing.T) {
 	w.is(w.query("SELECT id FROM notes"), "columns(id:20) row(1) <SELECT 1> I")
 }
 
-// Ensure modes are those of the savepoint that was gone back to.
-func TestRealModesOfSavepoints(t *testing.T) {
-	w, _ := onPostgres(t)
-	for _, text := range []string{"BEGIN", "INSERT INTO notes (id) VALUES (2)", "SAVEPOINT a", "SET TRANSACTION READ ONLY", "ROLLBACK TO a"} {
-		w.query(text)
-	}
-	w.is(w.query("SHOW transaction_read_only"), "columns(transaction_read_only:25) row(off) <SHOW> T")
-	w.query("COMMIT AND CHAIN")
-	w.is(w.query("INSERT INTO notes (id) VALUES (3)"), "<INSERT 0 1> T")
-	w.query("ROLLBACK")
-	w.is(w.query("SELECT id FROM notes WHERE id = 1; DISCARD ALL"), "columns(id:23) row(1) <SELECT 1> ERROR 25001 I")
-}
-
-// Ensure a database that takes no writes is told from a transaction that was to take none, which
-// it is no longer behind ROLLBACK TO.
-func TestRealReadOnly(t *testing.T) {
-	w, admin := onPostgres(t)
-	_, err := admin.Exec(t.Context(), `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '25006'; END $$;
-		CREATE TRIGGER refuse BEFORE INSERT ON notes FOR EACH ROW EXECUTE FUNCTION refuse()`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const insert = "INSERT INTO notes (id) VALUES (2)"
-	w.query("BEGIN; SAVEPOINT a; SET TRANSACTION READ ONLY; SAVEPOINT b")
-	w.is(w.query(insert), "ERROR 25006 E")
-	w.query("ROLLBACK TO a")
-	w.is(w.query(insert), "ERROR 08006 E")
-	w.query("ROLLBACK")
-	w.is(w.query("SET default_transaction_read_only = on; "+insert), "<SET> ERROR 25006 I")
-	w.is(w.query(insert), "ERROR 08006 I")
-}
-
 // Ensure what a client has bound without running anything takes bounded memory.
 func TestBoundFormats(t *testing.T) {
 	w := greeted(t)

@@ -48,8 +48,8 @@ func (s *session) toSavepoint(approved *policy.Approved, c policy.Command) error
 	}
 	at := s.tx.find(c.Name)
 	switch {
-	case c.Verb == policy.Release && at >= 0:
-		s.tx.points = s.tx.points[:at]
+	case c.Verb == policy.Release && at >= 0: // Postgres takes back here, too, that the transaction is read-only
+		s.tx.points, s.tx.modes = s.tx.points[:at], s.tx.points[at].modes
 	case c.Verb == policy.RollbackTo:
 		s.tx.failed, s.set.applied = false, nil
 		if at >= 0 {

@@ -132,8 +132,9 @@ func (s *settings) settle(committed bool) {
 	s.now, s.base, s.applied = s.kept, s.kept, nil
 }
 
-// modes are those of transactions to come.
-func (s *settings) modes() policy.Modes { return s.now.modes }
+// modes are those that the transaction has which is open, or begins next, where it is given none. As in Postgres it has begun
+// with the first message, and what is set later is for those after it.
+func (s *settings) modes() policy.Modes { return s.base.modes }
 
 // setModes sets those of transactions to come, where they are given.
 func (s *settings) setModes(m policy.Modes) {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,6 +75,40 @@ func TestPreparedCommandsCost(t *testing.T) {
 		w.pipe(run...)
 		if n := paid(); n != want {
 			t.Errorf("%s cost %d, want %d", text, n, want)
+		}
+	}
+}
+
+// Each 20th thing that Postgres does once more about a portal or a statement costs; what is paid for already pays for none of them.
+func TestRepetitionsCost(t *testing.T) {
+	execute, portal := &pgproto3.Execute{Portal: "p"}, &pgproto3.Describe{ObjectType: 'P', Name: "p"}
+	bind := &pgproto3.Bind{PreparedStatement: "s", DestinationPortal: "p", Parameters: [][]byte{[]byte("x")}}
+	for name, c := range map[string]struct {
+		before, once pgproto3.FrontendMessage
+		costs        int
+	}{
+		"execute":               {execute, execute, 5},
+		"describe a portal":     {&pgproto3.Flush{}, portal, 5},
+		"describe a statement":  {execute, &pgproto3.Describe{ObjectType: 'S', Name: "s"}, 0},
+		"describe a FETCH":      {execute, &pgproto3.Describe{ObjectType: 'S', Name: "f"}, 5},
+		"close":                 {execute, &pgproto3.Close{ObjectType: 'P', Name: "p"}, 0},
+		"execute what is local": {execute, &pgproto3.Execute{Portal: "l"}, 0},
+	} {
+		w := greeted(t)
+		w.query("BEGIN")
+		w.pipe(&pgproto3.Parse{Name: "s", Query: point}, &pgproto3.Parse{Name: "f", Query: "FETCH 1 FROM c"}, &pgproto3.Parse{Name: "l", Query: "SHOW timezone"})
+		w.pipe(bind, &pgproto3.Bind{PreparedStatement: "l", DestinationPortal: "l"}, &pgproto3.Execute{Portal: "l"}, c.before)
+		w.gate.budget = 2 + c.costs
+		many := slices.Repeat([]pgproto3.FrontendMessage{c.once}, 100)
+		other := *bind
+		other.DestinationPortal = ""
+		got := w.pipe(append(many, &other)...)
+		if left := w.gate.budget; left != 1 || strings.Contains(got, "ERROR") {
+			t.Errorf("%s: %d of %d are left: %.300s", name, left, 2+c.costs, got)
+		}
+		w.gate.budget = 0
+		if got := w.pipe(many...); strings.HasSuffix(got, "ERROR 53400 E") != (c.costs > 0) {
+			t.Errorf("%s: without a budget %.300s", name, got)
 		}
 	}
 }
