@@ -37,8 +37,8 @@ var definerChecks = []check{
 	}, {
 		name: "hidden-setting", grade: Breach, served: true,
 		sql: `SELECT ident AS object, what, listed, root AS listed_oid, '' AS needs, 'breach' AS grade FROM code WHERE reached AND (
-			body ~ ` + pattern(setsPath) + ` OR ` + calls("") + ` > ` + calls(withinCall+`,\s*(is_local\s*(=>|:=)\s*)?true\s*\)`) + `
-				AND ` + calls("") + ` > ` + calls(`\s*'(?!search_path|role|session_authorization|tenantgate)[a-z_.]+'`) + `)`,
+			body ~ ` + pattern(setsPath) + ` OR ` + settingCalls("") + ` > ` + settingCalls(withinCall+`,\s*(is_local\s*(=>|:=)\s*)?true\s*\)`) + `
+				AND ` + settingCalls("") + ` > ` + settingCalls(`\s*'(?!search_path|role|session_authorization|tenantgate)[a-z_.]+'`) + `)`,
 		says:    `{object}, which {what} runs, sets search_path for the session: that stays on the connection, and functions and operators in the next server's statements mean others`,
 		instead: `Have it set for the transaction, with set_config('search_path', …, true) or SET LOCAL, or give the function a SET clause instead.`,
 	},
@@ -51,5 +51,7 @@ const setsPath = `\m(re)?set\s+(session\s+)?("?search_path\M|schema\s+(e|u&)?['$
 // withinCall is what stands in the parentheses of a call, with two more within them: not what comes after.
 const withinCall = `([^();]|\(([^();]|\([^();]*\))*\))*`
 
-// calls counts the calls of set_config in a body that go on as a pattern says.
-func calls(on string) string { return `regexp_count(body, ` + pattern(`\mset_config"?\s*\(`+on) + `)` }
+// settingCalls counts the calls of set_config in a body whose rest is as a pattern says.
+func settingCalls(rest string) string {
+	return `regexp_count(body, ` + pattern(`\mset_config"?\s*\(`+rest) + `)`
+}

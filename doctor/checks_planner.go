@@ -58,7 +58,7 @@ var plannerChecks = []check{
 				ELSE 'other servers'' values shape that, so the order of a server''s own rows tells whether others hold a value that it asks for' END AS why,
 			CASE k.amname WHEN 'hash' THEN 'by the pages of a bucket' WHEN 'gist' THEN 'at the same distance in the order of its tree' WHEN 'spgist' THEN 'at the same distance in the order of its tree' ELSE 'in an order of its own' END AS how,
 			CASE WHEN scoped.custom OR NOT k.mendable THEN NULL WHEN k.twin THEN k.remove
-				ELSE format('DO %L;', format('BEGIN %s; %s %s EXCEPTION WHEN program_limit_exceeded THEN RAISE WARNING %L; END', k.make, k.hush, k.remove,
+				ELSE format('DO %L;', format('BEGIN %s; %s %s EXCEPTION WHEN program_limit_exceeded THEN RAISE WARNING %L; END', k.make, k.no_statistics, k.remove,
 					replace(format('%I on %s holds values that are too long for a btree index: it stays', k.relname, u.ident), '%', '%%'))) END AS mend,
 			CASE WHEN k.inherited THEN 'It is a part of an index of the table above: mend that one.'
 				WHEN k.conname IS NOT NULL AND k.amname = 'hash' THEN format('The constraint %I needs it: have a btree index keep it, which leads with %s. Where hidden-exclusion names it, that has the SQL.', k.conname, u.scope)
@@ -74,7 +74,7 @@ var plannerChecks = []check{
 					AND j.indnkeyatts > 1 AND j.indkey[0] = u.attnum AND j.indkey[1] = i.indkey[0] AND i.indkey[0] <> 0 AND j.indcollation[1] = i.indcollation[0]) AS twin,
 				format('CREATE INDEX IF NOT EXISTS %I ON %s USING btree (%s%s', made.name, u.ident, CASE WHEN i.indkey[0] = u.attnum THEN '' ELSE u.scope || ', ' END,
 					substr(pg_get_indexdef(c.oid), 1 + length(format('CREATE INDEX %I ON %s%s USING hash (', c.relname, CASE c.relkind WHEN 'I' THEN 'ONLY ' ELSE '' END, u.ident)))) AS make,
-				CASE WHEN i.indkey[0] = 0 THEN format('ALTER INDEX %I.%I ALTER COLUMN 2 SET STATISTICS 0;', n.nspname, made.name) ELSE '' END AS hush
+				CASE WHEN i.indkey[0] = 0 THEN format('ALTER INDEX %I.%I ALTER COLUMN 2 SET STATISTICS 0;', n.nspname, made.name) ELSE '' END AS no_statistics
 			FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_am am ON am.oid = c.relam LEFT JOIN pg_constraint con ON con.conindid = c.oid AND con.conrelid = u.oid AND con.contype IN ('p', 'u', 'x')
 			CROSS JOIN LATERAL (SELECT left(c.relname, 40) || '_scoped_' || left(md5(pg_get_indexdef(c.oid)), 8) AS name) made
 			CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = c.oid) AS inherited) up

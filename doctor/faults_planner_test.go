@@ -2,9 +2,9 @@ package doctor
 
 import "strings"
 
-// hush switches the statistics of every column but the scope column off, so that faults which
+// noStatistics switches the statistics of every column but the scope column off, so that faults which
 // make tables, columns and indexes are seen alone.
-const hush = `DO $$ DECLARE c record; BEGIN
+const noStatistics = `DO $$ DECLARE c record; BEGIN
 	FOR c IN SELECT a.attrelid::regclass AS rel, a.attname, a.attnum, r.relkind FROM pg_attribute a JOIN pg_class r ON r.oid = a.attrelid JOIN pg_namespace n ON n.oid = r.relnamespace
 		WHERE n.nspname = 'public' AND a.attnum > 0 AND NOT a.attisdropped AND a.attname NOT IN ('server_id', 'ServerID') AND (r.relkind IN ('r', 'p', 'f') OR r.relkind = 'i'
 			AND EXISTS (SELECT FROM pg_index i WHERE i.indexrelid = r.oid AND i.indkey[a.attnum - 1] = 0)) LOOP

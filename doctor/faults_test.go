@@ -49,7 +49,7 @@ func (c *clinic) suffer(t *testing.T, f fault, mend bool) {
 	c.exec(t, url, here(f.sql))
 	quiet := func() {
 		if !f.loud {
-			c.exec(t, url, hush)
+			c.exec(t, url, noStatistics)
 		}
 	}
 	quiet()

@@ -17,10 +17,10 @@ type crowds struct {
 
 // crowd is the connections of a site, or of one of its networks.
 type crowd struct {
-	size  int
-	rank  *list.Element // among those of its size; nil: it is empty
-	parts ranks         // of a site: its networks
-	line  list.List     // of a network: its connections, the oldest first
+	size     int
+	rank     *list.Element // among those of its size; nil: it is empty
+	networks ranks         // of a site
+	line     list.List     // of a network: its connections, the oldest first
 }
 
 func newCrowds() *crowds {
@@ -31,7 +31,7 @@ func newCrowds() *crowds {
 func (s *crowds) add(from netip.Prefix, connection any) *list.Element {
 	site, network := crowdOf(s.sites, siteOf(from)), crowdOf(s.networks, from)
 	s.ranks.resize(site, 1)
-	site.parts.resize(network, 1)
+	site.networks.resize(network, 1)
 	return network.line.PushBack(connection)
 }
 
@@ -49,7 +49,7 @@ func crowdOf(known map[netip.Prefix]*crowd, prefix netip.Prefix) *crowd {
 func (s *crowds) remove(from netip.Prefix, queued *list.Element) {
 	site, network := s.sites[siteOf(from)], s.networks[from]
 	network.line.Remove(queued)
-	site.parts.resize(network, -1)
+	site.networks.resize(network, -1)
 	s.ranks.resize(site, -1)
 	if network.size == 0 {
 		delete(s.networks, from)
@@ -81,7 +81,7 @@ func (c *crowd) first(take func(connection any) bool) bool {
 			return true
 		}
 	}
-	return c.parts.first(take)
+	return c.networks.first(take)
 }
 
 // ranks are crowds by size: those of n connections are in the list n-1. Who has been of that size for

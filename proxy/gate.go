@@ -234,7 +234,7 @@ func (g *Gate) notParsed(cause error) *Error {
 	}
 	message := "too many statements are being checked; try again"
 	if errors.Is(cause, ErrBusy) {
-		message = "this server has more statements at work than its share while other servers are active; try again"
+		message = "this server's statements have taken more than its share of the database, which other servers use, too; send fewer at a time, or try again in a second"
 	}
 	return &Error{Code: Overloaded, Message: message, RetryAfter: time.Second, Retryable: true, Cause: cause,
 		Hint: "send values as parameters: a text that is sent again and again is not checked again"}

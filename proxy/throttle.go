@@ -21,7 +21,7 @@ type Throttle struct {
 
 const (
 	throttled  = 250                   // thousandths of each processor that are shared
-	unpaidFor  = 5 * time.Millisecond  // what one may owe without a pause
+	burst      = 5 * time.Millisecond  // what one may owe without a pause
 	mostPause  = 10 * time.Second      // and what it may owe at all
 	mostTook   = 20 * time.Millisecond // that counts of one message: beyond, it waited for something
 	sweepOwing = 100 * time.Millisecond
@@ -51,7 +51,7 @@ func (t *Throttle) Spend(a Account, took time.Duration) time.Duration {
 	servers[a.Server] = now // so that it counts as active
 	owes = min(owes+time.Duration(float64(min(took, mostTook))/t.part(servers)), mostPause)
 	servers[a.Server] = now.Add(owes)
-	if owes <= unpaidFor {
+	if owes <= burst {
 		return 0
 	}
 	return owes

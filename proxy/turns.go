@@ -221,8 +221,8 @@ func (t *Turns) forget(from map[string]*share, s *share) {
 	}
 }
 
-// Contended tells by how many turns an account, or its project, is ahead of somebody who waits: one of another
-// project, or another server of the same. It is 0 where who waits would be ahead with one of its turns.
+// Contended tells how many turns more an account, or its project, holds than somebody who waits: one of another
+// project, or another server of the same. It is 0 where who waits would hold more with one of its turns.
 func (t *Turns) Contended(a Account) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -230,11 +230,11 @@ func (t *Turns) Contended(a Account) int {
 	if p == nil {
 		return 0
 	}
-	ahead := t.lines.behind(p.held)
+	excess := t.lines.excess(p.held)
 	if s := p.servers[a.Server]; s != nil {
-		ahead = max(ahead, p.lines.behind(s.held))
+		excess = max(excess, p.lines.excess(s.held))
 	}
-	return ahead
+	return excess
 }
 
 // Waiting counts those that wait.
@@ -273,9 +273,9 @@ func (l lines) first(below int) *share {
 	return nil
 }
 
-// behind tells by how many turns somebody who waits is behind one that holds so many; 0 where that is not two, or
+// excess tells how many turns more one that holds so many has than somebody who waits; 0 where that is not two, or
 // one where who waits holds none.
-func (l lines) behind(held int) int {
+func (l lines) excess(held int) int {
 	if first := l.first(max(held-1, min(held, 1))); first != nil {
 		return held - first.held
 	}

@@ -187,10 +187,10 @@ func TestReserves(t *testing.T) {
 // among the servers of one, also where the project has all that it may.
 func TestContended(t *testing.T) {
 	for _, c := range []struct {
-		n     int
-		holds []string
-		waits string
-		ahead map[string]int
+		n      int
+		holds  []string
+		waits  string
+		excess map[string]int
 	}{
 		{3, []string{"a", "a", "b"}, "c", map[string]int{"a": 2, "b": 1, "c": 0, "d": 0}},
 		{3, []string{"a", "b", "c"}, "d", map[string]int{"a": 1, "b": 1, "c": 1, "d": 0}},
@@ -203,9 +203,9 @@ func TestContended(t *testing.T) {
 		turns := NewTurns(c.n, 0)
 		mustTake(t, turns, c.holds...)
 		queue(t, turns, c.waits)
-		for of, ahead := range c.ahead {
-			if got := turns.Contended(accountOf(of)); got != ahead {
-				t.Errorf("%v hold, %s waits: %s is ahead by %d, want %d", c.holds, c.waits, of, got, ahead)
+		for of, excess := range c.excess {
+			if got := turns.Contended(accountOf(of)); got != excess {
+				t.Errorf("%v hold, %s waits: %s has %d more, want %d", c.holds, c.waits, of, got, excess)
 			}
 		}
 	}

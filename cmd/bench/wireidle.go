@@ -35,7 +35,7 @@ func (c *wireCommand) idle(ctx context.Context, fronts []*wireFront) (string, er
 		if f.pid == 0 || f.prelude != "" {
 			continue
 		}
-		kib, err := c.crowd(ctx, f)
+		kib, err := c.idleMemory(ctx, f)
 		if err != nil {
 			return "", fmt.Errorf("%d idle clients of %s: %w", c.Idle, f.name, err)
 		}
@@ -52,8 +52,8 @@ func (c *wireCommand) idle(ctx context.Context, fronts []*wireFront) (string, er
 	return b.String(), nil
 }
 
-// crowd connects the clients, and gives what each costs before and after a statement.
-func (c *wireCommand) crowd(ctx context.Context, f *wireFront) (kib [2]float64, err error) {
+// idleMemory connects the clients, and gives what each costs before and after a statement.
+func (c *wireCommand) idleMemory(ctx context.Context, f *wireFront) (kib [2]float64, err error) {
 	conns := make([]*pgconn.PgConn, c.Idle)
 	defer func() {
 		_ = inParallel(len(conns), func(i int) error {

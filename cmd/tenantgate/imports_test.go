@@ -26,6 +26,7 @@ var arrows = map[string][]string{
 	"policy":                  {"policy/sqltree"},
 	"policies":                {"policy"},
 	"policies/gen":            {"policies/internal/builtin", "control/embedded"},
+	"proxy/proxytest":         {"proxy"},
 	"proxy/rest/resttest":     {"proxy", "proxy/rest"},
 	"proof":                   {"proof/statement", "control", "policies", "policy", "proxy", "proxy/upstream", "proxy/wire", "wall"},
 	"proof/smith":             {"policy"},

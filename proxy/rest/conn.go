@@ -56,7 +56,7 @@ type conn struct {
 
 	followed atomic.Pointer[presence]           // the client while a statement runs for it; nil: none does
 	looking  atomic.Pointer[patience]           // of the last look-up for somebody who was not known
-	left     atomic.Bool                        // the client went during that
+	left     atomic.Bool                        // the connection broke during that
 	securing atomic.Pointer[context.CancelFunc] // ends the wait of a TLS handshake; nil: there is none
 
 	// What follows belongs to the goroutine that serves the connection.

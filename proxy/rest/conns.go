@@ -37,7 +37,9 @@ func (o *conns) cut(needed func(*conn) bool) int {
 }
 
 // endGone ends the contexts of clients that are followed and gone, and tells whether
-// any are followed.
+// any are followed. A statement takes a connection of the database's: it ends with a client that sends no more, as nearly
+// all of those are gone. A look-up of credentials takes little, and its connection still has its place, and so can be evicted:
+// it goes on until the connection is broken, as who has closed its sending half alone may well read its answer.
 func (o *conns) endGone() (followed bool) {
 	o.Each(func(c *conn) {
 		client, look := c.followed.Load(), c.awaited()
@@ -45,13 +47,11 @@ func (o *conns) endGone() (followed bool) {
 			return
 		}
 		followed = true
-		if !c.gone() {
-			return
-		}
-		if client != nil {
+		silent, broken := c.peer()
+		if client != nil && silent {
 			client.end(errClientGone)
 		}
-		if look != nil {
+		if look != nil && broken {
 			c.left.Store(true)
 			look.end()
 		}

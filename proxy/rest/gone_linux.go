@@ -6,18 +6,20 @@ import "golang.org/x/sys/unix"
 const (
 	tcpEstablished = 1
 	tcpSynRecv     = 3
+	tcpClose       = 7
 )
 
-// gone tells whether the peer has closed, or the connection is broken. Bytes that
-// wait to be read do not hide it. It never blocks.
-func (c *conn) gone() bool {
+// peer tells whether the peer sends no more, and whether the connection is broken, too. A client that has closed both of
+// its halves looks like one that has closed its sending half, until something is written to it: then it resets the
+// connection. Bytes that wait to be read hide neither. It never blocks.
+func (c *conn) peer() (silent, broken bool) {
 	if c.raw == nil {
-		return false
+		return false, false
 	}
-	gone := false
 	err := c.raw.Control(func(fd uintptr) {
 		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
-		gone = err == nil && info.State != tcpEstablished && info.State != tcpSynRecv
+		silent = err == nil && info.State != tcpEstablished && info.State != tcpSynRecv
+		broken = silent && info.State == tcpClose
 	})
-	return gone || err != nil
+	return silent || err != nil, broken || err != nil
 }

@@ -2,5 +2,5 @@
 
 package rest
 
-// gone is not known here: a statement ends by its own time limit.
-func (c *conn) gone() bool { return false }
+// peer is not known here: a statement and a look-up end by their own time limits.
+func (c *conn) peer() (silent, broken bool) { return false, false }

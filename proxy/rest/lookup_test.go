@@ -26,7 +26,7 @@ func newLookUpWorld(t *testing.T, places int) (w *world, begun chan struct{}, en
 
 const getServer = "GET " + serverPath + " HTTP/1.1\r\nHost: x\r\n" + authorized + "\r\n"
 
-// Whose place is another's, or who has left, waits for no look-up any more: else thousands of goroutines would, of one
+// Whose place is another's, or whose connection is broken, waits for no look-up any more: else thousands of goroutines would, of one
 // who comes again and again. That is no error of the service's.
 func TestLookUpEnds(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -34,7 +34,7 @@ func TestLookUpEnds(t *testing.T) {
 		counted string // code
 	}{
 		"evicted": {func(w *world, _ *rawConn) { w.dial() }, " overloaded"},
-		"gone":    {func(_ *world, c *rawConn) { _ = c.Close() }, " client_closed"},
+		"broken":  {func(_ *world, c *rawConn) { _ = c.Conn.(*net.TCPConn).SetLinger(0); _ = c.Close() }, " client_closed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, begun, ended := newLookUpWorld(t, 1)
@@ -48,6 +48,28 @@ func TestLookUpEnds(t *testing.T) {
 				t.Errorf("counted %s\n%s", got, w.logs.String())
 			}
 		})
+	}
+}
+
+// Ensure a client that closes its sending half behind its request has its answer, however long its credentials are looked up.
+func TestHalfClosedIsLookedUp(t *testing.T) {
+	w := newWorld(t, nil)
+	begun := make(chan struct{}, 100)
+	w.store.setDelay(func(ctx context.Context) error {
+		begun <- struct{}{}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(300 * time.Millisecond):
+			return nil
+		}
+	})
+	c := w.dial()
+	c.send(getServer)
+	wait(t, begun, "the look-up")
+	_ = c.Conn.(*net.TCPConn).CloseWrite()
+	if response, body := c.answer("GET", serverPath); response.StatusCode != 200 {
+		t.Errorf("%d %s", response.StatusCode, body)
 	}
 }
 

@@ -40,7 +40,7 @@ func (p *patience) real() context.Context {
 		case p.over:
 			p.cancel()
 		case p.watch != nil:
-			p.watch.rise()
+			p.watch.wakeUp()
 		}
 	}
 	return p.timed

@@ -100,7 +100,7 @@ func isPrintableASCII(text []byte) bool {
 }
 
 // storeContext bounds a request's look-ups; it also ends when the service gives up draining. As long as
-// it is not known who asks, it ends with the connection, too: when that is evicted or its client leaves.
+// it is not known who asks, it ends with the connection, too: when that is evicted or breaks.
 func (r *request) storeContext() *patience {
 	p := &patience{parent: r.server.base, until: time.Now().Add(r.server.cfg.StoreTimeout)}
 	if !r.conn.known.Load() {

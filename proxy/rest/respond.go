@@ -107,7 +107,7 @@ func (r *request) explain(err error) *proxy.Error {
 	case errors.Is(err, context.Canceled) && phase(r.conn.phase.Load()) == evicted:
 		return noPlace()
 	case errors.Is(err, context.Canceled) && r.conn.left.Load():
-		return &proxy.Error{Code: proxy.UpstreamUnavailable, Message: "the look-up was given up because the client closed the connection; send the request again", Retryable: true, Cause: errClientGone}
+		return &proxy.Error{Code: proxy.UpstreamUnavailable, Message: "the look-up was given up because the connection is broken; send the request again", Retryable: true, Cause: errClientGone}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &proxy.Error{Code: proxy.UpstreamUnavailable, Message: "what the answer needs did not come in time; try again", Cause: err}
 	}

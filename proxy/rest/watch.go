@@ -14,11 +14,10 @@ const watchEvery = 75 * time.Millisecond
 
 // watch ends contexts whose client went away. fasthttp gives no sign of it, and a
 // read could take bytes of a pipelined request: so the state of the sockets is
-// asked for, by one goroutine for all. A client that closes its sending half alone
-// looks the same and is treated the same.
+// asked for, by one goroutine for all. What a client that closes its sending half alone loses: see endGone.
 type watch struct {
 	conns *conns
-	wake  chan struct{} // holds one token while the goroutine may have to get up
+	wake  chan struct{} // holds one token while the goroutine has to look
 }
 
 func newWatch(conns *conns) *watch {
@@ -41,12 +40,12 @@ func (w *watch) follow(parent context.Context, c *conn) context.Context {
 		c.present.ctx, c.present.end = context.WithCancelCause(parent)
 	}
 	c.followed.Store(c.present)
-	w.rise()
+	w.wakeUp()
 	return c.present.ctx
 }
 
-// rise has the goroutine get up.
-func (w *watch) rise() {
+// wakeUp has the goroutine look, if it sleeps.
+func (w *watch) wakeUp() {
 	select {
 	case w.wake <- struct{}{}:
 	default:

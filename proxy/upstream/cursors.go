@@ -15,14 +15,28 @@ const (
 )
 
 // cursors counts the open cursors of a transaction. A cursor counts under its name from when Postgres has answered
-// its DECLARE until Postgres has answered its CLOSE or the transaction's end. One that ROLLBACK TO SAVEPOINT
-// has closed counts until its name is declared again. The zero value has none.
+// its DECLARE until Postgres has answered its CLOSE, a ROLLBACK TO a savepoint that is older, or the transaction's end.
+// The zero value has none.
 type cursors struct {
-	named map[string]int // bytes of their plans
-	bytes int            // of all of them
+	named  map[string]cursor
+	bytes  int // of all of their plans
+	made   int // how many DECLAREs were answered
+	points []mark
 
 	written      int // DECLAREs that were written and not answered, of names that do not count yet
 	writtenBytes int
+}
+
+// cursor is one that is open.
+type cursor struct {
+	bytes  int // of its plan
+	number int // of its DECLARE
+}
+
+// mark is a savepoint that is there, and how many cursors had been made before.
+type mark struct {
+	name string
+	made int
 }
 
 // write counts a statement before it is written, or refuses it.
@@ -31,7 +45,7 @@ func (c *cursors) write(a *policy.Approved) error {
 		return nil
 	}
 	before, open := c.named[a.Command().Name]
-	if !open && len(c.named)+c.written >= mostCursors || c.bytes+c.writtenBytes-before+a.PlanBytes() > mostCursorsB {
+	if !open && len(c.named)+c.written >= mostCursors || c.bytes+c.writtenBytes-before.bytes+a.PlanBytes() > mostCursorsB {
 		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many cursors are open", Hint: "Close some of them, or end the transaction."}
 	}
 	if !open {
@@ -45,19 +59,53 @@ func (c *cursors) write(a *policy.Approved) error {
 func (c *cursors) completed(a *policy.Approved) {
 	switch name := a.Command().Name; a.Command().Verb {
 	case policy.Declare:
-		c.remove(name)
-		if c.named == nil {
-			c.named = map[string]int{}
-		}
-		c.named[strings.Clone(name)] = a.PlanBytes()
-		c.bytes += a.PlanBytes()
+		c.add(strings.Clone(name), a.PlanBytes())
 	case policy.CloseCursor:
 		if name == "" {
 			c.named, c.bytes = nil, 0
 		}
 		c.remove(name)
+	case policy.Savepoint:
+		c.points = append(c.points, mark{strings.Clone(name), c.made})
+	case policy.Release, policy.RollbackTo:
+		c.toSavepoint(name, a.Command().Verb == policy.RollbackTo)
 	case policy.Commit, policy.Rollback:
-		c.named, c.bytes = nil, 0
+		c.named, c.bytes, c.points = nil, 0, nil
+	}
+}
+
+func (c *cursors) add(name string, bytes int) {
+	c.remove(name)
+	if c.named == nil {
+		c.named = map[string]cursor{}
+	}
+	c.made++
+	c.named[name] = cursor{bytes, c.made}
+	c.bytes += bytes
+}
+
+// toSavepoint releases the last savepoint of a name with those after it, or goes back to it, which closes the cursors that
+// were made since.
+func (c *cursors) toSavepoint(name string, back bool) {
+	for at := len(c.points) - 1; at >= 0; at-- {
+		to := c.points[at]
+		c.points = c.points[:at]
+		if to.name != name {
+			continue
+		}
+		if back {
+			c.points = append(c.points, to)
+			c.removeSince(to.made)
+		}
+		return
+	}
+}
+
+func (c *cursors) removeSince(made int) {
+	for name, open := range c.named {
+		if open.number > made {
+			c.remove(name)
+		}
 	}
 }
 
@@ -65,7 +113,7 @@ func (c *cursors) completed(a *policy.Approved) {
 func (c *cursors) answered() { c.written, c.writtenBytes = 0, 0 }
 
 func (c *cursors) remove(name string) {
-	c.bytes -= c.named[name]
+	c.bytes -= c.named[name].bytes
 	delete(c.named, name)
 }
 

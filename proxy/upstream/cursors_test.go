@@ -116,3 +116,53 @@ func TestCursorsCountForTheirTransaction(t *testing.T) {
 		}
 	}
 }
+
+// Ensure the cursors that Postgres closes at a ROLLBACK TO count no more, and all others do.
+func TestRollbackToFreesCursors(t *testing.T) {
+	const half = mostCursors / 2
+	l := link(t, Config{MaxConns: 1})
+	do := func(texts ...string) {
+		t.Helper()
+		var x proxy.Exchange
+		for _, text := range texts {
+			x.Steps = append(x.Steps, l.simple(text))
+		}
+		if _, _, err := l.run(x); err != nil {
+			t.Fatal(texts, err)
+		}
+	}
+	declared := func(from, n int) {
+		t.Helper()
+		if err := l.declared(from, n, "SELECT id FROM notes"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	full := func() {
+		t.Helper()
+		if err := l.declared(9999, 1, "SELECT id FROM notes"); sqlStateOf(err) != "54000" {
+			t.Error("one too many:", err)
+		}
+	}
+	declared(0, half)
+	do("SAVEPOINT a")
+	for i, texts := range [][]string{
+		{"ROLLBACK TO a"},
+		{"ROLLBACK TO a"}, // the savepoint is still there
+		{"SAVEPOINT a", "ROLLBACK TO a", "RELEASE a", "ROLLBACK TO a"}, // of one name the last one counts
+		{"SAVEPOINT b", "RELEASE b", "ROLLBACK TO a"},                  // what is released is its parent's
+		{"SAVEPOINT b", "RELEASE a"},                                   // with all that came after it
+	} {
+		declared(half*(i+1), half)
+		do(texts...)
+	}
+	full()
+	l.link.Rollback()
+	declared(0, half)
+	do("SAVEPOINT c", "CLOSE ALL", "ROLLBACK TO c") // a CLOSE is not undone
+	declared(1, mostCursors)
+	do("COMMIT AND CHAIN", "SAVEPOINT c")
+	declared(1, mostCursors)
+	do("ROLLBACK TO c")
+	declared(1, mostCursors)
+	full()
+}

@@ -154,8 +154,8 @@ func isWord(b byte) bool {
 }
 
 func (t *words) peek() string {
-	ahead := *t
-	return ahead.next()
+	lookahead := *t
+	return lookahead.next()
 }
 
 // next gives the next token, "" at the end or where there is none that it knows.

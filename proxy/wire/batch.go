@@ -26,7 +26,7 @@ type batch struct {
 	memory  []byte
 	args    []policy.Arg
 	formats []int16
-	kept    int  // bytes of memory, with those of former pieces and of unnamed statements that were replaced
+	kept    int  // bytes of memory, with those of former pieces
 	due     bool // it must be run before the next message is read
 }
 
@@ -44,20 +44,6 @@ type note struct {
 func (b *batch) add(step proxy.Step, n note) {
 	b.x.Steps = append(b.x.Steps, step)
 	b.notes = append(b.notes, n)
-}
-
-// noteMade notes what the last step has prepared, if there is one. The unnamed statement that it has
-// replaced is dropped, and counted nowhere else; but it stays in memory until the exchange was run, for it
-// comes back where a step before its successor fails.
-func (b *batch) noteMade(made, was *statement) {
-	last := len(b.notes) - 1
-	if last < 0 {
-		return
-	}
-	b.notes[last].made, b.notes[last].was = made, was
-	if made.name == "" && was != nil && was != made {
-		b.kept += was.wholeSize()
-	}
 }
 
 // full tells whether what was collected must be run.

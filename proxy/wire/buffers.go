@@ -112,8 +112,8 @@ func (c *client) rest() {
 	c.lent, c.out.Buf = nil, nil
 }
 
-// rise lends what a client needs that is being served.
-func (c *client) rise() {
+// lendBuffer lends a client the buffer that its answers are written to.
+func (c *client) lendBuffer() {
 	if c.out.Buf == nil {
 		c.lent = c.server.buffers.forWriting()
 		c.out.Buf = *c.lent

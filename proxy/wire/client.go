@@ -114,7 +114,7 @@ func (c *client) await(state proxy.State) error {
 	if err != nil {
 		return err
 	}
-	c.rise()
+	c.lendBuffer()
 	if c.in.End == smallBuffer && len(c.in.Buf) == smallBuffer {
 		return c.grow(longBuffer) // there is more
 	}

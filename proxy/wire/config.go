@@ -72,7 +72,7 @@ type Config struct {
 	TransactionTimeout time.Duration
 	// ContendedTimeout is the same for an account of which Contended is more than 0 [10s].
 	ContendedTimeout time.Duration
-	// Contended tells by how many connections the account is ahead of somebody who waits for
+	// Contended tells how many connections more the account holds than somebody who waits for
 	// one. nil: it never is.
 	Contended func(proxy.Account) int
 	// LockTimeout is how long a statement waits for each lock; a client can have it shorter [5s].

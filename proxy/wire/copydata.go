@@ -8,6 +8,14 @@ import (
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
+// takeAll takes in all data, and gives back what that took even where the link panics.
+func (c *copying) takeAll() error {
+	defer func() { c.over = true }()
+	defer c.letGo()
+	defer c.s.leave()
+	return c.take()
+}
+
 // take takes in all data up to its end.
 func (c *copying) take() error {
 	ended := false

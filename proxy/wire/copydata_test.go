@@ -1,13 +1,40 @@
 package wire
 
 import (
-	"github.com/tenantgate/tenantgate/proxy"
+	"context"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/frame"
 )
+
+// failing is a link that panics as it runs.
+type failing struct{ quiet }
+
+func (failing) Run(context.Context, *proxy.Exchange, *frame.Writer) (proxy.State, error) {
+	panic("run")
+}
+
+// Ensure what the data of a COPY takes is given back even where the link panics.
+func TestCopyDataIsGivenBackInAPanic(t *testing.T) {
+	s, c := replayed(t, failing{}, encoded(query("COPY conversations (id, title) FROM STDIN"),
+		&pgproto3.CopyData{Data: []byte(strings.Repeat("x\ty\n", mostSteps) + strings.Repeat("x", 200_000))}), 1)
+	c.server.cfg.MaxMessageBytes = 1 << 20
+	if err := guarded(func() error { return s.run(t.Context()) }); err == nil || !strings.Contains(err.Error(), "panic") {
+		t.Errorf("it ended by %v", err)
+	}
+	c.giveBackReading()
+	if held := heldOf(&c.server.buffers); held != 0 {
+		t.Errorf("%d bytes are held", held)
+	}
+	if c.running.Load() != nil {
+		t.Error("a cancel request would reach it")
+	}
+}
 
 // A row of COPY data is memory of all clients' budget, while it comes in pieces too.
 func TestCopyDataIsBounded(t *testing.T) {

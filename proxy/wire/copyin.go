@@ -68,10 +68,7 @@ func (s *session) copyIn(insert *policy.Approved, text string) error {
 		return err
 	}
 	s.copied = &c
-	err := c.take()
-	s.leave()
-	c.letGo()
-	c.over = true
+	err := c.takeAll()
 	switch refusal := refusalIn(err); {
 	case err == nil: // the last rows go with what ends the transaction
 		s.batch.add(proxy.Step{Verb: proxy.Say, Text: tagged("COPY " + strconv.Itoa(c.count))}, note{kind: insert.Kind()})

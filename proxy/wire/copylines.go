@@ -72,27 +72,27 @@ func (l *lines) next(data []byte, last bool) (line []byte, taken int, err error)
 // marker ends the data of the text format, and the line that it stands behind. The '.' of it is
 // where next has come to.
 func (l *lines) marker(data []byte, last bool) (line []byte, taken int, err error) {
-	behind := l.done + 1
+	after := l.done + 1
 	switch {
-	case behind == len(data) && !last:
+	case after == len(data) && !last:
 		l.done--
 		return nil, 0, nil
-	case behind == len(data), data[behind] != '\n' && data[behind] != '\r':
+	case after == len(data), data[after] != '\n' && data[after] != '\r':
 		return nil, 0, badCopy("end-of-copy marker corrupt")
 	}
 	l.ended = true
-	return data[:l.done-1], behind, nil
+	return data[:l.done-1], after, nil
 }
 
 // inQuotes passes one character, or an escaped one, of a quoted value. It is false where
 // more data is needed.
 func (l *lines) inQuotes(data []byte, last bool) bool {
-	b, ahead := data[l.done], l.done+1
+	b, after := data[l.done], l.done+1
 	if b == l.escape {
-		if ahead == len(data) && !last {
+		if after == len(data) && !last {
 			return false
 		}
-		if ahead < len(data) && (data[ahead] == l.quote || data[ahead] == l.escape) {
+		if after < len(data) && (data[after] == l.quote || data[after] == l.escape) {
 			l.done += 2
 			return true
 		}

@@ -152,7 +152,7 @@ func TestLogOfStartups(t *testing.T) {
 // What a client may send before it has authenticated is counted by the byte.
 func TestTransportCounts(t *testing.T) {
 	c, r := bare(t, nil)
-	c.socket.left, c.socket.ahead = 5, []byte("ahead")
+	c.socket.left, c.socket.buffered = 5, []byte("ahead")
 	r.say([]byte("123456789"))
 	got, err := io.ReadAll(&c.socket)
 	if string(got) != "ahead12345" || !errors.Is(err, errTooMuch) {

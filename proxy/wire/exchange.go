@@ -40,6 +40,7 @@ func (s *session) exchange(sync bool) error {
 		s.refresh()
 	}
 	err = s.ran(state, refusal)
+	s.prepared.releaseReplaced()
 	s.portals.forgetViews()
 	s.batch.reset()
 	s.round++

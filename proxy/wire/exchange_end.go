@@ -63,6 +63,7 @@ func (s *session) undo() {
 // forget drops the statements that were to be prepared by steps that were not done. The unnamed
 // one before stays, unless it is its successor that failed.
 func (s *session) forget(done int) {
+	s.prepared.releaseReplaced() // the one that comes back counts as itself
 	for i := len(s.batch.notes) - 1; i >= max(done, 0); i-- {
 		n := s.batch.notes[i]
 		if n.made == nil || s.prepared.find(n.made.name) != n.made {

@@ -44,7 +44,7 @@ func (s *session) parse(body []byte) error {
 	} else {
 		s.batch.add(proxy.Step{Verb: proxy.Prepare, Prepared: made.approved}, note{})
 	}
-	s.batch.noteMade(made, was)
+	s.noteMade(made, was)
 	return nil
 }
 

@@ -22,9 +22,9 @@ const (
 	mostPending = mostScript
 )
 
-// unpaid counts a client's messages that cost nothing: the session answered them itself, or left them out. What
+// freeMessages counts a client's messages that cost nothing: the session answered them itself, or left them out. What
 // has the database do something is bounded by budgets, connections and proxy.Work.
-type unpaid struct {
+type freeMessages struct {
 	run    int           // how many there were, less mostFree for each that cost something; 2*mostFree at most
 	parts  int           // of the last message's text that cost nothing
 	round  uint64        // the exchange, and the steps of the next one, when the last message came
@@ -40,11 +40,11 @@ type unpaid struct {
 // next waits for the client's next message. Who has sent many that cost nothing pauses before, for what its server
 // took for them; meanwhile TCP holds the client back.
 func (s *session) next(state proxy.State) (kind byte, body []byte, err error) {
-	if took := s.unpaidFor(); took > 0 {
+	if took := s.debt(); took > 0 {
 		s.pause(s.c.server.throttle.Spend(s.c.account(), took), state)
 	}
 	kind, body, err = s.c.next(state)
-	u := &s.unpaid
+	u := &s.free
 	u.round, u.steps, u.kind, u.size, u.data = s.round, len(s.batch.x.Steps), kind, len(body), s.pending()
 	u.parts, u.since, u.waited = 0, time.Time{}, 0
 	if u.run >= mostFree || s.copied != nil {
@@ -53,10 +53,10 @@ func (s *session) next(state proxy.State) (kind byte, body []byte, err error) {
 	return kind, body, err
 }
 
-// unpaidFor counts the last message, and tells how much time its client has to answer for. Of a message that costs
+// debt counts the last message, and tells how much time its client has to answer for. Of a message that costs
 // something that is none, unless there are many parts in its text that do not.
-func (s *session) unpaidFor() (took time.Duration) {
-	u := &s.unpaid
+func (s *session) debt() (took time.Duration) {
+	u := &s.free
 	if !u.since.IsZero() {
 		took = time.Since(u.since) - u.waited
 	}
@@ -82,12 +82,12 @@ func (s *session) unpaidFor() (took time.Duration) {
 // cost tells whether the last message had something done in the database, or collected something for it.
 func (s *session) cost() bool {
 	steps := s.batch.x.Steps
-	return s.round != s.unpaid.round || len(steps) > s.unpaid.steps && steps[len(steps)-1].Verb != proxy.Say
+	return s.round != s.free.round || len(steps) > s.free.steps && steps[len(steps)-1].Verb != proxy.Say
 }
 
 // isPiece tells whether the last message was data of a COPY for a row that is not all there.
 func (s *session) isPiece() bool {
-	u, now := &s.unpaid, s.pending()
+	u, now := &s.free, s.pending()
 	return u.kind == frame.CopyData && u.size >= leastPiece && now == u.data+u.size && now <= mostPending
 }
 
@@ -101,8 +101,8 @@ func (s *session) pending() int {
 
 // apart leaves what began at start out of what the message took: meanwhile it was waited for.
 func (s *session) apart(start time.Time) {
-	if !s.unpaid.since.IsZero() {
-		s.unpaid.waited += time.Since(start)
+	if !s.free.since.IsZero() {
+		s.free.waited += time.Since(start)
 	}
 }
 

@@ -44,7 +44,8 @@ func pausesIn(t *testing.T, link *rounds, first, messages []byte, budget, times 
 	c.server.cfg.Recorder = counts
 	c.conn = &opening{Conn: c.conn, first: first, tally: counts}
 	c.in.From = c
-	s.gate.(*deciding).budget, s.gate.(*deciding).waits = budget, link.took
+	gate := s.gate.(*deciding)
+	gate.budget, gate.waits, gate.asked = budget, max(link.took, link.refresh), func() { time.Sleep(link.holder) }
 	if err := s.run(t.Context()); !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
@@ -54,11 +55,15 @@ func pausesIn(t *testing.T, link *rounds, first, messages []byte, budget, times 
 // rounds is a link that does nothing, in transactions, and takes its time for it.
 type rounds struct {
 	quiet
-	took time.Duration
+	took, holder, refresh time.Duration // to run, and of the gate, to tell the holder and to read the schema again
 }
 
 func (r *rounds) Run(_ context.Context, x *proxy.Exchange, _ *frame.Writer) (proxy.State, error) {
 	time.Sleep(r.took)
+	if r.refresh > 0 {
+		x.Done = 0
+		return proxy.Idle, &proxy.Error{Code: proxy.SerializationFailure, Cause: proxy.ErrSchemaChanged}
+	}
 	x.Done = len(x.Steps)
 	if x.Commit {
 		return proxy.Idle, nil
@@ -158,16 +163,29 @@ func TestStatementsEndTheRun(t *testing.T) {
 		messages := append(bytes.Clone(first), bytes.Repeat(encoded(query(all)), statements)...)
 		s, c := replayed(t, &rounds{}, messages, 1)
 		c.server.throttle = nil
-		if err := s.run(t.Context()); !errors.Is(err, io.EOF) || s.unpaid.run != want {
-			t.Errorf("after %d statements: %d, %v", statements, s.unpaid.run, err)
+		if err := s.run(t.Context()); !errors.Is(err, io.EOF) || s.free.run != want {
+			t.Errorf("after %d statements: %d, %v", statements, s.free.run, err)
 		}
 	}
 }
 
-// Ensure nobody pays with a pause for the wait for a place that it was refused then.
+// Ensure nobody pays with a pause for a wait: for a place that it was refused then, for the look-up of its key, for the
+// schema.
 func TestWaitsAreNotPausedFor(t *testing.T) {
-	if n := pausesIn(t, &rounds{took: 10 * time.Millisecond}, nil, encoded(query("SELECT 1")), 0, 60); n > 0 {
-		t.Error("the client had to pause")
+	const long = 40 * time.Millisecond // so that a busy machine does not matter
+	script := encoded(query(strings.Repeat("SET extra_float_digits = 1;", 25) + all))
+	for name, c := range map[string]struct {
+		link     rounds
+		messages []byte
+		budget   int
+	}{
+		"place":  {rounds{took: long}, encoded(query("SELECT 1")), 0},
+		"key":    {rounds{holder: long}, encoded(query("BEGIN"), query("COMMIT")), 1 << 30},
+		"schema": {rounds{refresh: long}, script, 1 << 30},
+	} {
+		if n := pausesIn(t, &c.link, nil, c.messages, c.budget, 25); n > 0 {
+			t.Errorf("%s: the client had to pause", name)
+		}
 	}
 }
 

@@ -2,33 +2,17 @@ package wire
 
 import (
 	"crypto/tls"
-	"net"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/proxytest"
 )
-
-// occupied makes one place for handshakes and takes it, for somebody elsewhere.
-func occupied(t *testing.T, patience time.Duration) (places *proxy.Handshakes, end func()) {
-	t.Helper()
-	places = proxy.NewHandshakes(1, patience)
-	client, conn := net.Pipe()
-	t.Cleanup(func() { _ = client.Close(); _ = conn.Close() })
-	handshake := places.Begin(t.Context(), conn, netip.MustParsePrefix("192.0.2.1/32"))
-	go func() { _, _ = client.Write([]byte{0}) }()
-	if _, err := handshake.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
-	return places, handshake.End
-}
 
 // TestHandshakesHavePlaces: a TLS handshake that gets no place in time is ended and counted, and the
 // next is served.
 func TestHandshakesHavePlaces(t *testing.T) {
-	places, end := occupied(t, 10*time.Millisecond)
+	places, end := proxytest.OccupyHandshakes(t, 10*time.Millisecond)
 	d := openDoor(t, func(c *Config) { withTLS(someCertificate(t))(c); c.Handshakes = places })
 	handshake := func() error {
 		return tls.Client(d.dial(t), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{alpn}}).Handshake() //nolint:gosec,noctx // a test
@@ -49,7 +33,7 @@ func TestHandshakesHavePlaces(t *testing.T) {
 // TestEvictedHandshakesDoNotWait: a client that has to go for another's sake does not go on to wait
 // for a place.
 func TestEvictedHandshakesDoNotWait(t *testing.T) {
-	places, end := occupied(t, time.Minute)
+	places, end := proxytest.OccupyHandshakes(t, time.Minute)
 	defer end()
 	d := openDoor(t, func(c *Config) {
 		withTLS(someCertificate(t))(c)

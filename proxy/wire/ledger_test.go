@@ -141,9 +141,11 @@ func TestNamesCost(t *testing.T) {
 	w.is(parse("ABORT"), "ERROR 53400 I")
 }
 
-// Ensure unnamed statements whose successors came, which stay until their exchange was run, are few.
+// Ensure unnamed statements whose successors came, which stay until their exchange was run, take little and count, and that
+// an ordinary pipeline of them is one exchange.
 func TestReplacedStatementsAreFew(t *testing.T) {
 	w := greeted(t)
+	l := w.with(1 << 20)
 	pipeline := func(text func(i int) string) (most int) {
 		var messages []pgproto3.FrontendMessage
 		for i := range 60 {
@@ -158,14 +160,37 @@ func TestReplacedStatementsAreFew(t *testing.T) {
 		w.link.ran = nil
 		return most
 	}
-	if n := pipeline(func(i int) string { return fmt.Sprintf("%s -- %d %s", all, i, strings.Repeat("x", 9000)) }); n > 2 {
+	if n := pipeline(func(i int) string { return fmt.Sprintf("%s -- %d %s", all, i, strings.Repeat("x", 9000)) }); n > 8 {
 		t.Errorf("%d long ones were held at once", n)
 	}
-	if n := pipeline(func(i int) string { return fmt.Sprintf("%s -- %d", all, i) }); n < 4 || n > 10 {
+	short := func(i int) string { return fmt.Sprintf("%s -- %d", all, i) }
+	if n := pipeline(short); n < 30 {
 		t.Errorf("%d short ones with their decisions were held at once", n)
 	}
+	w.nothingKept(l)
+	w.with(1)
+	if n := pipeline(short); n < 4 || n > 10 {
+		t.Errorf("%d were held at once where there is no room", n)
+	}
+	w.with(1 << 20)
 	if n := pipeline(func(int) string { return all }); n != 60 {
 		t.Errorf("%d times the same were held at once", n)
+	}
+}
+
+// Ensure a pipeline of different statements is run in pieces of as many steps as there may be, and no smaller ones.
+func TestPipelineIsCutByItsStepsAlone(t *testing.T) {
+	w := greeted(t)
+	w.link.did()
+	var messages []pgproto3.FrontendMessage
+	for i := range 100 {
+		one := step(fmt.Sprintf("SELECT id, role, content FROM messages WHERE conversation_id = $1 ORDER BY id LIMIT %d", i+1), "x")
+		messages = append(messages, one[0], one[1], &pgproto3.Describe{ObjectType: 'P'}, one[2])
+	}
+	w.is(w.pipe(messages...), strings.Repeat("parsed bound columns() row() <SELECT 1> ", 100)+"I")
+	pieces := strings.Split(w.link.did(), "; ")
+	if want := (4*100 + mostSteps - 1) / mostSteps; len(pieces) != want {
+		t.Errorf("%d pieces, not %d: %q", len(pieces), want, pieces)
 	}
 }
 
@@ -180,7 +205,8 @@ func TestSessionGivesBackInAPanic(t *testing.T) {
 	for i := range 50 {
 		messages = append(messages, &pgproto3.Parse{Name: fmt.Sprint(i), Query: point + strings.Repeat(" ", i)})
 	}
-	messages = append(messages, &pgproto3.Bind{DestinationPortal: "p", PreparedStatement: "0", Parameters: [][]byte{[]byte("x")}}, &pgproto3.Flush{})
+	messages = append(messages, &pgproto3.Bind{DestinationPortal: "p", PreparedStatement: "0", Parameters: [][]byte{[]byte("x")}}, &pgproto3.Flush{},
+		&pgproto3.Parse{Query: point}, &pgproto3.Parse{Query: all})
 	s, c := replayed(t, &breaking{}, encoded(messages...), 1)
 	if err := guarded(func() error { return s.run(t.Context()) }); err == nil || !strings.Contains(err.Error(), "panic") {
 		t.Errorf("it ended by %v", err)

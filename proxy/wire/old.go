@@ -16,7 +16,7 @@ type aged struct {
 
 // endOld ends the transactions that are older than they may be. While somebody waits for a
 // connection, it ends one that is older than ContendedTimeout, too, if its account holds more
-// than who waits: the oldest of the account that is ahead most, and one at a time, for what it gives back
+// than who waits: the oldest of the account with the largest excess, and one at a time, for what it gives back
 // may be enough.
 func (s *Server) endOld(now time.Time) {
 	cfg, most := &s.cfg, 0
@@ -26,16 +26,16 @@ func (s *Server) endOld(now time.Time) {
 		case c.isOver():
 			c.hasten(now)
 		case now.UnixNano()-c.since >= int64(cfg.TransactionTimeout):
-			if c.outlive(c.since, now, errTooOld) {
+			if c.endOpened(c.since, now, errTooOld) {
 				cfg.Recorder.TransactionEnded("timeout")
 			}
 		default:
-			if ahead := cfg.Contended(c.account()); ahead > most {
-				most, contended = ahead, c
+			if excess := cfg.Contended(c.account()); excess > most {
+				most, contended = excess, c
 			}
 		}
 	}
-	if most > 0 && contended.outlive(contended.since, now, errContended) {
+	if most > 0 && contended.endOpened(contended.since, now, errContended) {
 		cfg.Recorder.TransactionEnded("contended")
 	}
 }
@@ -58,10 +58,10 @@ func (c *client) account() proxy.Account {
 	return proxy.Account{Project: c.projectID, Server: c.serverID}
 }
 
-// outlive ends the client's transaction of since, whatever the client does, and tells false where that has ended by
+// endOpened ends the client's transaction of since, whatever the client does, and tells false where that has ended by
 // itself. The statement that it ends is never one of the next transaction: it is looked up before it
 // is known that the old transaction is still there, and the next one gets another context (session.follow).
-func (c *client) outlive(since int64, now time.Time, why *fatal) bool {
+func (c *client) endOpened(since int64, now time.Time, why *fatal) bool {
 	end := c.running.Load()
 	c.over.Store(since)
 	if c.opened.Load() != since {
@@ -93,6 +93,6 @@ func (c *client) tooOld() *fatal {
 // should have ended a while ago.
 func (c *client) hasten(now time.Time) {
 	if now.Sub(c.overSince) > cancelGrace && phase(c.phase.Load()) == active {
-		_ = c.socket.SetWriteDeadline(time.Unix(1, 0))
+		c.cutWrite()
 	}
 }

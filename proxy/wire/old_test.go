@@ -21,7 +21,7 @@ func TestOldTransactionsEndAlone(t *testing.T) {
 	s.c.opened.Store(0) // it has ended
 	time.Sleep(time.Millisecond)
 	next := s.follow()
-	if s.c.outlive(since, time.Now(), errTooOld) || next.ctx.Err() != nil {
+	if s.c.endOpened(since, time.Now(), errTooOld) || next.ctx.Err() != nil {
 		t.Error("the next one is ended:", context.Cause(next.ctx))
 	}
 	s.c.over.Store(s.c.opened.Load()) // whoever ends the second one has its context by now
@@ -29,7 +29,7 @@ func TestOldTransactionsEndAlone(t *testing.T) {
 	if last := s.follow(); last.ctx == next.ctx {
 		t.Error("the next one has the context of one that is being ended")
 	}
-	if !s.c.outlive(s.c.opened.Load(), time.Now(), errTooOld) || !errors.Is(context.Cause(s.present.ctx), errTooOld) {
+	if !s.c.endOpened(s.c.opened.Load(), time.Now(), errTooOld) || !errors.Is(context.Cause(s.present.ctx), errTooOld) {
 		t.Error("it is not ended:", context.Cause(s.present.ctx))
 	}
 }
@@ -38,8 +38,8 @@ func TestOldTransactionsEndAlone(t *testing.T) {
 func TestContendedTransactionsEndWhereMostAre(t *testing.T) {
 	w := greeted(t)
 	server := w.client.server
-	ahead := map[string]int{"one": 1, "many": 5}
-	server.cfg.Contended = func(a proxy.Account) int { return ahead[a.Server] }
+	excess := map[string]int{"one": 1, "many": 5}
+	server.cfg.Contended = func(a proxy.Account) int { return excess[a.Server] }
 	now := time.Now()
 	add := func(process int32, of string, age time.Duration) *client {
 		here, there := net.Pipe()

@@ -103,6 +103,8 @@ type prepared struct {
 	unnamed *statement
 	named   map[string]*statement
 	bytes   int
+
+	replaced int // bytes of unnamed statements with successors that were not run yet
 }
 
 // find gives a statement, nil when there is none.
@@ -168,6 +170,7 @@ func (p *prepared) dropNamed() {
 
 // dropAll forgets all.
 func (p *prepared) dropAll() {
+	p.releaseReplaced()
 	p.drop(p.unnamed)
 	p.dropNamed()
 }

@@ -124,7 +124,7 @@ func (s *session) part(p *part, several bool) error {
 		return err
 	}
 	if several && (p.answer != nil || isLocal(verb)) {
-		s.unpaid.parts++
+		s.free.parts++
 	}
 	switch {
 	case p.answer != nil:

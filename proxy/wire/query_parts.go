@@ -32,7 +32,7 @@ func (s *session) parts(text string) ([]part, error) {
 		p := part{text: cut, offset: chars}
 		chars += utf8.RuneCountInString(cut) + 1
 		if isBlank(cut) {
-			s.unpaid.parts++
+			s.free.parts++
 			continue
 		}
 		if s.judge(&p); refusalIn(p.refusal) == nil && p.refusal != nil || stops(p.refusal) {

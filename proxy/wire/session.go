@@ -31,7 +31,7 @@ type session struct {
 	batch    batch
 	round    uint64 // counts the exchanges
 	skipping bool   // an error was told: what comes up to the next Sync is left out
-	unpaid   unpaid
+	free     freeMessages
 	offset   int      // of the text that the next error is about, in characters of the message's
 	copied   *copying // the COPY FROM STDIN that goes on; nil: none does
 	where    string   // the context of the next error; "" for none

@@ -64,7 +64,7 @@ func replayed(t testing.TB, link Link, messages []byte, times int) (*session, *c
 	c.conn = &replay{Conn: here, messages: messages, times: times}
 	c.serverID = ownID
 	c.phase.Store(uint32(active))
-	c.rise()
+	c.lendBuffer()
 	return newSession(c), c
 }
 

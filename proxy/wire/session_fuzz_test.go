@@ -39,7 +39,7 @@ func FuzzSession(f *testing.F) {
 		c.conn = &replay{Conn: here, messages: data, times: 1}
 		c.serverID = ownID
 		c.phase.Store(uint32(active))
-		c.rise()
+		c.lendBuffer()
 		s := newSession(c)
 		err = guarded(func() error { return s.run(context.Background()) })
 		var panicked *proxy.Panicked

@@ -32,7 +32,7 @@ type deciding struct {
 	stands   func() bool
 	inactive bool
 	budget   int           // statements that are left
-	waits    time.Duration // how long Admit takes
+	waits    time.Duration // how long Admit takes, and Refresh
 	admitted int
 	paced    int
 	checked  int
@@ -80,6 +80,11 @@ func (g *deciding) Admit(context.Context, proxy.Subject) (proxy.Place, error) {
 	defer g.mu.Unlock()
 	g.admitted++
 	return proxy.Place{}, g.spend()
+}
+
+func (g *deciding) Refresh(context.Context, time.Time) (bool, error) {
+	time.Sleep(g.waits)
+	return false, nil
 }
 
 func (g *deciding) Pace(proxy.Subject) error {
@@ -366,7 +371,7 @@ func sitOn(t testing.TB, gate *deciding, link Link, settings []asked) *sitting {
 	c.serverID, c.asked, c.process, c.secret = ownID, settings, 7, 9
 	c.socket.left = -1
 	c.phase.Store(uint32(active))
-	c.rise()
+	c.lendBuffer()
 	w.client = c
 	ctx, cancel := context.WithCancelCause(t.Context())
 	w.cancel = cancel

@@ -73,7 +73,7 @@ func (c *client) directTLS() error {
 	if c.server.tls == nil {
 		return errStrange
 	}
-	c.socket.ahead = append([]byte(nil), c.in.Buf[c.in.At:c.in.End]...)
+	c.socket.buffered = append([]byte(nil), c.in.Buf[c.in.At:c.in.End]...)
 	c.in.At, c.in.End = 0, 0
 	if err := c.beginTLS(); err != nil {
 		return err

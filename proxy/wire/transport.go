@@ -22,16 +22,16 @@ var errTooMuch = errors.New("the client sent more than start-up takes")
 // transport is what a client's connection is made of.
 type transport struct {
 	net.Conn
-	ahead       []byte           // was read before TLS was begun, and belongs to it
+	buffered    []byte           // was read before TLS was begun, and belongs to it
 	left        int              // bytes that may still be read; negative: as many as come
 	certificate *tls.Certificate // that was shown to the client
 }
 
 // Read reads no more than start-up may take.
 func (t *transport) Read(p []byte) (int, error) {
-	if len(t.ahead) > 0 {
-		n := copy(p, t.ahead)
-		t.ahead = t.ahead[n:]
+	if len(t.buffered) > 0 {
+		n := copy(p, t.buffered)
+		t.buffered = t.buffered[n:]
 		return n, nil
 	}
 	if t.left < 0 {
@@ -189,6 +189,11 @@ func (c *client) Write(p []byte) (done int, err error) {
 	}
 	return done, nil
 }
+
+// cutWrite ends the write that goes on. It is for the watch, which cuts off who takes nothing of an answer (endUnread), and
+// whose transaction is over (hasten): Write's own deadline is for each piece, and neither for a result nor for a transaction.
+// Where Write has just moved that deadline, the next look cuts again.
+func (c *client) cutWrite() { _ = c.socket.SetWriteDeadline(time.Unix(1, 0)) }
 
 // What is read from a client after its last answer: while it is still sending, a plain close
 // would be answered with a reset, which can overtake what it was told. Many clients look for

@@ -25,8 +25,8 @@ type stall struct {
 func (s *Server) endUnread(now time.Time) {
 	for _, c := range s.clients.writtenTo() {
 		if c.hasStalled(now) {
-			_ = c.socket.SetWriteDeadline(time.Unix(1, 0))
-			s.cfg.Recorder.TransactionEnded("unread")
+			s.cfg.Recorder.TransactionEnded("unread") // first, for who waits for the cut may look
+			c.cutWrite()
 			c.stall.since = now // once for each
 		}
 	}
