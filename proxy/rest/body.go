@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"time"
 
 	"github.com/tenantgate/tenantgate/proxy"
 )
@@ -22,7 +23,9 @@ func (r *request) appendBody(dst []byte) ([]byte, error) {
 		return dst, nil
 	}
 	r.conn.move(handling, receiving)
+	began := time.Now()
 	body, err := r.appendAll(dst, stream)
+	r.apart(began)
 	if !r.conn.move(receiving, handling) {
 		return body, brokenBody(errEvicted)
 	}

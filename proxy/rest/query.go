@@ -123,7 +123,9 @@ type outcome struct {
 // attempt checks, binds and runs the statement once.
 func (s *Server) attempt(ctx context.Context, r *request, subject proxy.Subject) (outcome, error) {
 	r.ran, r.kind, r.overridden = false, "", 0
+	start := time.Now()
 	approved, err := s.cfg.Gate.Check(ctx, subject, r.statement.text)
+	r.apart(start) // the share of texts that are checked pays for it
 	if err != nil {
 		return outcome{}, err
 	}
@@ -135,7 +137,7 @@ func (s *Server) attempt(ctx context.Context, r *request, subject proxy.Subject)
 		return outcome{}, proxy.FromReason(*reason)
 	}
 	r.ran, r.kind, r.overridden = true, string(bound.Kind()), bound.Overridden()
-	start := time.Now()
+	start = time.Now()
 	body, affected, err := s.cfg.Query(ctx, subject.Server.ProjectID, bound, Form{r.int8AsString, r.conn}, append(r.resultBuffer(subject.Server.Account()), '{'))
 	return outcome{body, affected, time.Since(start)}, err
 }

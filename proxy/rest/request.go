@@ -40,9 +40,10 @@ type request struct {
 
 	statement statement // the body of 4.6
 
-	ran        bool   // the statement or look-up was handed over
-	kind       string // of the statement that was; "" for none
-	overridden int    // values for a scope column that were replaced in it
+	ran        bool          // the statement or look-up was handed over
+	kind       string        // of the statement that was; "" for none
+	overridden int           // values for a scope column that were replaced in it
+	waited     time.Duration // see apart
 }
 
 // newRequest makes the connection's request anew, of which there is one at a time, and
@@ -56,6 +57,7 @@ func (s *Server) newRequest(ctx *fasthttp.RequestCtx) *request {
 	r.forget()
 	r.server, r.http, r.conn, r.start = s, ctx, c, time.Now()
 	c.asked.Store(r.start.UnixNano())
+	c.sought.Store(false)
 	r.verb, r.endpoint, r.code = verbOf(ctx.Method()), otherEndpoint, codeOK
 	r.head, r.fault = readHead(ctx.Request.Header.RawHeaders())
 	r.id = requestID(r.head.value[fieldRequestID])
@@ -102,7 +104,7 @@ func isPrintableASCII(text []byte) bool {
 // storeContext bounds a request's look-ups; it also ends when the service gives up draining. As long as
 // it is not known who asks, it ends with the connection, too: when that is evicted or breaks.
 func (r *request) storeContext() *patience {
-	p := &patience{parent: r.server.base, until: time.Now().Add(r.server.cfg.StoreTimeout)}
+	p := &patience{parent: r.server.base, sought: &r.conn.sought, until: time.Now().Add(r.server.cfg.StoreTimeout)}
 	if !r.conn.known.Load() {
 		p.watch = r.server.watch
 		r.conn.looking.Store(p)
@@ -112,6 +114,7 @@ func (r *request) storeContext() *patience {
 
 // admit takes a place for the request, which is held until its answer is written.
 func (r *request) admit(ctx context.Context, subject proxy.Subject) error {
+	defer r.apart(time.Now())
 	place, err := r.server.cfg.Gate.Admit(ctx, subject)
 	r.rateHeaders(place.Rate)
 	if err == nil {
