@@ -17,6 +17,7 @@ const frontend = "rest"
 
 // statement is the body of 4.6.
 type statement struct {
+	of    *request // whose body it is
 	given bool
 	text  string
 	args  []policy.Arg
@@ -30,8 +31,7 @@ func (s *statement) read(name string, decoder *jsontext.Decoder) (err error) {
 		s.text, err = readString(decoder, name)
 		return err
 	}
-	s.args, err = readArgs(decoder, s.args)
-	return err
+	return s.readArgs(decoder)
 }
 
 // keptArgs is how many args a connection has memory for between its requests.
@@ -58,6 +58,7 @@ func (s *Server) query(r *request) error {
 	if err := r.parameters(); err != nil {
 		return err
 	}
+	r.statement.of = r
 	if err := r.readObject(&r.statement); err != nil {
 		return err
 	}
