@@ -3,6 +3,7 @@ package rest
 import (
 	"bytes"
 	"strconv"
+	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -17,44 +18,71 @@ const (
 	maxDepth = 100
 )
 
-// readArgs reads the array of arguments into the memory of args; null is the empty one.
+// argSize is what an argument takes beside its text. Of the body it may be two bytes.
+const argSize = int(unsafe.Sizeof(policy.Arg{}))
+
+// readArgs reads the array of arguments into the memory that there is; null is the empty one.
 // Numbers keep their digits, arrays and objects their text.
-func readArgs(decoder *jsontext.Decoder, args []policy.Arg) ([]policy.Arg, error) {
+func (s *statement) readArgs(decoder *jsontext.Decoder) error {
 	switch decoder.PeekKind() {
 	case 'n':
+		s.args = s.args[:0]
 		_, err := decoder.ReadToken()
-		return args[:0], err
+		return err
 	case '[':
-		return readElements(decoder, args[:0])
+		s.args = s.args[:0]
+		return s.readElements(decoder)
 	}
 	if err := decoder.SkipValue(); err != nil {
-		return args, err
+		return err
 	}
-	return args, invalid(`member "args" must be an array`)
+	return invalid(`member "args" must be an array`)
 }
 
 // readElements reads on after a fault: whether the rest is JSON must be known first.
-func readElements(decoder *jsontext.Decoder, args []policy.Arg) ([]policy.Arg, error) {
+func (s *statement) readElements(decoder *jsontext.Decoder) error {
 	if _, err := decoder.ReadToken(); err != nil {
-		return args, err
+		return err
 	}
 	var fault error
 	for i := 0; decoder.PeekKind() != ']'; i++ {
 		value, err := decoder.ReadValue()
 		if err != nil {
-			return args, err
+			return err
 		}
 		if fault == nil {
-			fault = checkArg(i, value)
-		}
-		if fault == nil {
-			args = append(args, argOf(value))
+			fault = s.keep(i, value)
 		}
 	}
 	if _, err := decoder.ReadToken(); err != nil {
-		return args, err
+		return err
 	}
-	return args, fault
+	return fault
+}
+
+// keep appends an argument, where it may be one and there is room for it.
+func (s *statement) keep(i int, value []byte) error {
+	if err := checkArg(i, value); err != nil {
+		return err
+	}
+	if len(s.args) == cap(s.args) {
+		if err := s.growArgs(max(2*cap(s.args), 8)); err != nil {
+			return err
+		}
+	}
+	s.args = append(s.args, argOf(value))
+	return nil
+}
+
+// growArgs has args reach further. What they take is counted with the body from where it is as long as a body that counts.
+func (s *statement) growArgs(to int) error {
+	if to*argSize > keptBody {
+		if err := s.of.reserveArgs(to * argSize); err != nil {
+			return err
+		}
+	}
+	s.args = append(make([]policy.Arg, 0, to), s.args...)
+	return nil
 }
 
 func checkArg(i int, value []byte) error {

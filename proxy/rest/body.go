@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"time"
 
 	"github.com/tenantgate/tenantgate/proxy"
 )
@@ -22,7 +23,9 @@ func (r *request) appendBody(dst []byte) ([]byte, error) {
 		return dst, nil
 	}
 	r.conn.move(handling, receiving)
+	began := time.Now()
 	body, err := r.appendAll(dst, stream)
+	r.apart(began)
 	if !r.conn.move(receiving, handling) {
 		return body, brokenBody(errEvicted)
 	}
@@ -84,11 +87,20 @@ func (r *request) reserve(n int) error {
 	return nil
 }
 
+// reserveArgs has the request hold n bytes of that room for its args, beside its body's.
+func (r *request) reserveArgs(n int) error {
+	if err := r.conn.opened.long.take(r.sender, n-r.ofArgs); err != nil {
+		return err
+	}
+	r.reserved, r.ofArgs = r.reserved+n-r.ofArgs, n
+	return nil
+}
+
 // giveBack gives back what the request holds of that.
 func (r *request) giveBack() {
 	if r.reserved > 0 {
 		r.conn.opened.long.give(r.sender, r.reserved)
-		r.reserved = 0
+		r.reserved, r.ofArgs = 0, 0
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"runtime"
 	"strings"
 	"time"
 
@@ -29,6 +30,8 @@ type Config struct {
 	TLS *tls.Config
 	// Handshakes are the places for TLS handshakes; front ends may share them. nil: its own.
 	Handshakes *proxy.Handshakes
+	// Throttle holds back who has many requests answered that run nothing. nil: its own.
+	Throttle *proxy.Throttle
 	// CORSOrigins are the origins whose scripts may read answers, as browsers spell
 	// them ("https://app.example"), or "*" for all. Empty: CORS is off.
 	CORSOrigins []string
@@ -73,6 +76,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Handshakes == nil {
 		c.Handshakes = proxy.NewHandshakes(0, 0)
+	}
+	if c.Throttle == nil {
+		c.Throttle = proxy.NewThrottle(runtime.GOMAXPROCS(0), c.ProjectShare)
 	}
 	unbounded := c.MaxUnauthenticatedPerIP < 0
 	for value, preset := range map[*int]int{

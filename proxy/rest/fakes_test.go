@@ -294,7 +294,7 @@ func (c *counts) FoundTables(_, _ map[string]int) {}
 
 // Short counts what the front end refuses; the gate's is not of interest here.
 func (c *counts) Short(what, whose string) {
-	if what == "answers" || what == "bodies" || what == "handshakes" {
+	if what == "answers" || what == "bodies" || what == "handshakes" || what == "messages" {
 		c.event("short of " + what + ": " + whose)
 	}
 }

@@ -102,6 +102,7 @@ func (r *request) finish() {
 	took := time.Since(r.start)
 	r.count(took)
 	r.log(took)
+	r.pause(took)
 }
 
 // log writes the request's line. It makes the record itself, as a Logger would look up

@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -12,7 +13,8 @@ import (
 type patience struct {
 	parent context.Context
 	until  time.Time
-	watch  *watch // looks whether the client is still there while somebody waits; nil: nobody does
+	sought *atomic.Bool // set once somebody waits
+	watch  *watch       // looks whether the client is still there while somebody waits; nil: nobody does
 
 	mu     sync.Mutex
 	over   bool
@@ -36,6 +38,7 @@ func (p *patience) real() context.Context {
 	defer p.mu.Unlock()
 	if p.timed == nil {
 		p.timed, p.cancel = context.WithDeadline(p.parent, p.until)
+		p.sought.Store(true)
 		switch {
 		case p.over:
 			p.cancel()

@@ -81,6 +81,7 @@ type Recorder interface {
 	// authenticated.
 	Evicted(frontend string, authenticated bool)
 	// Short counts what was more than the share of a "server" or a "project", or more than there is
-	// for "all". what is "answers" or "bodies" for which there was no room, or "handshakes" that got no place.
+	// for "all". what is "answers" or "bodies" for which there was no room, "handshakes" that got no
+	// place, or "messages": requests that run nothing, whose answers were held back.
 	Short(what, whose string)
 }

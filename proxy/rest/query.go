@@ -17,6 +17,7 @@ const frontend = "rest"
 
 // statement is the body of 4.6.
 type statement struct {
+	of    *request // whose body it is
 	given bool
 	text  string
 	args  []policy.Arg
@@ -30,8 +31,7 @@ func (s *statement) read(name string, decoder *jsontext.Decoder) (err error) {
 		s.text, err = readString(decoder, name)
 		return err
 	}
-	s.args, err = readArgs(decoder, s.args)
-	return err
+	return s.readArgs(decoder)
 }
 
 // keptArgs is how many args a connection has memory for between its requests.
@@ -58,6 +58,7 @@ func (s *Server) query(r *request) error {
 	if err := r.parameters(); err != nil {
 		return err
 	}
+	r.statement.of = r
 	if err := r.readObject(&r.statement); err != nil {
 		return err
 	}
@@ -123,7 +124,9 @@ type outcome struct {
 // attempt checks, binds and runs the statement once.
 func (s *Server) attempt(ctx context.Context, r *request, subject proxy.Subject) (outcome, error) {
 	r.ran, r.kind, r.overridden = false, "", 0
+	start := time.Now()
 	approved, err := s.cfg.Gate.Check(ctx, subject, r.statement.text)
+	r.apart(start) // the share of texts that are checked pays for it
 	if err != nil {
 		return outcome{}, err
 	}
@@ -135,7 +138,7 @@ func (s *Server) attempt(ctx context.Context, r *request, subject proxy.Subject)
 		return outcome{}, proxy.FromReason(*reason)
 	}
 	r.ran, r.kind, r.overridden = true, string(bound.Kind()), bound.Overridden()
-	start := time.Now()
+	start = time.Now()
 	body, affected, err := s.cfg.Query(ctx, subject.Server.ProjectID, bound, Form{r.int8AsString, r.conn}, append(r.resultBuffer(subject.Server.Account()), '{'))
 	return outcome{body, affected, time.Since(start)}, err
 }

@@ -32,7 +32,8 @@ type request struct {
 	sender              proxy.Account // whose the request is, by its credentials
 	challenge           string        // for WWW-Authenticate, as far as the credentials were read
 	int8AsString        bool
-	reserved            int    // bytes of long that its body takes
+	reserved            int    // bytes of long that its body and args take
+	ofArgs              int    // of them, args
 	bodyRead            bool   // nothing of this request is left on the connection
 	asking              bool   // the client waits to be told whether to send its body: see expect
 	toBeContinued       bool   // and it shall: nothing is answered yet
@@ -40,10 +41,11 @@ type request struct {
 
 	statement statement // the body of 4.6
 
-	admitted   bool   // it was taken out of the server's budget
-	ran        bool   // the statement or look-up was handed over
-	kind       string // of the statement that was; "" for none
-	overridden int    // values for a scope column that were replaced in it
+	admitted   bool          // it was taken out of the server's budget
+	ran        bool          // the statement or look-up was handed over
+	kind       string        // of the statement that was; "" for none
+	overridden int           // values for a scope column that were replaced in it
+	waited     time.Duration // see apart
 }
 
 // newRequest makes the connection's request anew, of which there is one at a time, and
@@ -57,6 +59,7 @@ func (s *Server) newRequest(ctx *fasthttp.RequestCtx) *request {
 	r.forget()
 	r.server, r.http, r.conn, r.start = s, ctx, c, time.Now()
 	c.asked.Store(r.start.UnixNano())
+	c.sought.Store(false)
 	r.verb, r.endpoint, r.code = verbOf(ctx.Method()), otherEndpoint, codeOK
 	r.head, r.fault = readHead(ctx.Request.Header.RawHeaders())
 	r.id = requestID(r.head.value[fieldRequestID])
@@ -103,7 +106,7 @@ func isPrintableASCII(text []byte) bool {
 // storeContext bounds a request's look-ups; it also ends when the service gives up draining. As long as
 // it is not known who asks, it ends with the connection, too: when that is evicted or breaks.
 func (r *request) storeContext() *patience {
-	p := &patience{parent: r.server.base, until: time.Now().Add(r.server.cfg.StoreTimeout)}
+	p := &patience{parent: r.server.base, sought: &r.conn.sought, until: time.Now().Add(r.server.cfg.StoreTimeout)}
 	if !r.conn.known.Load() {
 		p.watch = r.server.watch
 		r.conn.looking.Store(p)
@@ -113,6 +116,7 @@ func (r *request) storeContext() *patience {
 
 // admit takes a place for the request, which is held until its answer is written.
 func (r *request) admit(ctx context.Context, subject proxy.Subject) error {
+	defer r.apart(time.Now())
 	place, err := r.server.cfg.Gate.Admit(ctx, subject)
 	r.rateHeaders(place.Rate)
 	if err == nil {

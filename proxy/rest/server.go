@@ -36,6 +36,8 @@ type Server struct {
 
 	base    context.Context // of every request; it ends when the drain time is over
 	giveUp  context.CancelCauseFunc
+	pauses  context.Context // of free requests; it ends when the drain begins
+	resume  context.CancelFunc
 	started atomic.Bool
 }
 
@@ -62,6 +64,7 @@ func New(config Config) (*Server, error) {
 	s.table = s.routes()
 	s.http = s.newHTTP()
 	s.base, s.giveUp = context.WithCancelCause(context.Background())
+	s.pauses, s.resume = context.WithCancel(s.base)
 	return s, nil
 }
 
@@ -124,15 +127,21 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	watchCtx, stopWatch := context.WithCancel(context.Background())
 	go func() { defer close(watching); s.watch.run(watchCtx) }()
 
-	stopped := context.AfterFunc(ctx, func() { s.draining.Store(true); _ = ln.Close() })
+	stopped := context.AfterFunc(ctx, func() { s.stopTaking(ln) })
 	err := proxy.Accept(ctx, ln, "HTTP", s.cfg.Logger, s.take)
 	stopped()
-	s.draining.Store(true)
-	_ = ln.Close() // closed already after a drain
+	s.stopTaking(ln)
 	s.drain()
 	stopWatch()
 	<-watching
 	return err
+}
+
+// stopTaking ends the taking of connections and new requests, and all pauses. It may be called twice.
+func (s *Server) stopTaking(ln net.Listener) {
+	s.draining.Store(true)
+	s.resume()
+	_ = ln.Close()
 }
 
 // drainGrace is how long idle connections stay open for requests that are under way;
