@@ -129,6 +129,15 @@ func (g *Gate) Pace(s Subject) error {
 	return nil
 }
 
+// MaxArgs is how many arguments the subject's policy lets a statement have, at least one. Where there is no policy Admit says so.
+func (g *Gate) MaxArgs(s Subject) int {
+	c, refusal := g.policies.of(s)
+	if refusal != nil {
+		return 1
+	}
+	return c.limits.MaxArgs
+}
+
 // Check decides whether a text of the subject's dialect may run for it. The error is an *Error, which is
 // shared and must not be changed; a statement that could not be decided for whatever
 // reason is refused. The text is not kept: it may be a view of a buffer.

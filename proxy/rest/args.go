@@ -60,10 +60,21 @@ func (s *statement) readElements(decoder *jsontext.Decoder) error {
 	return fault
 }
 
-// keep appends an argument, where it may be one and there is room for it.
+// tooMany refuses a statement of whose args some were not kept. It is told when Bind would.
+func (s *statement) tooMany() error {
+	if s.count <= len(s.args) {
+		return nil
+	}
+	return proxy.Refuse(policy.ArgumentCount, "got "+strconv.Itoa(s.count)+" args; at most "+strconv.Itoa(s.most)+" are allowed")
+}
+
+// keep appends an argument, where it may be one and there is room for it. What the policy does not allow is counted alone.
 func (s *statement) keep(i int, value []byte) error {
 	if err := checkArg(i, value); err != nil {
 		return err
+	}
+	if s.count++; s.most > 0 && i >= s.most {
+		return nil
 	}
 	if len(s.args) == cap(s.args) {
 		if err := s.growArgs(max(2*cap(s.args), 8)); err != nil {

@@ -50,7 +50,7 @@ type Config struct {
 	// MaxAnswerBytes bounds what all answers together have that are longer than 64 KiB, until they
 	// are taken [256 MiB]. Who comes beyond that is answered 503, and its statement has no effect.
 	MaxAnswerBytes int
-	// MaxLongBytes bounds what all requests' bodies together have that are longer than 64 KiB, until
+	// MaxLongBytes bounds what all requests' bodies together have that are longer than 64 KiB, and so with args, until
 	// they are answered [128 MiB, at least four of MaxBodyBytes]. Who comes beyond that is answered 503.
 	MaxLongBytes int
 	// ProjectShare is how much of those one project has at most, in percent; a server has three

@@ -1,9 +1,12 @@
 package rest_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
+	"github.com/tenantgate/tenantgate/policies"
+	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/rest"
 )
@@ -13,12 +16,24 @@ func zeros(n int) string {
 	return `{"query":"SELECT 1","args":[` + strings.Repeat("0,", n-1) + "0]}"
 }
 
+// allowArgs has the policy allow so many args.
+func (w *world) allowArgs(n int) {
+	w.t.Helper()
+	text, _ := policies.Named(policies.Default)
+	file, err := policy.Parse(bytes.Replace(text, []byte("maxArgs: 1000"), []byte("maxArgs: "+itoa(n)), 1))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.setPolicy(file, policy.Limits{RequestsPerSecond: -1})
+}
+
 // Many args take memory within the shares of all though their bodies are short, until they are answered; those that most
 // policies allow take none of it.
 func TestManyArgsShareMemory(t *testing.T) {
 	const many = 40_000
 	begun, end := make(chan struct{}), make(chan struct{})
 	w := newWorld(t, func(w *world, c *rest.Config) {
+		w.allowArgs(65_535)
 		c.MaxLongBytes = 1 // four bodies, of which a server has 2.25 MiB
 		w.gate.admit = func() (proxy.Place, error) {
 			select {
@@ -53,5 +68,26 @@ func TestManyArgsShareMemory(t *testing.T) {
 		if status, body := w.call("POST", queryPath, zeros(many), as(token)); status != 400 {
 			t.Errorf("what was answered is not given back: %d %s", status, body)
 		}
+	}
+}
+
+// Args beyond the policy's limit are counted and not kept: they take no room, and the refusal tells how many there were.
+func TestArgsBeyondTheLimit(t *testing.T) {
+	w := newWorld(t, func(w *world, c *rest.Config) {
+		w.allowArgs(10)
+		c.MaxLongBytes, c.ProjectShare = 1, 1 // 43 KB
+	})
+	for _, n := range []int{11, 30_000} {
+		status, body := w.call("POST", queryPath, zeros(n), as(token))
+		if status != 400 || !strings.Contains(body, "got "+itoa(n)+" args; at most 10 are allowed") {
+			t.Errorf("%d: %d %s", n, status, body)
+		}
+	}
+	if status, body := w.call("POST", queryPath, zeros(10), as(token)); status != 400 || !strings.Contains(body, "takes 0 args, got 10") {
+		t.Errorf("10: %d %s", status, body)
+	}
+	refused := strings.Replace(zeros(11), "SELECT 1", "DROP TABLE x", 1)
+	if status, body := w.call("POST", queryPath, refused, as(token)); status != 403 {
+		t.Errorf("the statement's refusal comes first: %d %s", status, body)
 	}
 }

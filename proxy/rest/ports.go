@@ -24,6 +24,8 @@ type Gate interface {
 	// budget that the subject's policy gives it. The Place's Rate is set with RateLimited too; the place is the caller's
 	// to release when there is no error.
 	Admit(ctx context.Context, subject proxy.Subject) (proxy.Place, error)
+	// MaxArgs is how many arguments a statement of the subject may have: no more are kept.
+	MaxArgs(subject proxy.Subject) int
 	// Check decides whether the text may run for the subject.
 	Check(ctx context.Context, subject proxy.Subject, text string) (*policy.Approved, error)
 	// Refresh makes sure that the database's catalog was read after since, for a statement

@@ -21,6 +21,8 @@ type statement struct {
 	given bool
 	text  string
 	args  []policy.Arg
+	most  int // args that are kept; 0: maxArgs
+	count int // args that there were
 }
 
 func (*statement) names() [2]string { return [...]string{"query", "args"} }
@@ -58,7 +60,7 @@ func (s *Server) query(r *request) error {
 	if err := r.parameters(); err != nil {
 		return err
 	}
-	r.statement.of = r
+	r.statement.of, r.statement.most = r, s.cfg.Gate.MaxArgs(subject)
 	if err := r.readObject(&r.statement); err != nil {
 		return err
 	}
@@ -131,6 +133,9 @@ func (s *Server) attempt(ctx context.Context, r *request, subject proxy.Subject)
 		return outcome{}, err
 	}
 	if err := r.mayRun(subject.Caller, approved); err != nil {
+		return outcome{}, err
+	}
+	if err := r.statement.tooMany(); err != nil {
 		return outcome{}, err
 	}
 	bound, reason := approved.Bind(subject.Server.ID, r.statement.args)
