@@ -56,7 +56,7 @@ const (
 func (a *analyzer) isColumnPair(n *pg.Node) bool {
 	left, right := columnPair(n)
 	l, r := a.names[left.GetColumnRef()], a.names[right.GetColumnRef()]
-	return left != nil && !a.meetsScope("=", left, right) && !a.conflict(left, right) && !l.converted && !r.converted && !a.mergeFails(l.typ, r.typ)
+	return left != nil && !a.conflict(left, right) && !l.converted && !r.converted && !a.mergeFails(l.typ, r.typ)
 }
 
 // columnPair gives the two sides of a.x = b.y; nil for anything else.
@@ -75,6 +75,11 @@ func (a *analyzer) protect(l *level, root *pg.Node, of place) {
 	}
 	c := &clause{root: root, guards: map[*pg.Node]*guard{}}
 	for _, part := range conjuncts(root) {
+		if left, right := columnPair(part); of == inFull && a.meetsScope("=", left, right) {
+			f := construct(leftmost(part), "a FULL JOIN of a scope column and another column is not supported")
+			f.Hint = "compare two scope columns"
+			a.fail(f)
+		}
 		if a.leakproof(part) || of == inHaving && a.keepsAggregate(part, l.start) || of == inFull && a.isColumnPair(part) {
 			continue
 		}

@@ -121,7 +121,7 @@ func tableRelation(use *TableUse) *relation {
 	cols := make([]column, len(t.Columns))
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		cols[i] = column{name: c.Name, table: t, own: c, typ: c.Type, collated: c.Collation != "", collation: c.Collation, plain: !c.Virtual, converted: c.Virtual, scope: c.Name == t.Scope}
+		cols[i] = column{name: c.Name, table: t, own: c, typ: c.Type, collated: c.Collation != "", collation: c.Collation, plain: !c.Virtual, converted: c.Virtual, scope: c.Name == t.Scope, ours: c.Name == t.Scope}
 		if (c.Type == TypeName{"pg_catalog", "name"}) && c.Collation == "" {
 			cols[i].collated, cols[i].collation = true, nameCollation
 		}

@@ -116,8 +116,8 @@ func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []colum
 		f := construct(at, "the column "+name+" of this join is of a function that may give one value")
 		f.Hint = "compare them in ON or WHERE"
 		a.fail(f)
-	case lc.scope != rc.scope:
-		f := construct(at, "the column "+name+" of this join is a scope column on one side and another column on the other")
+	case (lc.scope || rc.scope) && !(lc.ours && rc.ours):
+		f := construct(at, "the column "+name+" of this join is a scope column on one side and not on the other")
 		f.Hint = "compare them in ON or WHERE"
 		a.fail(f)
 	case lc.sealed && rc.sealed:
@@ -144,7 +144,7 @@ func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []colum
 		rc.name = name
 		return rc
 	case pg.JoinType_JOIN_FULL:
-		return column{scope: lc.scope, weight: lc.weight + rc.weight + 2, name: name, ref: quote(name), typ: lc.typ, converted: lc.converted, collated: lc.collated, collation: lc.collation} // neither side's
+		return column{scope: lc.scope, ours: lc.ours && rc.ours, weight: lc.weight + rc.weight + 2, name: name, ref: quote(name), typ: lc.typ, converted: lc.converted, collated: lc.collated, collation: lc.collation} // neither side's
 	}
 	lc.name = name
 	return lc

@@ -109,7 +109,7 @@ func results(c *pg.CaseExpr) []*pg.Node {
 // leakproofOperator judges an operator, and what is short for several.
 func (a *analyzer) leakproofOperator(e *pg.A_Expr) bool {
 	op := lastName(e.Name)
-	if !a.leakproofOperand(e.Lexpr) || !a.leakproofOperand(e.Rexpr) || a.meetsScope(op, e.Lexpr, e.Rexpr) {
+	if !a.leakproofOperand(e.Lexpr) || !a.leakproofOperand(e.Rexpr) || a.operatorMeetsScope(e) {
 		return false
 	}
 	switch e.Kind {

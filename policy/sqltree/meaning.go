@@ -78,6 +78,7 @@ type meaning struct {
 	converted bool     // it may be computed where it is read
 	single    bool     // see column
 	scope     bool     // see column
+	ours      bool     // see column
 }
 
 // resolve notes that a reference means one of some columns of a relation; a name that may
@@ -92,6 +93,7 @@ func (a *analyzer) resolve(ref *pg.ColumnRef, r *relation, cols []column) {
 	for i, c := range cols {
 		n.single = n.single || c.single
 		n.scope = n.scope || c.scope
+		n.ours = c.ours && (n.ours || !seen && i == 0)
 		n.collated = n.collated || c.collated
 		n.varying = n.varying || !c.plain
 		n.converted = n.converted || c.converted || seen && n.typ != c.typ || seen && c.typ == TypeName{}
@@ -115,7 +117,7 @@ func (a *analyzer) resolveRow(ref *pg.ColumnRef, r *relation) {
 	n.typ, n.collation = TypeName{}, ""
 	n.varying = n.varying || !r.table
 	n.single = n.single || slices.ContainsFunc(r.cols, func(c column) bool { return c.single })
-	n.scope = n.scope || slices.ContainsFunc(r.cols, func(c column) bool { return c.scope })
+	n.scope, n.ours = n.scope || slices.ContainsFunc(r.cols, func(c column) bool { return c.scope }), false
 	a.names[ref] = n
 	a.convert(ref, r.cols)
 }

@@ -48,8 +48,8 @@ type column struct {
 	converted bool
 	// single: it is of a function in FROM that gives one value, or is made of such a column. Postgres may know its value.
 	single bool
-	// scope: it is a scope column, or is made of one.
-	scope bool
+	// scope: it is a scope column, or is made of one. ours: it is one, unchanged, so it holds the server's id or NULL.
+	scope, ours bool
 	// sealed: its query is a barrier, past which no comparison is moved.
 	sealed bool
 	// weight is how many expressions it stands for, beside itself.

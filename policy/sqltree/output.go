@@ -34,7 +34,7 @@ func (o *output) unite(other output) {
 		}
 		c.plain = c.plain && d.plain
 		c.single = c.single || d.single
-		c.scope = c.scope || d.scope
+		c.scope, c.ours = c.scope || d.scope, c.ours && d.ours
 		c.weight = max(c.weight, d.weight)
 		switch {
 		case c.typ == d.typ && (c.typ != TypeName{}), d.untyped:
@@ -74,7 +74,7 @@ func (a *analyzer) targets(l *level, items []item, list []*pg.Node) output {
 
 // outputColumn is what an entry of a select list makes, without its name.
 func (a *analyzer) outputColumn(n *pg.Node) column {
-	c := column{typ: a.outputType(n), untyped: a.isUntyped(n), plain: a.isPlain(n), single: a.isSingle(n), scope: a.ofScope(n), collated: a.collated(n)}
+	c := column{typ: a.outputType(n), untyped: a.isUntyped(n), plain: a.isPlain(n), single: a.isSingle(n), scope: a.ofScope(n), ours: a.names[n.GetColumnRef()].ours, collated: a.collated(n)}
 	if t, ok := plainType(c.typ); ok && t != "text" && t != "bpchar" && t != "name" { // of a type that has none
 		c.collated = false
 	}
@@ -135,7 +135,7 @@ func (a *analyzer) star(l *level, items []item, ref *pg.ColumnRef, out *output) 
 		}
 		for _, c := range it.cols {
 			if !c.noRead() {
-				out.cols = append(out.cols, column{name: c.name, guessed: c.guessed, typ: c.typ, untyped: c.untyped, collated: c.collated, collation: c.collation, plain: c.plain, single: c.single, scope: c.scope, weight: c.weight + 1})
+				out.cols = append(out.cols, column{name: c.name, guessed: c.guessed, typ: c.typ, untyped: c.untyped, collated: c.collated, collation: c.collation, plain: c.plain, single: c.single, scope: c.scope, ours: c.ours, weight: c.weight + 1})
 			}
 		}
 		out.known = out.known && it.known

@@ -63,7 +63,7 @@ func (a *analyzer) overlookedHere(n *pg.Node, start int) bool {
 	case *pg.Node_FuncCall: // an aggregate runs on rows that passed
 		return !a.isAggregate(x.FuncCall) && !a.heldCall(x.FuncCall, start)
 	case *pg.Node_AExpr:
-		return a.meetsScope(lastName(x.AExpr.Name), x.AExpr.Lexpr, x.AExpr.Rexpr) || !a.heldOperator(x.AExpr, start)
+		return a.operatorMeetsScope(x.AExpr) || !a.heldOperator(x.AExpr, start)
 	case *pg.Node_TypeCast: // each element of an array is cast out of sight of its column
 		return a.mayBeArray(x.TypeCast.TypeName) || !a.keeps(x.TypeCast.Arg, start)
 	case *pg.Node_SubLink:

@@ -24,6 +24,19 @@ func (a *analyzer) ofScope(m proto.Message) bool {
 	return anyChild(m, a.ofScope)
 }
 
+func (a *analyzer) operatorMeetsScope(e *pg.A_Expr) bool {
+	switch e.Kind {
+	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN, pg.A_Expr_Kind_AEXPR_BETWEEN_SYM, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
+		return a.meetsScope("<=", e.Lexpr, e.Rexpr) // its name is BETWEEN
+	}
+	return a.meetsScope(lastName(e.Name), e.Lexpr, e.Rexpr)
+}
+
+// isOurs tells a column that holds the server's id or NULL.
+func (a *analyzer) isOurs(n *pg.Node) bool {
+	return n.GetColumnRef() != nil && a.names[n.GetColumnRef()].ours
+}
+
 // meetsScope tells whether an operator compares a scope column with another column.
 func (a *analyzer) meetsScope(op string, left, right *pg.Node) bool {
 	if left == nil || right == nil || !isComparison(op) {
@@ -37,7 +50,7 @@ func (a *analyzer) meetsScope(op string, left, right *pg.Node) bool {
 	}
 	switch l, r := a.ofScope(left), a.ofScope(right); {
 	case l && r:
-		return op != "=" || left.GetColumnRef() == nil || right.GetColumnRef() == nil
+		return op != "=" || !a.isOurs(left) || !a.isOurs(right)
 	case l:
 		return holdsColumn(inner(right))
 	case r:
@@ -47,7 +60,10 @@ func (a *analyzer) meetsScope(op string, left, right *pg.Node) bool {
 }
 
 func (a *analyzer) meetsScopes(op string, left, right []*pg.Node) bool {
-	for i := range min(len(left), len(right)) {
+	if len(left) != len(right) { // of a star
+		return isComparison(op) && slices.ContainsFunc(slices.Concat(left, right), func(n *pg.Node) bool { return a.ofScope(n) })
+	}
+	for i := range left {
 		if a.meetsScope(op, left[i], right[i]) {
 			return true
 		}

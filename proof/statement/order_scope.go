@@ -16,7 +16,16 @@ func (m *maker) scopeJoined() {
 	m.put(m.tableName(outer), "AS", "m")
 	m.put(m.one("RIGHT JOIN", "RIGHT JOIN", "RIGHT JOIN", "JOIN", "LEFT JOIN"))
 	m.in(func() {
-		m.put("SELECT", Quote(v.Name), "AS", Quote(outer.Scope()), ",", Quote(w.Name), "AS", "w", "FROM", m.tableName(text), "AS", "x")
+		m.put("SELECT")
+		m.any(
+			func() { m.put(Quote(v.Name)) },
+			func() { m.put(Quote(v.Name)) },
+			func() { m.put("COALESCE", "(", Quote(v.Name), ",", Quote(text.Scope()), ")") },
+			func() {
+				m.put("CASE", "WHEN", Quote(v.Name), "IS", "NULL", "THEN", Quote(text.Scope()), "ELSE", Quote(v.Name), "END")
+			},
+		)
+		m.put("AS", Quote(outer.Scope()), ",", Quote(w.Name), "AS", "w", "FROM", m.tableName(text), "AS", "x")
 		m.put("CROSS", "JOIN", "generate_series", "(", "1", ",", "(", "SELECT", "1", ")", ")", "AS", "g")
 		if m.chance(50) {
 			m.put("CROSS", "JOIN", "unnest", "(", "ARRAY", "(", "SELECT", "1", ")", ")", "AS", "h")
