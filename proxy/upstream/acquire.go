@@ -82,14 +82,31 @@ func (p *Pool) borrow(ctx context.Context, start, end time.Time, wears bool) (le
 	if l, ok := p.shelved(wears); ok {
 		return l, nil
 	}
-	apart := wears && p.spare()
-	if !apart {
-		p.shelf.asking.Add(1)
-		defer p.shelf.asking.Add(-1)
-		if l, ok := p.shelved(false); ok { // it came before it was known that somebody asks
+	if wears && p.spare() {
+		if l, err := p.fetch(ctx, start, earlier(end, time.Now().Add(apartWait)), true); err == nil {
 			return l, nil
 		}
 	}
+	p.shelf.asking.Add(1)
+	defer p.shelf.asking.Add(-1)
+	if l, ok := p.shelved(false); ok { // it came before it was known that somebody asks
+		return l, nil
+	}
+	return p.fetch(ctx, start, end, false)
+}
+
+// apartWait is how long a statement that wears connections out waits for one that is kept apart, before it takes any.
+const apartWait = 100 * time.Millisecond
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// fetch gives a connection of pgxpool's.
+func (p *Pool) fetch(ctx context.Context, start, end time.Time, apart bool) (lease, error) {
 	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
 	for {

@@ -144,6 +144,15 @@ func TestWornApart(t *testing.T) {
 	}
 }
 
+// Ensure such a statement takes any connection where no other can be made.
+func TestWornWithoutAnother(t *testing.T) {
+	l := link(t, Config{MaxConns: 3})
+	l.query("SELECT id FROM notes")
+	l.exec("UPDATE pg_database SET datallowconn = false WHERE datname = current_database()")
+	defer l.exec("UPDATE pg_database SET datallowconn = true WHERE datname = current_database()")
+	l.query(doubled(10, 0))
+}
+
 // Ensure a connection ends for the types of rows that it has made, in a transaction too, and not
 // for those of one statement that runs again and again.
 func TestRecordTypes(t *testing.T) {
