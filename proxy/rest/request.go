@@ -42,7 +42,8 @@ type request struct {
 	statement statement // the body of 4.6
 
 	admitted   bool          // it was taken out of the server's budget
-	ran        bool          // the statement or look-up was handed over
+	ran        bool          // the look-up was handed over, or the statement in its last attempt
+	ranOnce    bool          // or in an earlier one: nothing takes that back
 	kind       string        // of the statement that was; "" for none
 	overridden int           // values for a scope column that were replaced in it
 	waited     time.Duration // see apart
