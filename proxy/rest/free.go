@@ -25,7 +25,7 @@ func (r *request) isFree() bool { return !r.ranOnce && !r.conn.sought.Load() }
 func (r *request) apart(start time.Time) { r.waited += time.Since(start) }
 
 // pause has a free request wait with its answer where its account took more than its share. The place is
-// given back before. The answer is not written yet, so its buffer stays, and with it the connection, which Evict may end; the
+// given back before, and so is the room of the body and the args, which are forgotten. The answer is not written yet, so its buffer stays, and with it the connection, which Evict may end; the
 // drain ends the pause.
 func (r *request) pause(took time.Duration) {
 	if !r.isFree() {
@@ -39,6 +39,7 @@ func (r *request) pause(took time.Duration) {
 	}
 	r.server.cfg.Recorder.Short("messages", "server")
 	r.conn.place.Release()
+	r.statement = r.statement.emptied() // else its args outlive their room
 	r.giveBack()
 	r.conn.sleep(r.server.pauses, min(owes, mostPause))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
@@ -37,5 +38,21 @@ func TestPausesKeepTheAnswer(t *testing.T) {
 	}
 	if got := string(r.http.Response.Body()); got != `{"error":{}}` {
 		t.Errorf("the answer is %s", got)
+	}
+}
+
+// Ensure that what a request is charged for in a pause is in no memory then: its text, its args and its body's room.
+func TestPausesKeepNoArgs(t *testing.T) {
+	r := owing(t)
+	r.statement.text, r.statement.args = "SELECT 1", make([]policy.Arg, 40_000)
+	if err := r.reserveArgs(40_000 * argSize); err != nil {
+		t.Fatal(err)
+	}
+	r.pause(time.Second)
+	if r.statement.text != "" || cap(r.statement.args) > keptArgs {
+		t.Errorf("the text %q and %d args are kept", r.statement.text, cap(r.statement.args))
+	}
+	if held := r.conn.opened.long.held.Taken(); held != 0 {
+		t.Errorf("%d bytes are held", held)
 	}
 }
