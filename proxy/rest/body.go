@@ -25,7 +25,8 @@ func (r *request) appendBody(dst []byte) ([]byte, error) {
 	r.conn.move(handling, receiving)
 	began := time.Now()
 	body, err := r.appendAll(dst, stream)
-	r.apart(began)
+	r.apart(began) // nearly all of it is the client's; what reading takes is charged by bodySize
+	r.bodySize = len(body)
 	if !r.conn.move(receiving, handling) {
 		return body, brokenBody(errEvicted)
 	}

@@ -34,6 +34,7 @@ type request struct {
 	int8AsString        bool
 	reserved            int    // bytes of long that its body and args take
 	ofArgs              int    // of them, args
+	bodySize            int    // bytes of the body that were read
 	bodyRead            bool   // nothing of this request is left on the connection
 	asking              bool   // the client waits to be told whether to send its body: see expect
 	toBeContinued       bool   // and it shall: nothing is answered yet
