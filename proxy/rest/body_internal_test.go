@@ -36,3 +36,23 @@ func TestBodiesAreCharged(t *testing.T) {
 		}
 	}
 }
+
+// Ensure that a body's memory and its args' are counted side by side, whichever is asked for first, and all given back.
+func TestRoomForBodyAndArgs(t *testing.T) {
+	r := owing(t)
+	held := func() int { return r.conn.opened.long.held.Taken() }
+	for i, take := range []func() error{
+		func() error { return r.reserve(100_000) },
+		func() error { return r.reserveArgs(200_000) },
+		func() error { return r.reserve(300_000) },
+		func() error { return r.reserveArgs(400_000) },
+	} {
+		want := []int{100_000, 300_000, 500_000, 700_000}[i]
+		if err := take(); err != nil || held() != want {
+			t.Errorf("%d: %d bytes are held, want %d; %v", i, held(), want, err)
+		}
+	}
+	if r.giveBack(); held() != 0 {
+		t.Errorf("%d bytes are not given back", held())
+	}
+}

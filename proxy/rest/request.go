@@ -32,8 +32,7 @@ type request struct {
 	sender              proxy.Account // whose the request is, by its credentials
 	challenge           string        // for WWW-Authenticate, as far as the credentials were read
 	int8AsString        bool
-	reserved            int    // bytes of long that its body and args take
-	ofArgs              int    // of them, args
+	ofBody, ofArgs      int    // bytes of long that its body takes, and its args
 	bodySize            int    // bytes of the body that were read
 	bodyRead            bool   // nothing of this request is left on the connection
 	asking              bool   // the client waits to be told whether to send its body: see expect
