@@ -30,6 +30,7 @@ type request struct {
 	known               bool          // valid credentials came with it
 	reached             string        // the server's id once credentials reach it: for the log
 	sender              proxy.Account // whose the request is, by its credentials
+	logProject          string        // whose share of lines on refusals it has: the project that it reached, or else its sender's
 	challenge           string        // for WWW-Authenticate, as far as the credentials were read
 	int8AsString        bool
 	ofBody, ofArgs      int    // bytes of long that its body takes, and its args
