@@ -30,6 +30,10 @@ func (r *request) developer(ctx context.Context) (proxy.Caller, error) {
 	r.known = err == nil
 	if err == nil {
 		r.sender = caller.Account()
+		r.logProject = r.sender.Project
+		if caller.Reaches(r.projectID) {
+			r.logProject = r.projectID
+		}
 		if !r.conn.settled() {
 			err = r.settle(r.sender)
 		}
@@ -77,7 +81,7 @@ func (r *request) application(ctx context.Context) (proxy.Server, error) {
 	server, err := r.server.cfg.Gate.Application(ctx, r.conn.asker(), serverID, key)
 	r.known = err == nil
 	if err == nil {
-		r.reached, r.sender = server.ID, server.Account()
+		r.reached, r.sender, r.logProject = server.ID, server.Account(), server.ProjectID
 		if !r.conn.settled() {
 			err = r.settle(r.sender)
 		}

@@ -25,7 +25,8 @@ func (r *request) appendBody(dst []byte) ([]byte, error) {
 	r.conn.move(handling, receiving)
 	began := time.Now()
 	body, err := r.appendAll(dst, stream)
-	r.apart(began)
+	r.apart(began) // nearly all of it is the client's; what reading takes is charged by bodySize
+	r.bodySize = len(body)
 	if !r.conn.move(receiving, handling) {
 		return body, brokenBody(errEvicted)
 	}
@@ -78,12 +79,12 @@ func (r *request) growBody(dst []byte) ([]byte, error) {
 	return slices.Grow(dst, size-len(dst)), nil
 }
 
-// reserve has the request hold n bytes of the room of bodies, instead of what it did.
+// reserve has the request hold n bytes of the room of bodies for its body, instead of what it did.
 func (r *request) reserve(n int) error {
-	if err := r.conn.opened.long.take(r.sender, n-r.reserved); err != nil {
+	if err := r.conn.opened.long.take(r.sender, n-r.ofBody); err != nil {
 		return err
 	}
-	r.reserved = n
+	r.ofBody = n
 	return nil
 }
 
@@ -92,15 +93,15 @@ func (r *request) reserveArgs(n int) error {
 	if err := r.conn.opened.long.take(r.sender, n-r.ofArgs); err != nil {
 		return err
 	}
-	r.reserved, r.ofArgs = r.reserved+n-r.ofArgs, n
+	r.ofArgs = n
 	return nil
 }
 
 // giveBack gives back what the request holds of that.
 func (r *request) giveBack() {
-	if r.reserved > 0 {
-		r.conn.opened.long.give(r.sender, r.reserved)
-		r.reserved, r.ofArgs = 0, 0
+	if held := r.ofBody + r.ofArgs; held > 0 {
+		r.conn.opened.long.give(r.sender, held)
+		r.ofBody, r.ofArgs = 0, 0
 	}
 }
 

@@ -18,26 +18,28 @@ const serving = 4 * time.Microsecond
 // network then have 256 answers a second, and the service ends as soon.
 const mostPause = time.Second
 
-// isFree tells whether the request had nothing done, once it was answered.
-func (r *request) isFree() bool { return !r.ran && !r.conn.sought.Load() }
+// isFree tells whether the request had nothing done, once it was answered: not in an attempt before the last, either.
+func (r *request) isFree() bool { return !r.ranOnce && !r.conn.sought.Load() }
 
 // apart leaves what began at start out of what the request took: it was waited for, or is paid for elsewhere.
 func (r *request) apart(start time.Time) { r.waited += time.Since(start) }
 
-// pause has a free request wait with its answer where its account took more than its share. Nothing is held meanwhile but
-// the connection, which Evict may end; the drain ends the pause.
+// pause has a free request wait with its answer where its account took more than its share. The place is
+// given back before, and so is the room of the body and the args, which are forgotten. The answer is not written yet, so its buffer stays, and with it the connection, which Evict may end; the
+// drain ends the pause.
 func (r *request) pause(took time.Duration) {
 	if !r.isFree() {
 		return
 	}
-	size := len(r.http.Request.Header.RawHeaders()) + len(r.http.Response.Body())
+	size := len(r.http.Request.Header.RawHeaders()) + r.bodySize + len(r.http.Response.Body())
 	took = max(took-r.waited, 0) + serving + time.Duration(size)
 	owes := r.server.cfg.Throttle.Spend(r.conn.asker(), took)
 	if owes <= 0 {
 		return
 	}
 	r.server.cfg.Recorder.Short("messages", "server")
-	r.conn.letGo()
+	r.conn.place.Release()
+	r.statement = r.statement.emptied() // else its args outlive their room
 	r.giveBack()
 	r.conn.sleep(r.server.pauses, min(owes, mostPause))
 }

@@ -182,3 +182,29 @@ func TestWaitsAreNotCounted(t *testing.T) {
 		})
 	}
 }
+
+// Ensure a request that had something run is not free, though the schema turned it back and the policy then refused it.
+func TestWhatRanOnceDoesNotPause(t *testing.T) {
+	ran := false
+	w := newOwingWorld(t, []proxy.Account{strangers(), developers()}, func(w *world, c *rest.Config) {
+		w.gate.refresh = func() (bool, error) { return true, nil }
+		w.gate.check = func(context.Context) error {
+			if ran {
+				return proxy.Refuse(policy.TableNotAllowed, "m")
+			}
+			return nil
+		}
+		c.Query = func(_ context.Context, _ string, _ policy.Bound, _ rest.Form, dst []byte) ([]byte, int64, error) {
+			ran = true
+			return dst, 0, &proxy.Error{Code: proxy.UpstreamUnavailable, Message: "m", Cause: proxy.ErrSchemaChanged}
+		}
+	})
+	c := w.dial()
+	c.send(queryRequest(""))
+	if response, body := c.answer("POST", queryPath); response.StatusCode != 403 || !ran {
+		t.Errorf("%d %s", response.StatusCode, body)
+	}
+	if w.counts.happened(messagesShort) > 0 {
+		t.Error("it paused")
+	}
+}

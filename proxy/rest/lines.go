@@ -3,6 +3,7 @@ package rest
 import (
 	"log/slog"
 
+	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
@@ -17,13 +18,15 @@ func linesOf(log *slog.Logger, what string) lines {
 }
 
 // may tells whether a line on the request may be written. What succeeded or was taken out of a budget
-// always has one.
+// always has one, and so has each fault of the service's own, whoever met it.
 func (l lines) may(r *request) bool {
 	switch {
+	case r.code == string(policy.Internal):
+		return true
 	case !r.known:
 		return l.strangers.May()
 	case r.code != codeOK && !r.admitted:
-		return l.refusals.May(r.sender.Project)
+		return l.refusals.May(r.logProject)
 	}
 	return true
 }

@@ -123,7 +123,7 @@ type outcome struct {
 	took     time.Duration
 }
 
-// attempt checks, binds and runs the statement once.
+// attempt checks, binds and runs the statement once. What it counts is of the last attempt; ranOnce is of all.
 func (s *Server) attempt(ctx context.Context, r *request, subject proxy.Subject) (outcome, error) {
 	r.ran, r.kind, r.overridden = false, "", 0
 	start := time.Now()
@@ -142,7 +142,7 @@ func (s *Server) attempt(ctx context.Context, r *request, subject proxy.Subject)
 	if reason != nil {
 		return outcome{}, proxy.FromReason(*reason)
 	}
-	r.ran, r.kind, r.overridden = true, string(bound.Kind()), bound.Overridden()
+	r.ran, r.ranOnce, r.kind, r.overridden = true, true, string(bound.Kind()), bound.Overridden()
 	start = time.Now()
 	body, affected, err := s.cfg.Query(ctx, subject.Server.ProjectID, bound, Form{r.int8AsString, r.conn}, append(r.resultBuffer(subject.Server.Account()), '{'))
 	return outcome{body, affected, time.Since(start)}, err

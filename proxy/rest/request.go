@@ -30,10 +30,11 @@ type request struct {
 	known               bool          // valid credentials came with it
 	reached             string        // the server's id once credentials reach it: for the log
 	sender              proxy.Account // whose the request is, by its credentials
+	logProject          string        // whose share of lines on refusals it has: the project that it reached, or else its sender's
 	challenge           string        // for WWW-Authenticate, as far as the credentials were read
 	int8AsString        bool
-	reserved            int    // bytes of long that its body and args take
-	ofArgs              int    // of them, args
+	ofBody, ofArgs      int    // bytes of long that its body takes, and its args
+	bodySize            int    // bytes of the body that were read
 	bodyRead            bool   // nothing of this request is left on the connection
 	asking              bool   // the client waits to be told whether to send its body: see expect
 	toBeContinued       bool   // and it shall: nothing is answered yet
@@ -42,7 +43,8 @@ type request struct {
 	statement statement // the body of 4.6
 
 	admitted   bool          // it was taken out of the server's budget
-	ran        bool          // the statement or look-up was handed over
+	ran        bool          // the look-up was handed over, or the statement in its last attempt
+	ranOnce    bool          // or in an earlier one: nothing takes that back
 	kind       string        // of the statement that was; "" for none
 	overridden int           // values for a scope column that were replaced in it
 	waited     time.Duration // see apart

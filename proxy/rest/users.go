@@ -32,7 +32,7 @@ func (s *Server) userByEmail(r *request) error {
 	if err := r.admit(ctx, proxy.Subject{Frontend: frontend, Server: server}); err != nil {
 		return err
 	}
-	r.ran = true
+	r.ran, r.ranOnce = true, true
 	user, err := s.cfg.EndUsers.ByEmail(ctx, server.Account(), email)
 	if err != nil {
 		return err
