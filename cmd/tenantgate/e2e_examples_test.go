@@ -131,11 +131,22 @@ func (in *instance) provokeRequests(t *testing.T, answers map[string]reply) {
 	answers["UnauthorizedKey/unauthorized"] = in.lookup(t, "ada@example.com")
 	answers["NotFound/not_found"] = in.do(t, http.MethodGet, in.serversPath()+"/none", "", in.bearer())
 	answers["UserNotFound/user_not_found"] = in.lookup(t, "nobody@example.com", in.application()...)
+	answers["UserTooLarge/result_too_large"] = in.lookupLong(t)
 	answers["MethodNotAllowed/method_not_allowed"] = in.do(t, http.MethodDelete, in.serversPath(), "", in.bearer())
 	answers["NotAcceptable/not_acceptable"] = in.do(t, http.MethodGet, in.serversPath(), "", in.bearer(), "Accept: text/html")
 	answers["BodyTooLarge/body_too_large"] = in.do(t, http.MethodPost, in.serversPath(), tooLarge, in.bearer())
 	answers["StatementTooLarge/body_too_large"] = in.do(t, http.MethodPost, query, tooLarge, in.bearer())
 	answers["UnsupportedMediaType/unsupported_media_type"] = in.do(t, http.MethodPost, query, `{}`, in.bearer(), "Content-Type: text/plain")
+}
+
+// lookupLong asks for a user with long values, who is there only meanwhile: other tests share the server.
+func (in *instance) lookupLong(t *testing.T) reply {
+	defer in.query(t, "DELETE FROM end_users WHERE server_id = ? AND id = 'long'", "")
+	made := in.query(t, "INSERT INTO end_users (id, server_id, email, username) VALUES ('long', ?, 'long@example.com', repeat('x', 70000))", "")
+	if made.status != http.StatusOK {
+		t.Errorf("%d %s", made.status, made.body)
+	}
+	return in.lookup(t, "long@example.com", in.application()...)
 }
 
 func (in *instance) provokeRefusals(t *testing.T, answers map[string]reply) {

@@ -159,7 +159,7 @@ func TestStatementsDoNotPause(t *testing.T) {
 		"copy":           {in, encoded(&pgproto3.CopyData{Data: []byte("x\ty\n")}), 20_000, 0},
 		"slow":           {nil, encoded(query("BEGIN"), query(all), query("COMMIT")), 20, 10 * time.Millisecond},
 		"after an error": {left, encoded(query(all)), 40, 10 * time.Millisecond},
-		"slow script":    {nil, encoded(query(strings.Repeat("SET extra_float_digits = 1;", 25) + all)), 40, 10 * time.Millisecond},
+		"slow script":    {nil, encoded(query(strings.Repeat("SET extra_float_digits = 1;", 25) + all)), 40, 40 * time.Millisecond},
 		"long rows":      {in, encoded(row...), 40, 10 * time.Millisecond},
 	} {
 		if n := pausesIn(t, &rounds{took: c.took}, c.first, c.messages, 1<<30, c.times); n > 0 {
@@ -193,7 +193,7 @@ func TestWaitsAreNotPausedFor(t *testing.T) {
 	}{
 		"place":  {rounds{took: long}, encoded(query("SELECT 1")), 0},
 		"key":    {rounds{holder: long}, encoded(query("BEGIN"), query("COMMIT")), 1 << 30},
-		"schema": {rounds{refresh: long}, script, 1 << 30},
+		"schema": {rounds{refresh: 3 * long}, script, 1 << 30}, // the script takes a while itself
 	} {
 		if n := pausesIn(t, &c.link, nil, c.messages, c.budget, 25); n > 0 {
 			t.Errorf("%s: the client had to pause", name)
