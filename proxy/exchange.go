@@ -26,11 +26,11 @@ type Exchange struct {
 	// behind a COMMIT or a ROLLBACK, also TO a savepoint. An exchange of settings without a step
 	// tells whether Postgres takes them.
 	Settings []Setting
+	// Timeout bounds each statement, if it is shorter than the policy's; 0: the policy's.
+	Timeout time.Duration
 	// ReadOnly is that the client wants the transaction to take no writes: that it takes none is
 	// then no fault of the database's.
 	ReadOnly bool
-	// Timeout bounds each statement, if it is shorter than the policy's; 0: the policy's.
-	Timeout time.Duration
 	// Resettle has Settings made again before the first step, even where there is none: the
 	// client has changed them since the transaction was opened. They are all there then, those
 	// that are as a connection has them, too.
@@ -38,8 +38,8 @@ type Exchange struct {
 	// Done is the link's to set: how many of the steps were done. Where Run gives a *proxy.Error,
 	// Steps[Done] is what failed.
 	Done int
-	// Unsent is the link's to set, too: it was answered from what is known, without a wait for a connection, and nothing of it
-	// was sent to Postgres.
+	// Unsent is the link's to set, too: nothing of it was sent to Postgres. It is false for every failure of an exchange that
+	// began without a connection, for it may have waited for one; even for a refusal before it asked for any.
 	Unsent bool
 }
 

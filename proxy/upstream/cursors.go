@@ -39,11 +39,8 @@ type mark struct {
 	made int
 }
 
-// write counts a statement before it is written, or refuses it.
+// write counts a DECLARE before it is written, or refuses it.
 func (c *cursors) write(a *policy.Approved) error {
-	if a.Command().Verb != policy.Declare {
-		return nil
-	}
 	before, open := c.named[a.Command().Name]
 	if !open && len(c.named)+c.written >= mostCursors || c.bytes+c.writtenBytes-before.bytes+a.PlanBytes() > mostCursorsB {
 		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many cursors are open", Hint: "Close some of them, or end the transaction."}
@@ -110,19 +107,40 @@ func (c *cursors) removeSince(made int) {
 }
 
 // answered notes that nothing written is unanswered.
-func (c *cursors) answered() { c.written, c.writtenBytes = 0, 0 }
+func (c *cursors) answered() {
+	if c != nil {
+		c.written, c.writtenBytes = 0, 0
+	}
+}
 
 func (c *cursors) remove(name string) {
 	c.bytes -= c.named[name].bytes
 	delete(c.named, name)
 }
 
-func (c *cursors) drop() { *c = cursors{} }
+// counted gives the cursors of the transaction.
+func (l *Link) counted() *cursors {
+	if l.cursors == nil {
+		l.cursors = &cursors{}
+	}
+	return l.cursors
+}
+
+// completed counts a statement that Postgres has answered.
+func (l *Link) completed(a *policy.Approved) {
+	if verb := a.Command().Verb; l.cursors != nil || verb == policy.Declare || verb == policy.Savepoint {
+		l.counted().completed(a)
+	}
+}
 
 // declares counts the cursor that a step's statement declares, if it does. What was written before may close
 // cursors, so a refusal waits for the answers to that.
 func (e *exchange) declares(s *proxy.Step) error {
-	a, c := approvedOf(s), &e.link.cursors
+	a := approvedOf(s)
+	if a.Command().Verb != policy.Declare {
+		return nil
+	}
+	c := e.link.counted()
 	if err := c.write(a); err == nil || len(e.answers) == 0 {
 		return err
 	}

@@ -28,7 +28,7 @@ type Link struct {
 	settings []proxy.Setting // the client's, as they are made in each transaction of the link's
 	inForce  string          // those that were made last: a statement's constants are read under them
 	portions portions        // of results of this transaction
-	cursors  cursors
+	cursors  *cursors        // of this transaction; nil: it has had none, and no savepoints
 	exchange exchange
 	waited   time.Duration // by this exchange, before it asked for a connection
 }
@@ -154,7 +154,7 @@ func (l *Link) release() {
 	was := l.lease
 	l.lease, l.held, l.opened, l.unsynced, l.undone, l.settings, l.inForce = lease{}, false, false, false, false, nil, ""
 	l.portions.drop()
-	l.cursors.drop()
+	l.cursors = nil // most clients are idle and have none
 	l.pool.release(was, l.account())
 }
 

@@ -49,7 +49,7 @@ func (e *exchange) rows(a *answer) error {
 // tellEnd ends the rows of a statement.
 func (e *exchange) tellEnd(a *answer, kind byte, body []byte) {
 	e.reached = completed
-	e.link.cursors.completed(approvedOf(a.step))
+	e.link.completed(approvedOf(a.step))
 	switch verbOf(a.step) {
 	case policy.Commit, policy.Rollback:
 		e.ended, e.link.failed = true, false

@@ -159,7 +159,7 @@ func TestStatementsDoNotPause(t *testing.T) {
 		"copy":           {in, encoded(&pgproto3.CopyData{Data: []byte("x\ty\n")}), 20_000, 0},
 		"slow":           {nil, encoded(query("BEGIN"), query(all), query("COMMIT")), 20, 10 * time.Millisecond},
 		"after an error": {left, encoded(query(all)), 40, 10 * time.Millisecond},
-		"slow script":    {nil, encoded(query(strings.Repeat("SET extra_float_digits = 1;", 25) + all)), 40, 40 * time.Millisecond},
+		"slow script":    {nil, encoded(query(strings.Repeat("SET extra_float_digits = 1;", 25) + all)), 15, 120 * time.Millisecond},
 		"long rows":      {in, encoded(row...), 40, 10 * time.Millisecond},
 	} {
 		if n := pausesIn(t, &rounds{took: c.took}, c.first, c.messages, 1<<30, c.times); n > 0 {

@@ -19,8 +19,8 @@ type session struct {
 
 	subject proxy.Subject
 	holding proxy.Holding // who the client is
-	asked   bool          // it was looked at, since the last exchange
 	place   proxy.Place
+	asked   bool // holding was looked at, since the last exchange
 	placed  bool // there is a place to give back
 	paid    bool // the next statement was taken off the budget already
 	repeats uint // what was asked for once more; see payAgain
@@ -31,8 +31,7 @@ type session struct {
 	portals  portals
 	batch    batch
 	round    uint64 // counts the exchanges
-	sent     uint64 // and those of which the link has.sent something, or waited to
-	skipping bool   // an error was told: what comes up to the next Sync is left out
+	sent     uint64 // and those of which the link has sent something, or waited to
 	free     freeMessages
 	offset   int      // of the text that the next error is about, in characters of the message's
 	copied   *copying // the COPY FROM STDIN that goes on; nil: none does
@@ -40,10 +39,11 @@ type session struct {
 	present  *presence
 	alone    [1]part              // the statement of a Query message, where there is one
 	taken    *policy.Parametrized // what the refusal that is told next is about; nil: the client's own text
-	whole    bool                 // whose constants stay in the text
-	before   int64                // bytes that the client was.sent when the message came
+	before   int64                // bytes that the client was sent when the message came
 	mark     int                  // and those that were to be
-	within   bool                 // there was a transaction then
+	skipping bool                 // an error was told: what comes up to the next Sync is left out
+	whole    bool                 // the constants of taken stay in the text
+	within   bool                 // there was a transaction when the message came
 	several  bool                 // the Query message holds several statements, which are a transaction
 }
 
