@@ -24,7 +24,7 @@ func TestStrangersLog(t *testing.T) {
 		text.Reset()
 		may := 0
 		for range second.asked {
-			if s.May() {
+			if s.May("") {
 				may++
 			}
 		}

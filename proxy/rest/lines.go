@@ -9,8 +9,8 @@ import (
 
 // lines bound those of the log that cost who causes them nothing.
 type lines struct {
-	strangers *proxy.StrangersLog
-	refusals  *proxy.RefusalsLog // of those who are known
+	strangers *proxy.LinesLog
+	refusals  *proxy.LinesLog // of those who are known
 }
 
 func linesOf(log *slog.Logger, what string) lines {
@@ -24,7 +24,7 @@ func (l lines) may(r *request) bool {
 	case r.code == string(policy.Internal):
 		return true
 	case !r.known:
-		return l.strangers.May()
+		return l.strangers.May("")
 	case r.code != codeOK && !r.admitted:
 		return l.refusals.May(r.logProject)
 	}

@@ -94,7 +94,7 @@ func (s *Server) logEnd(c *client, err error) {
 	case c.serverID == "" && (word == "protocol" || word == "cancel") && !errors.Is(err, errWantsTLS):
 		level = slog.LevelDebug
 	}
-	if c.key == (proxy.KeyID{}) && level == slog.LevelInfo && !s.strangers.May() {
+	if c.key == (proxy.KeyID{}) && level == slog.LevelInfo && !s.strangers.May("") {
 		return
 	}
 	attributes := []slog.Attr{

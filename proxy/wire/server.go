@@ -29,7 +29,7 @@ type Server struct {
 	failures *attempts // to authenticate
 	strays   *attempts // cancel requests with another secret than the client's
 
-	strangers *proxy.StrangersLog // the lines of clients that did not log in
+	strangers *proxy.LinesLog // the lines of clients that did not log in
 
 	serving  sync.WaitGroup // the goroutines of clients
 	refusals chan struct{}  // places for clients that are being turned away
