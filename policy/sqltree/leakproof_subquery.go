@@ -33,15 +33,19 @@ func isCount(n *pg.Node) bool {
 
 // leakproofColumn judges x IN (SELECT y …): y is a plain column or the like.
 func (a *analyzer) leakproofColumn(s *pg.SubLink, query *pg.SelectStmt) bool {
-	op := "="
-	if len(s.OperName) > 0 {
-		op = lastName(s.OperName)
-	}
 	if list := query.GetTargetList(); len(list) == 1 && query.Op == pg.SetOperation_SETOP_NONE {
 		y := list[0].GetResTarget().GetVal()
-		return a.leakproof(s.Testexpr) && a.leakproof(y) && a.leakproofPair(op, s.Testexpr, y)
+		return a.leakproof(s.Testexpr) && a.leakproof(y) && a.leakproofPair(linkOperator(s), s.Testexpr, y)
 	}
 	return false
+}
+
+// linkOperator is by what x is compared with the values of a sub-query: = for IN.
+func linkOperator(s *pg.SubLink) string {
+	if len(s.OperName) == 0 {
+		return "="
+	}
+	return lastName(s.OperName)
 }
 
 // singleRow tells whether a query gives one row at most: LIMIT 1, or one plain aggregate.

@@ -11,7 +11,7 @@ import (
 // batches keeps what meets one of these in a bucket of its own (ExecHashBuildSkewHash, 15 to 18): a server that writes
 // others' ids into a text of its own, and joins that with a scope column, would see in the order of rows which of them
 // have most. So a comparison of a scope column with any other column is no leakproof one, and the barrier hides it:
-// that of scope columns with each other, which all are the server's own id, and with a parameter stay.
+// equality of two unchanged scope columns, which both hold the server's own id, and comparisons with a parameter stay.
 
 // ofScope tells whether an expression holds a scope column, or what a sub-query has made of one.
 func (a *analyzer) ofScope(m proto.Message) bool {
@@ -76,15 +76,11 @@ func (a *analyzer) meetsScopeIn(s *pg.SubLink) bool {
 	if s.SubLinkType != pg.SubLinkType_ANY_SUBLINK && s.SubLinkType != pg.SubLinkType_ALL_SUBLINK {
 		return false
 	}
-	op := "="
-	if len(s.OperName) > 0 {
-		op = lastName(s.OperName)
-	}
 	tests := []*pg.Node{s.Testexpr}
 	if row := s.Testexpr.GetRowExpr(); row != nil {
 		tests = row.Args
 	}
-	return a.meetsScopeOf(op, tests, s.Subselect.GetSelectStmt())
+	return a.meetsScopeOf(linkOperator(s), tests, s.Subselect.GetSelectStmt())
 }
 
 func (a *analyzer) meetsScopeOf(op string, tests []*pg.Node, query *pg.SelectStmt) bool {
