@@ -64,8 +64,8 @@ func (s *Server) secure(c *conn) (*stream, error) {
 	}
 	ctx, cancel := context.WithTimeout(s.base, s.cfg.HeadTimeout)
 	defer cancel()
-	c.awake.Store(&cancel)
-	defer c.awake.Store(nil)
+	c.endWait.Store(&cancel)
+	defer c.endWait.Store(nil)
 	handshake := s.cfg.Handshakes.Begin(ctx, c, proxy.NetworkOf(c))
 	defer handshake.End()
 	secured := tls.Server(handshake, s.tls)

@@ -57,8 +57,8 @@ type conn struct {
 	followed atomic.Pointer[presence]           // the client while a statement runs for it; nil: none does
 	looking  atomic.Pointer[patience]           // of the last look-up for somebody who was not known
 	left     atomic.Bool                        // the connection broke during that
-	sought   atomic.Bool                        // the request waited for a look-up
-	awake    atomic.Pointer[context.CancelFunc] // ends the wait of a TLS handshake, or a pause; nil: there is none
+	lookedUp atomic.Bool                        // the request waited for a look-up
+	endWait  atomic.Pointer[context.CancelFunc] // ends the wait of a TLS handshake, or a pause; nil: there is none
 
 	// What follows belongs to the goroutine that serves the connection.
 
@@ -135,7 +135,7 @@ func (c *conn) discard() {
 func (c *conn) cut() {
 	c.linger.Store(false)
 	_ = c.Conn.Close()
-	if end := c.awake.Load(); end != nil {
+	if end := c.endWait.Load(); end != nil {
 		(*end)()
 	}
 }

@@ -19,7 +19,7 @@ const serving = 4 * time.Microsecond
 const mostPause = time.Second
 
 // isFree tells whether the request had nothing done, once it was answered: not in an attempt before the last, either.
-func (r *request) isFree() bool { return !r.ranOnce && !r.conn.sought.Load() }
+func (r *request) isFree() bool { return !r.ranOnce && !r.conn.lookedUp.Load() }
 
 // apart leaves what began at start out of what the request took: it was waited for, or is paid for elsewhere.
 func (r *request) apart(start time.Time) { r.waited += time.Since(start) }
@@ -48,8 +48,8 @@ func (r *request) pause(took time.Duration) {
 func (c *conn) sleep(ctx context.Context, span time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, span)
 	defer cancel()
-	c.awake.Store(&cancel)
-	defer c.awake.Store(nil)
+	c.endWait.Store(&cancel)
+	defer c.endWait.Store(nil)
 	if phase(c.phase.Load()) != evicted { // else it was cut before there was something to end
 		<-ctx.Done()
 	}

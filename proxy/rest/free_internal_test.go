@@ -24,7 +24,7 @@ func TestEvictedConnectionsDoNotSleep(t *testing.T) {
 			defer peer.Close()
 			c := &conn{Conn: transport}
 			c.phase.Store(uint32(answering))
-			evict(c, func() bool { return c.awake.Load() != nil })
+			evict(c, func() bool { return c.endWait.Load() != nil })
 			start := time.Now()
 			c.sleep(t.Context(), 3*time.Second)
 			if took := time.Since(start); took > 2*time.Second {

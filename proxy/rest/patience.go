@@ -11,10 +11,10 @@ import (
 // its own. Most look-ups are answered from memory and wait for nothing: so the timer is
 // made for the first who asks for Done.
 type patience struct {
-	parent context.Context
-	until  time.Time
-	sought *atomic.Bool // set once somebody waits
-	watch  *watch       // looks whether the client is still there while somebody waits; nil: nobody does
+	parent   context.Context
+	until    time.Time
+	lookedUp *atomic.Bool // set once somebody waits
+	watch    *watch       // looks whether the client is still there while somebody waits; nil: nobody does
 
 	mu     sync.Mutex
 	over   bool
@@ -38,7 +38,7 @@ func (p *patience) real() context.Context {
 	defer p.mu.Unlock()
 	if p.timed == nil {
 		p.timed, p.cancel = context.WithDeadline(p.parent, p.until)
-		p.sought.Store(true)
+		p.lookedUp.Store(true)
 		switch {
 		case p.over:
 			p.cancel()

@@ -9,7 +9,7 @@ import (
 )
 
 func newPatience(parent context.Context, limit time.Duration) *patience {
-	return &patience{parent: parent, sought: new(atomic.Bool), until: time.Now().Add(limit)}
+	return &patience{parent: parent, lookedUp: new(atomic.Bool), until: time.Now().Add(limit)}
 }
 
 // ended waits for Done, and gives what the context says then, and once more.

@@ -61,7 +61,7 @@ func (s *Server) newRequest(ctx *fasthttp.RequestCtx) *request {
 	r.forget()
 	r.server, r.http, r.conn, r.start = s, ctx, c, time.Now()
 	c.asked.Store(r.start.UnixNano())
-	c.sought.Store(false)
+	c.lookedUp.Store(false)
 	r.verb, r.endpoint, r.code = verbOf(ctx.Method()), otherEndpoint, codeOK
 	r.head, r.fault = readHead(ctx.Request.Header.RawHeaders())
 	r.id = requestID(r.head.value[fieldRequestID])
@@ -108,7 +108,7 @@ func isPrintableASCII(text []byte) bool {
 // storeContext bounds a request's look-ups; it also ends when the service gives up draining. As long as
 // it is not known who asks, it ends with the connection, too: when that is evicted or breaks.
 func (r *request) storeContext() *patience {
-	p := &patience{parent: r.server.base, sought: &r.conn.sought, until: time.Now().Add(r.server.cfg.StoreTimeout)}
+	p := &patience{parent: r.server.base, lookedUp: &r.conn.lookedUp, until: time.Now().Add(r.server.cfg.StoreTimeout)}
 	if !r.conn.known.Load() {
 		p.watch = r.server.watch
 		r.conn.looking.Store(p)
