@@ -75,7 +75,7 @@ func (a *analyzer) protect(l *level, root *pg.Node, of place) {
 	}
 	c := &clause{root: root, guards: map[*pg.Node]*guard{}}
 	for _, part := range conjuncts(root) {
-		if left, right := columnPair(part); of == inFull && a.meetsScope("=", left, right) {
+		if e := part.GetAExpr(); of == inFull && e.GetKind() == pg.A_Expr_Kind_AEXPR_OP && lastName(e.Name) == "=" && a.meetsScope("=", e.Lexpr, e.Rexpr) {
 			f := construct(leftmost(part), "a FULL JOIN of a scope column and another column is not supported")
 			f.Hint = "compare two scope columns"
 			a.fail(f)

@@ -117,7 +117,7 @@ func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []colum
 		f.Hint = "compare them in ON or WHERE"
 		a.fail(f)
 	case (lc.scope || rc.scope) && !(lc.ours && rc.ours):
-		f := construct(at, "the column "+name+" of this join is a scope column on one side and not on the other")
+		f := construct(at, "the column "+name+" of this join is not an unchanged scope column on both sides")
 		f.Hint = "compare them in ON or WHERE"
 		a.fail(f)
 	case lc.sealed && rc.sealed:

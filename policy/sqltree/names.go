@@ -16,6 +16,7 @@ type cte struct {
 
 	repeats        bool // each reference to it has it planned again
 	uses           int  // references so far
+	recursive      bool // its query refers to it
 	weight, stages int  // of its query
 }
 

@@ -12,6 +12,8 @@ import (
 // others' ids into a text of its own, and joins that with a scope column, would see in the order of rows which of them
 // have most. So a comparison of a scope column with any other column is no leakproof one, and the barrier hides it:
 // equality of two unchanged scope columns, which both hold the server's own id, and comparisons with a parameter stay.
+// Where the planner estimates the equality of two, it shows how far the same servers have many rows in both tables
+// (docs/isolation.md lists that).
 
 // ofScope tells whether an expression holds a scope column, or what a sub-query has made of one.
 func (a *analyzer) ofScope(m proto.Message) bool {
@@ -52,9 +54,9 @@ func (a *analyzer) meetsScope(op string, left, right *pg.Node) bool {
 	case l && r:
 		return op != "=" || !a.isOurs(left) || !a.isOurs(right)
 	case l:
-		return holdsColumn(inner(right))
+		return readsColumn(right)
 	case r:
-		return holdsColumn(inner(left))
+		return readsColumn(left)
 	}
 	return false
 }
@@ -96,4 +98,13 @@ func (a *analyzer) meetsScopeOf(op string, tests []*pg.Node, query *pg.SelectStm
 	}
 	return a.meetsScopes(op, tests, values) ||
 		slices.ContainsFunc(query.ValuesLists, func(row *pg.Node) bool { return a.meetsScopes(op, tests, row.GetList().GetItems()) })
+}
+
+// readsColumn tells whether a column stands in m or in its sub-queries. Postgres joins by a sub-query that looks at the
+// rows around it, as (SELECT c.title LIMIT 1) does, as it joins by an expression with a column.
+func readsColumn(m proto.Message) bool {
+	if _, ok := m.(*pg.ColumnRef); ok {
+		return true
+	}
+	return anyChild(m, readsColumn)
 }

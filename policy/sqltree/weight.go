@@ -140,6 +140,7 @@ func (o output) light() output {
 // that has several once, by itself.
 func (a *analyzer) referred(c *cte) []column {
 	c.uses++
+	c.recursive = c.recursive || c.open
 	if c.repeats {
 		a.load.stages += c.stages
 		a.addWeight(c.weight)

@@ -40,7 +40,12 @@ func (a *analyzer) cteBody(x *pg.CommonTableExpr, e *cte, outer *level, ctes *ct
 	e.open, e.ahead, e.body = true, false, x.Ctequery.GetSelectStmt()
 	if s := e.body; s != nil {
 		a.facts.Kinds |= AccessSelect
-		settle(a.selectStmt(s, outer, ctes, settle))
+		var first []column
+		out := a.selectStmt(s, outer, ctes, func(left output) { first = left.cols; settle(left) })
+		if e.recursive {
+			a.keepsOurs(x, first, out.cols)
+		}
+		settle(out)
 	} else {
 		settle(a.statement(x.Ctequery, outer, ctes))
 	}
@@ -50,4 +55,15 @@ func (a *analyzer) cteBody(x *pg.CommonTableExpr, e *cte, outer *level, ctes *ct
 		a.barrier(e.body)
 	}
 	a.seal(e.cols, e.body)
+}
+
+// keepsOurs refuses a recursive query whose first arm gives a column an unchanged scope column and whose second arm gives it
+// something else: the second arm was read with the columns of the first, so what it compared with that column was taken
+// for a comparison of two scope columns.
+func (a *analyzer) keepsOurs(x *pg.CommonTableExpr, first, all []column) {
+	for i := range min(len(first), len(all)) {
+		if first[i].ours && !all[i].ours {
+			a.fail(construct(int(x.Location), "a column of the recursive query "+quote(x.Ctename)+" is a scope column in its first arm and something else in its second"))
+		}
+	}
 }
