@@ -26,7 +26,8 @@ func TestConfigKeepsSecrets(t *testing.T) {
 		"tlsCert: {a: SECRET}":           "this must be text",
 		"\"postgres://a:SECRET@h/d\": x": "there is no such setting",
 		"httpAddr: SECRET: x":            "mapping value is not allowed",
-		"endUsers: {password: SECRET}":   "there is no setting password",
+		"endUsers: {password: SECRET}":   "there is no setting password here: beside the sections endUsers and jwt the file holds the flags of serve in camel case, such as httpAddr",
+		"endUser: {table: SECRET}":       "there is no setting endUser here: beside the sections endUsers and jwt",
 		"poolMax: 99999999999 # SECRET":  "this number is out of range",
 		"httpAddr: \"SECRET":             "could not find end character",
 	} {
@@ -96,6 +97,15 @@ func TestTakenPort(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("the data directory was made")
+	}
+}
+
+// TestKeyHelp speaks of no flag that the command lacks.
+func TestKeyHelp(t *testing.T) {
+	for _, verb := range []string{"list", "rotate", "retire"} {
+		if code, out, _ := command(t, "key", verb, "--help"); code != 0 || strings.Contains(out, "no-tables") || !strings.Contains(out, "--owner-database-url") {
+			t.Errorf("%s: exit %d: %s", verb, code, out)
+		}
 	}
 }
 
