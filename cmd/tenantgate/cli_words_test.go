@@ -100,6 +100,25 @@ func TestTakenPort(t *testing.T) {
 	}
 }
 
+// TestListenIPv4 listens where the address says: 0.0.0.0 is every address of IPv4, and none of IPv6.
+func TestListenIPv4(t *testing.T) {
+	for addr, v4 := range map[string]bool{"0.0.0.0:0": true, "127.0.0.1:0": true, "[::]:0": false, ":0": false, "localhost:0": false} {
+		if got := network(addr); (got == "tcp4") != v4 {
+			t.Errorf("%s: %s", addr, got)
+		}
+	}
+	sv := &service{settings: &settings{HTTPAddr: "0.0.0.0:0", OpsAddr: "127.0.0.1:0", PGAddr: "off"}}
+	if err := sv.listen(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = sv.httpListener.Close(), sv.opsListener.Close() }()
+	_, port, _ := net.SplitHostPort(sv.httpListener.Addr().String())
+	if conn, err := net.Dial("tcp6", net.JoinHostPort("::1", port)); err == nil {
+		_ = conn.Close()
+		t.Error("0.0.0.0 is listened to on IPv6 too")
+	}
+}
+
 // TestKeyHelp speaks of no flag that the command lacks.
 func TestKeyHelp(t *testing.T) {
 	for _, verb := range []string{"list", "rotate", "retire"} {
