@@ -32,8 +32,8 @@ func TestHints(t *testing.T) {
 		{kinds, "DELETE FROM messages", "it allows SELECT"},
 		{kinds + "tables: {messages: {scoped: true}, files: {scoped: true, access: []}}\n", "SELECT 1 FROM files", "the policy lists messages"},
 		{kinds + "tables: {files: {scoped: true, access: []}}\n", "SELECT 1 FROM files", "the policy opens no table"},
-		{kinds + "tables: {messages: {scoped: true}}\n", "SELECT version(), 1", "version() is answered only in a SELECT of nothing but such calls, without FROM"},
-		{kinds + "tables: {messages: {scoped: true}}\n", "SELECT pg_catalog.version(), 1", "version() is answered only in a SELECT of nothing but such calls, without FROM"},
+		{kinds + "tables: {messages: {scoped: true}}\n", "SELECT version(), 1", "it is answered only in a SELECT of nothing but such calls, without FROM"},
+		{kinds + "tables: {messages: {scoped: true}}\n", "SELECT pg_catalog.version(), 1", "it is answered only in a SELECT of nothing but such calls, without FROM"},
 		{kinds + "tables: {messages: {scoped: true}}\n", "SELECT public.version(), 1", "the policy lists the functions that may be called"},
 	} {
 		if r := hinting(t, readSchema(t), c.policy).Decide(c.statement, policy.Postgres).Reason; r.Hint != c.hint {

@@ -81,7 +81,7 @@ func (p *Policy) checkFunctions(f *sqltree.Facts, d Dialect) *sqltree.Fault {
 		if !admits(use, p.functions, p.catalog.FunctionSchema) {
 			hint := "the policy lists the functions that may be called"
 			if d == Postgres && answered[use.Name] && (use.Schema == "" || use.Schema == builtinSchema) {
-				hint = use.Name + "() is answered only in a SELECT of nothing but such calls, without FROM"
+				hint = "it is answered only in a SELECT of nothing but such calls, without FROM"
 			}
 			return &sqltree.Fault{Code: FunctionNotAllowed, Message: "function " + use.String() + " is not available", Offset: use.Offset, Hint: hint}
 		}
