@@ -42,11 +42,12 @@ func (c LookupConfig) check(ctx context.Context, pool *pool) (query string, err 
 	if len(types) == 0 {
 		return "", fmt.Errorf("the table of end users, %s, does not exist, or the look-up role may not use its schema", c.table())
 	}
+	if lacking := c.lacking(types); len(lacking) > 0 {
+		return "", fmt.Errorf("the table of end users, %s, has no column %s: in the file of --config name the right one under endUsers.columns (of the server's id: endUsers.scopeColumn), or \"-\" for none",
+			c.table(), strings.Join(lacking, ", "))
+	}
 	for _, column := range c.used() {
-		switch t, ok := types[column]; {
-		case !ok:
-			return "", fmt.Errorf("the table of end users, %s, has no column %s", c.table(), quoted(column))
-		case !t.readable:
+		if !types[column].readable {
 			return "", fmt.Errorf("the look-up role may not read %s of %s; run: GRANT SELECT ON %s TO it", quoted(column), c.table(), c.table())
 		}
 	}
@@ -79,6 +80,16 @@ func (c LookupConfig) readTypes(ctx context.Context, pool *pool) (map[string]col
 }
 
 func (c LookupConfig) table() string { return pgx.Identifier{c.Schema, c.Table}.Sanitize() }
+
+// lacking are the columns that the table does not have, quoted.
+func (c LookupConfig) lacking(types map[string]columnType) (columns []string) {
+	for _, column := range c.used() {
+		if _, ok := types[column]; !ok {
+			columns = append(columns, quoted(column))
+		}
+	}
+	return columns
+}
 
 func (c LookupConfig) used() (columns []string) {
 	k := c.Columns

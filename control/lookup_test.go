@@ -134,12 +134,13 @@ func TestLookupConfigurationsThatFail(t *testing.T) {
 	own := pgtest.As(t, url, roles.Lookup, "secret")
 	exec(t, url, "CREATE SCHEMA closed; CREATE TABLE closed.end_users (id text)")
 	for message, cfg := range map[string]LookupConfig{
-		"required":                 {},
-		"are required":             {URL: own, Columns: LookupColumns{Email: NoColumn}},
-		`"public"."nobody"`:        {URL: own, Table: "nobody"},
-		`"closed"."end_users"`:     {URL: own, Schema: "closed"},
-		`no column "e_mail"`:       {URL: own, Columns: LookupColumns{Email: "e_mail"}},
-		`no column "tenant"`:       {URL: own, ScopeColumn: "tenant"},
+		"required":             {},
+		"are required":         {URL: own, Columns: LookupColumns{Email: NoColumn}},
+		`"public"."nobody"`:    {URL: own, Table: "nobody"},
+		`"closed"."end_users"`: {URL: own, Schema: "closed"},
+		`no column "e_mail"`:   {URL: own, Columns: LookupColumns{Email: "e_mail"}},
+		`no column "tenant"`:   {URL: own, ScopeColumn: "tenant"},
+		`no column "external_user_id", "username", "email", "phone_number", "password_hash": in the file of --config name the right one under endUsers.columns (of the server's id: endUsers.scopeColumn), or "-" for none`: {URL: own, Table: "messages"},
 		"may not read":             {URL: own, Table: "messages", Columns: LookupColumns{ExternalUserID: NoColumn, Username: NoColumn, Email: "content", PhoneNumber: NoColumn, PasswordHash: NoColumn}},
 		"reading the table":        {URL: "postgres://u:hunter2@127.0.0.1:1/x"},
 		"reading the database URL": {URL: "postgres://%zz"},

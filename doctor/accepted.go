@@ -65,7 +65,8 @@ func accepted(files []*policy.File, t *table, f Finding) (reasons string, lackin
 	return strings.Join(given, "; "), lacking
 }
 
-// unmatched are notes of what policies accept and nothing was found of: it is misspelt, or mended.
+// unmatched are notes of what policies accept in vain: nothing was found of it, since it is misspelt
+// or mended, or it is a risk.
 func (r *Report) unmatched(files []*policy.File, n *named) (notes []Finding) {
 	if slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.alone }) {
 		return nil // nothing else was judged
@@ -73,17 +74,37 @@ func (r *Report) unmatched(files []*policy.File, n *named) (notes []Finding) {
 	for _, file := range files {
 		for _, section := range file.Tables {
 			for _, a := range section.Accept {
-				if !r.has(section, a, n) {
-					notes = append(notes, Finding{
-						Grade: Note, Check: "policy-accept", Object: a.Object, stage: stageRest,
-						Says:    fmt.Sprintf("the policy %s accepts %s of %s for the table %s.%s, where nothing of that name closes the table or tells", file.Name, a.Finding, a.Object, section.Schema, section.Name),
-						Instead: "Spell finding and object as they are printed here, or take the line out of the policy: what it was for is mended, or row-level security stands behind it.",
-					})
+				note := Finding{Grade: Note, Check: "policy-accept", Object: a.Object, stage: stageRest,
+					Says: fmt.Sprintf("the policy %s accepts %s of %s for the table %s.%s, ", file.Name, a.Finding, a.Object, section.Schema, section.Name)}
+				switch {
+				case r.risks(a):
+					note.Says += "which is a risk: a policy can accept a breach or a tell alone"
+					note.Instead = "Take the line out of the policy: a risk closes no table. Mend it, or leave it as it is."
+				case r.has(section, a, n):
+					continue
+				default:
+					note.Says += "where nothing of that name closes the table or tells"
+					note.Instead = "Spell finding and object as they are printed here, or take the line out of the policy: what it was for is mended, or row-level security stands behind it."
 				}
+				notes = append(notes, note)
 			}
 		}
 	}
 	return notes
+}
+
+// risks tells whether what a policy accepts is found as a risk, and as nothing worse.
+func (r *Report) risks(a policy.Acceptance) bool {
+	found := false
+	for _, f := range r.Findings {
+		if f.Check == a.Finding && f.Object == a.Object {
+			if f.Grade != Risk {
+				return false
+			}
+			found = true
+		}
+	}
+	return found
 }
 
 // has tells whether a finding is what a policy accepts for a table.

@@ -32,6 +32,7 @@ const (
 //	needs    a JSON list of the oids of tables: where row-level security stands behind all of
 //	         them it is no fault; nothing, or [], where no row-level security helps
 //	wall     the scoped table, quoted, for which the wall does not stand then; - for none
+//	by       "check object" of the finding whose SQL mends this one, too
 //	alone    not empty: the role is no statement role, so nothing else that is found counts
 type check struct {
 	name    string
@@ -94,7 +95,7 @@ func (c *check) finding(r row) Finding {
 	return Finding{
 		Grade: grade(r["grade"], c.grade), Check: c.name, Object: r["object"],
 		Says: r.fill(c.says), SQL: r.fill(c.mend), Instead: r.fill(c.instead),
-		Stops: c.stops, Table: r["listed"], needs: needs, stage: c.stage, table: r["wall"], wall: c.opens && r["wall"] != "-", alone: r["alone"] != "",
+		Stops: c.stops, Table: r["listed"], needs: needs, by: r["by"], stage: c.stage, table: r["wall"], wall: c.opens && r["wall"] != "-", alone: r["alone"] != "",
 	}
 }
 

@@ -96,7 +96,7 @@ var hiddenChecks = []check{
 		mend: `{mend}`, instead: `{instead}No wall can hide it: references are followed as the owner.`,
 	}, {
 		name: "hidden-cascade", grade: Breach, served: true,
-		sql: `SELECT DISTINCT quote_ident(con.conname) || ' on ' || u.ident AS object, f.listed, f.root AS listed_oid, '' AS needs, 'breach' AS grade, f.ident AS parent,
+		sql: `SELECT DISTINCT quote_ident(con.conname) || ' on ' || u.ident AS object, f.listed, f.root AS listed_oid, '' AS needs, 'breach' AS grade, f.ident AS parent, CASE WHEN p.oid IS NOT NULL THEN 'hidden-foreign-key ' || quote_ident(` + conName + `) || ' on ' || u.ident END AS by,
 			concat_ws(' or ', CASE WHEN f.events & 8 <> 0 AND con.confdeltype IN ('c', 'n', 'd') THEN 'DELETE' END, CASE WHEN f.events & 16 <> 0 AND con.confupdtype IN ('c', 'n', 'd') THEN 'UPDATE' END) AS verb
 		FROM family f JOIN pg_constraint con ON con.confrelid = f.oid AND con.contype = 'f' AND ` + cascade("f.events") + ` <> 0 JOIN units u ON u.oid = con.conrelid
 		LEFT JOIN units p ON p.oid = f.oid WHERE p.oid IS NULL OR ` + astray,
@@ -184,12 +184,12 @@ var hiddenChecks = []check{
 		instead: `Run fix-CVE-2024-4317.sql, which comes with Postgres, as a superuser; or DROP STATISTICS.`,
 	}, {
 		name: "hidden-index", grade: Note, stage: stageRest,
-		sql: `SELECT scoped.ident AS object, scoped.scope, made.name, CASE WHEN made.name IS NULL THEN format('CREATE INDEX IF NOT EXISTS %I ON %s (%s);', left(scoped.relname, 30) || '_by_' || left(scoped."column", 29), scoped.ident, scoped.scope) END AS mend,
-			CASE WHEN made.name IS NULL THEN 'On a large table make it by itself, with CREATE INDEX CONCURRENTLY.' ELSE 'None has to be made: the one for ' || made.name || ', as above, begins with it.' END AS instead
-		FROM scoped CROSS JOIN LATERAL (SELECT min(k.name) AS name FROM (
-			SELECT quote_ident(c.relname) AS name FROM units u JOIN pg_index i ON i.indrelid = u.oid JOIN pg_class c ON c.oid = i.indexrelid
+		sql: `SELECT scoped.ident AS object, scoped.scope, made.by, CASE WHEN made.by IS NULL THEN format('CREATE INDEX IF NOT EXISTS %I ON %s (%s);', left(scoped.relname, 30) || '_by_' || left(scoped."column", 29), scoped.ident, scoped.scope) END AS mend,
+			CASE WHEN made.by IS NULL THEN 'On a large table make it by itself, with CREATE INDEX CONCURRENTLY.' ELSE 'None has to be made: the SQL of ' || made.by || ' makes one that begins with it.' END AS instead
+		FROM scoped CROSS JOIN LATERAL (SELECT min(k.by) AS by FROM (
+			SELECT 'hidden-unique ' || quote_ident(c.relname) || ' on ' || u.ident AS by FROM units u JOIN pg_index i ON i.indrelid = u.oid JOIN pg_class c ON c.oid = i.indexrelid
 			WHERE u.oid = scoped.oid AND ` + unscoped + ` AND i.indpred IS NULL AND NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = i.indexrelid) AND NOT EXISTS (SELECT FROM pg_constraint f WHERE f.contype = 'f' AND f.conindid = i.indexrelid)
-			UNION ALL SELECT quote_ident(con.conname) FROM units p JOIN pg_constraint con ON con.confrelid = p.oid JOIN units u ON u.oid = con.conrelid
+			UNION ALL SELECT 'hidden-foreign-key ' || quote_ident(` + conName + `) || ' on ' || u.ident FROM units p JOIN pg_constraint con ON con.confrelid = p.oid JOIN units u ON u.oid = con.conrelid
 			WHERE p.oid = scoped.oid AND con.conparentid = 0 AND ` + astray + ` AND NOT EXISTS (SELECT FROM pg_index i WHERE ` + scopedKey("p.oid", "con.confkey || p.attnum::int2") + `)) k) made
 		WHERE scoped.relkind <> 'f' AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = scoped.oid AND i.indkey[0] = scoped.attnum AND i.indisvalid AND i.indpred IS NULL)`,
 		says: `{object} has no index that begins with {scope}: every statement reads the rows of all servers to find its own, and its run time tells how many there are`,

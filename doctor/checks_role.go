@@ -1,12 +1,17 @@
 package doctor
 
+import "strings"
+
+// makeRole makes a role for statements.
+const makeRole = `CREATE ROLE tenantgate_statement LOGIN NOINHERIT PASSWORD '…'`
+
 // roleChecks are about what the statement role is, whatever tables there are.
 var roleChecks = []check{
 	{
 		name: "role-superuser", grade: Breach, opens: true, stage: stageRole,
 		sql:     `SELECT ident AS object, 'yes' AS alone FROM me WHERE rolsuper`,
 		says:    `{object} is a superuser: a statement that gets past the policy reads and changes every server's rows, other databases and the machine's files; neither grants nor row-level security bind it`,
-		instead: `Nothing else was judged. Make a role for statements, CREATE ROLE tenantgate_statement LOGIN NOINHERIT PASSWORD '…', and give its URL with --database-url; a superuser's is for --owner-database-url.`,
+		instead: `Nothing else was judged. Make a role for statements, ` + makeRole + `, and give its URL with --database-url; a superuser's is for --owner-database-url.`,
 	}, {
 		name: "role-bypassrls", grade: Breach, opens: true, stage: stageRole,
 		sql:  `SELECT ident AS object FROM me WHERE rolbypassrls`,
@@ -113,7 +118,7 @@ var roleChecks = []check{
 		name: "role-owner", grade: Risk, opens: true, stage: stageOwner,
 		sql: `SELECT o.ident AS object, me.ident AS role, o.what, CASE WHEN s.oid IS NOT NULL OR o.wall THEN 'breach' ELSE 'risk' END AS grade,
 			CASE WHEN o.wall THEN '' ELSE coalesce(s.ident, '-') END AS wall, CASE WHEN s.oid IS NOT NULL THEN 'yes' ELSE '' END AS alone,
-			CASE WHEN s.oid IS NOT NULL THEN 'Nothing else was judged. If this is the owner''s URL, give that of the role that statements run as with --database-url; else run it as the role that is to own the table.'
+			CASE WHEN s.oid IS NOT NULL THEN 'Nothing else was judged. If this is the owner''s URL, give that of the role that statements run as with --database-url (if there is none: ` + strings.ReplaceAll(makeRole, `'`, `''`) + `); else run it as the role that is to own the table.'
 				ELSE 'Run it as the role that is to own it.' END AS instead,
 			CASE WHEN s.oid IS NOT NULL THEN 'row-level security does not bind an owner, and it could switch it off' ELSE 'it could change it, and grant it to others' END AS why,
 			format('ALTER %s %s OWNER TO CURRENT_USER;', upper(o.what), o.ident) || coalesce(E'\n' || nm.regrant, '')

@@ -111,7 +111,7 @@ func (e *examination) look(ctx context.Context) error {
 		look func(context.Context, pgx.Tx) ([]Finding, bool, error)
 		what string
 	}{
-		{probe, "whether tenantgate_wall.server takes what nobody signed (no role that was given may read it)"},
+		{probe, "whether the view tenantgate_wall.server refuses unsigned ids (no role that was given may read it)"},
 		{countKeys, "whether there is a key (give --owner-database-url)"},
 	} {
 		found, seen, err := l.look(ctx, e.role.tx)

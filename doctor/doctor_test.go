@@ -170,6 +170,25 @@ func TestNoIndexTwice(t *testing.T) {
 	}
 }
 
+// Ensure the script tells what another part of it mends from what it leaves.
+func TestMendedByAnother(t *testing.T) {
+	c := openClinic(t)
+	url := c.patient(t)
+	c.exec(t, url, `ALTER TABLE orders ADD CONSTRAINT one_id UNIQUE (id); ALTER TABLE items DROP CONSTRAINT items_pkey, ADD PRIMARY KEY (id);
+		ALTER TABLE items ADD CONSTRAINT plain FOREIGN KEY (order_id) REFERENCES orders (id) ON DELETE CASCADE`)
+	script := c.examine(t, url).Script()
+	for _, want := range []string{
+		"\n-- Mended below, by hidden-foreign-key plain on public.items: hidden-cascade: ",
+		"\n-- Mended below, by hidden-unique items_pkey on public.items: hidden-index: ",
+		"None has to be made: the SQL of hidden-unique items_pkey on public.items makes one that begins with it.\n",
+		"\n-- Not mended here: hidden-unique: the unique key one_id on public.orders",
+	} {
+		if !strings.Contains(script, want) {
+			t.Errorf("no %q in\n%s", want, script)
+		}
+	}
+}
+
 // Ensure the script of who gave the owner for the statement role does nothing as that owner.
 func TestOwnerForStatementRole(t *testing.T) {
 	c := openClinic(t)
@@ -182,6 +201,9 @@ func TestOwnerForStatementRole(t *testing.T) {
 	}
 	if want := c.names.Replace("breach role-owner public.items\nbreach role-owner public.orders"); list(r.Findings) != want || r.Stands() {
 		t.Errorf("%s", list(r.Findings))
+	}
+	if said := r.Findings[0].Instead; !strings.Contains(said, "CREATE ROLE tenantgate_statement LOGIN NOINHERIT PASSWORD '…'") {
+		t.Errorf("no role to make: %s", said)
 	}
 	if err := c.try(owner, r.Script()); err == nil || !strings.Contains(err.Error(), "took this role for the one that statements run as") {
 		t.Error(err)

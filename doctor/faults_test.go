@@ -91,6 +91,12 @@ func (c *clinic) suffer(t *testing.T, f fault, mend bool) {
 	}
 	script := r.Script()
 	after := r
+	if r.unmigrated() {
+		if err := c.try(url, script); err == nil || !strings.Contains(err.Error(), `run "tenantgate migrate" first`) {
+			t.Errorf("without the view the script gives %v", err)
+		}
+		return
+	}
 	if slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.SQL != "" }) {
 		if err := c.try(url, script+script); err != nil {
 			t.Fatalf("%v\n%s", err, script)

@@ -64,6 +64,7 @@ type Finding struct {
 	Lacking []string `json:"notAcceptedBy,omitempty"`
 
 	needs []uint32 // with row-level security behind all of these tables it is no fault
+	by    string   // "check object" of the finding whose SQL mends this one too; "" for none
 	stage int      // where in the script SQL belongs
 	table string   // the scoped table whose wall does not stand then; "" with wall: all of them
 	wall  bool     // with such a finding the wall does not stand

@@ -18,10 +18,13 @@ func (r *Report) Script() string {
 	b.WriteString("-- Read it first. It needs the owner of the tables, for some parts a superuser. The wall's\n-- view and keys are not in it: \"tenantgate migrate\" makes them.\n")
 	for _, f := range r.Findings {
 		if f.SQL == "" {
-			fmt.Fprintf(&b, "-- Not mended here: %s: %s. %s\n", f.Check, line(f.Says), line(f.Instead))
+			fmt.Fprintf(&b, "-- %s: %s: %s. %s\n", r.where(f), f.Check, line(f.Says), line(f.Instead))
 		}
 	}
 	fmt.Fprintf(&b, "BEGIN;\nSET LOCAL search_path = pg_catalog, pg_temp;\nSET LOCAL standard_conforming_strings = on;\n%s\n", notAs(r.Role))
+	if r.unmigrated() {
+		b.WriteString(notBefore + "\n")
+	}
 	mended := slices.Clone(r.Findings)
 	slices.SortStableFunc(mended, func(a, b Finding) int { return a.stage - b.stage })
 	written := map[string]bool{}
@@ -42,6 +45,18 @@ func (r *Report) Script() string {
 	return b.String()
 }
 
+// where tells where what has no SQL of its own is mended.
+func (r *Report) where(f Finding) string {
+	if f.by != "" && slices.ContainsFunc(r.Findings, func(other Finding) bool { return other.SQL != "" && other.Check+" "+other.Object == f.by }) {
+		return "Mended below, by " + line(f.by)
+	}
+	return "Not mended here"
+}
+
+// notBefore is a statement that fails. Without the wall's view the script can't put up the wall,
+// and who sees it succeed would think that it did.
+const notBefore = `DO 'BEGIN RAISE ''there is no view tenantgate_wall.server, so this can put up no wall, and changes nothing: run "tenantgate migrate" first (--no-tables beside tables of your own), then take the script of doctor --sql anew''; END';`
+
 // notAs is a statement that fails for a role. Where an owner was taken for the statement
 // role, the script would take rights from the owner.
 func notAs(role string) string {
@@ -49,10 +64,15 @@ func notAs(role string) string {
 	return "DO " + literal("BEGIN IF current_user = "+literal(role)+" THEN RAISE 'doctor took this role for the one that statements run as: run this as the owner of the tables, and give doctor the other one with --database-url'; END IF; END") + ";"
 }
 
+// unmigrated tells whether the wall's view is missing.
+func (r *Report) unmigrated() bool {
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Check == viewMissing })
+}
+
 // awaitMigration takes the SQL that names the wall's view out of the findings where
-// there is no such view: it would fail, and with it the whole script.
+// there is no such view: nobody should run it by hand.
 func (r *Report) awaitMigration() {
-	if !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Check == viewMissing }) {
+	if !r.unmigrated() {
 		return
 	}
 	for i, f := range r.Findings {

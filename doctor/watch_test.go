@@ -102,6 +102,15 @@ func TestUnmatchedAcceptance(t *testing.T) {
 	if notes := r.unmatched(files, n); len(notes) != 2 {
 		t.Errorf("another table's finding counts: %+v", notes)
 	}
+	for i, want := range []string{"which is a risk", "which is a risk", "nothing of that name"} {
+		r.Findings = []Finding{{Grade: Risk, Check: "hidden-rule", Object: "copy on public.items", Table: []string{"public.items", ""}[i%2]}}
+		if i == 2 {
+			r.Findings[0].Object = "another"
+		}
+		if notes := r.unmatched(files, n); len(notes) != 2 || !strings.Contains(notes[0].Says, want) {
+			t.Errorf("a risk: no %q in %+v", want, notes)
+		}
+	}
 	r.Findings = append(r.Findings, Finding{alone: true})
 	if notes := r.unmatched(files, n); notes != nil {
 		t.Errorf("nothing was judged, and it says %+v", notes)

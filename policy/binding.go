@@ -136,7 +136,8 @@ func (a *Approved) Bind(server string, args []Arg) (Bound, *Reason) {
 	for _, t := range p.types {
 		if !canonical(server, t) {
 			return Bound{}, &Reason{Code: QueryFailed, SQLState: "22P02",
-				Message: "this server's id is not what the scope column's type " + t.Name + " calls the same value"}
+				Message: "this server's id can't stand in the scope column, whose type is " + t.Name,
+				Hint:    "an operator makes a server with --id, spelled as the rows have it"}
 		}
 	}
 	if reason := p.checkCount(server, args); reason != nil {

@@ -75,6 +75,7 @@ func Compile(f *File, s Schema, sets Sets) (*Policy, error) {
 		tables = append(tables, t)
 		p.closed[t] = section.closing(findings)
 		p.access[t] = accessOf(section.Access)
+		t.Closed = p.closed[t] != nil || p.access[t] == 0
 	}
 	others, refused, err := namesakes(s, allowed, sets.Extensions)
 	if err != nil {

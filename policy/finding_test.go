@@ -43,6 +43,9 @@ func TestBreachClosesTable(t *testing.T) {
 				t.Errorf("%s, %s: %+v", accept, statement, r)
 			}
 		}
+		if r := p.Decide("SELECT id FROM nothing", policy.Postgres).Reason; strings.Contains(r.Hint, "messages") == closed {
+			t.Errorf("%s: closed is %v, and the hint says %q", accept, closed, r.Hint)
+		}
 		if r := p.Decide("SELECT id FROM files", policy.Postgres).Reason; r.Code != "" {
 			t.Errorf("another table: %+v", r)
 		}

@@ -12,7 +12,9 @@ type rule func(*sqltree.Facts) *sqltree.Fault
 // rules are the policy's checks, in the order in which they refuse.
 func (p *Policy) rules(d Dialect) []rule {
 	return []rule{
-		p.checkKinds, p.checkTables, p.checkFunctions, p.checkOperators, p.checkTypes, p.checkColumns,
+		p.checkKinds, p.checkTables,
+		func(f *sqltree.Facts) *sqltree.Fault { return p.checkFunctions(f, d) },
+		p.checkOperators, p.checkTypes, p.checkColumns,
 		func(f *sqltree.Facts) *sqltree.Fault { return p.checkScope(f, d) },
 		func(f *sqltree.Facts) *sqltree.Fault { return p.checkScopeValues(f, d) },
 	}
@@ -29,7 +31,11 @@ func (p *Policy) checkKinds(f *sqltree.Facts) *sqltree.Fault {
 	if missing == 0 {
 		message = "the policy allows no row locks, since it allows no UPDATE"
 	}
-	return &sqltree.Fault{Code: StatementNotAllowed, Message: message, Offset: -1, Hint: "it allows " + named(p.kinds)}
+	hint := "it allows " + named(p.kinds)
+	if p.kinds == 0 {
+		hint = "it allows no statements: its statement.kinds is empty"
+	}
+	return &sqltree.Fault{Code: StatementNotAllowed, Message: message, Offset: -1, Hint: hint}
 }
 
 // named lists accesses as SQL calls them.
@@ -63,11 +69,21 @@ func (p *Policy) checkTables(f *sqltree.Facts) *sqltree.Fault {
 	return nil
 }
 
-func (p *Policy) checkFunctions(f *sqltree.Facts) *sqltree.Fault {
+// answered are the functions that the front end for Postgres clients answers by itself, where a
+// SELECT calls nothing else. A policy sees the other statements that call them.
+var answered = map[string]bool{
+	"version": true, "current_schema": true, "current_database": true, "current_setting": true,
+	"pg_advisory_unlock_all": true, "pg_is_in_recovery": true, "pg_backend_pid": true,
+}
+
+func (p *Policy) checkFunctions(f *sqltree.Facts, d Dialect) *sqltree.Fault {
 	for _, use := range f.Functions {
 		if !admits(use, p.functions, p.catalog.FunctionSchema) {
-			return &sqltree.Fault{Code: FunctionNotAllowed, Message: "function " + use.String() + " is not available", Offset: use.Offset,
-				Hint: "the policy lists the functions that may be called"}
+			hint := "the policy lists the functions that may be called"
+			if d == Postgres && answered[use.Name] && (use.Schema == "" || use.Schema == builtinSchema) {
+				hint = "it is answered only in a SELECT of nothing but such calls, without FROM"
+			}
+			return &sqltree.Fault{Code: FunctionNotAllowed, Message: "function " + use.String() + " is not available", Offset: use.Offset, Hint: hint}
 		}
 		if why := p.namesakes[use.Name]; why != "" && use.Schema == "" && p.catalog.FunctionSchema(use.Name) == "" {
 			return ambiguous(FunctionNotAllowed, "function", use, "pg_catalog."+use.Name, why)

@@ -86,9 +86,9 @@ func (d *devCommand) traces(home string) string {
 	return quoted(d.DataDir)
 }
 
-// quoted makes a path one word of a shell's.
+// quoted makes a path, or what a command line was given, one word of a shell's.
 func quoted(path string) string {
-	if strings.ContainsAny(path, " \t\n'\"\\$`*?[]#~&;<>|(){}!") {
+	if path == "" || strings.ContainsAny(path, " \t\n'\"\\$`*?[]#~&;<>|(){}!") {
 		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 	}
 	return path

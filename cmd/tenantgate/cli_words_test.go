@@ -26,7 +26,8 @@ func TestConfigKeepsSecrets(t *testing.T) {
 		"tlsCert: {a: SECRET}":           "this must be text",
 		"\"postgres://a:SECRET@h/d\": x": "there is no such setting",
 		"httpAddr: SECRET: x":            "mapping value is not allowed",
-		"endUsers: {password: SECRET}":   "there is no setting password",
+		"endUsers: {password: SECRET}":   "there is no setting password here: beside the sections endUsers and jwt the file holds the flags of serve in camel case, such as httpAddr",
+		"endUser: {table: SECRET}":       "there is no setting endUser here: beside the sections endUsers and jwt",
 		"poolMax: 99999999999 # SECRET":  "this number is out of range",
 		"httpAddr: \"SECRET":             "could not find end character",
 	} {
@@ -96,6 +97,34 @@ func TestTakenPort(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("the data directory was made")
+	}
+}
+
+// TestListenIPv4 listens where the address says: 0.0.0.0 is every address of IPv4, and none of IPv6.
+func TestListenIPv4(t *testing.T) {
+	for addr, v4 := range map[string]bool{"0.0.0.0:0": true, "127.0.0.1:0": true, "[::]:0": false, ":0": false, "localhost:0": false} {
+		if got := network(addr); (got == "tcp4") != v4 {
+			t.Errorf("%s: %s", addr, got)
+		}
+	}
+	sv := &service{settings: &settings{HTTPAddr: "0.0.0.0:0", OpsAddr: "127.0.0.1:0", PGAddr: "off"}}
+	if err := sv.listen(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = sv.httpListener.Close(), sv.opsListener.Close() }()
+	_, port, _ := net.SplitHostPort(sv.httpListener.Addr().String())
+	if conn, err := net.Dial("tcp6", net.JoinHostPort("::1", port)); err == nil {
+		_ = conn.Close()
+		t.Error("0.0.0.0 is listened to on IPv6 too")
+	}
+}
+
+// TestKeyHelp speaks of no flag that the command lacks.
+func TestKeyHelp(t *testing.T) {
+	for _, verb := range []string{"list", "rotate", "retire"} {
+		if code, out, _ := command(t, "key", verb, "--help"); code != 0 || strings.Contains(out, "no-tables") || !strings.Contains(out, "--owner-database-url") {
+			t.Errorf("%s: exit %d: %s", verb, code, out)
+		}
 	}
 }
 

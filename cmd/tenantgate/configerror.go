@@ -47,7 +47,7 @@ func whatIsWrong(at yaml.Error) string {
 		if flag, secret := secretKeys()[unknown.Token.Value]; secret {
 			return fmt.Sprintf("%s is a secret, and secrets are not read from this file: give --%s, %s or %[3]s_FILE", unknown.Token.Value, flag, variable(flag))
 		}
-		return fmt.Sprintf("there is no setting %s", unknown.Token.Value)
+		return fmt.Sprintf("there is no setting %s here: beside the sections endUsers and jwt the file holds the flags of serve in camel case, such as httpAddr", unknown.Token.Value)
 	case errors.As(at, &unknown):
 		return "there is no such setting"
 	case errors.As(at, &mistyped):

@@ -51,7 +51,7 @@ Risk: a wall behind the policy is missing, or there is a way around it.
 
 Note: none of that; it may show how much other servers do.
 
-Exit code 0: no breach, tell or risk; 1: at least one of them; 2: it could not look, or did not understand its flags. With --sql it is 0 once the script is printed, whatever is in it: "tenantgate doctor --sql | psql …" fails only where one of the two does.`
+Exit code 0: no breach, tell or risk; 1: at least one of them; 2: it could not look, or did not understand its flags. With --sql it is 0 once the script is printed, whatever is in it: "tenantgate doctor --sql | psql … -v ON_ERROR_STOP=1" fails only where one of the two does. Before tenantgate migrate the script fails, and says so.`
 }
 
 // AfterApply sees to it that one database is meant.

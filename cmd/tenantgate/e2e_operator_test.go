@@ -126,6 +126,8 @@ func TestOperatorsWords(t *testing.T) {
 		"there is no project none4":            {"project", "set-policy", "none4", "default"},
 		"there is no project none5":            {"server", "create", "x", "--project", "none5"},
 		"there is no project none6":            {"token", "create", "--project", "none6"},
+		"there is no project ''\n":             {"server", "create", "x", "--project", ""},
+		"there is no project 'a b'":            {"token", "create", "--project", "a b"},
 		"there is no project none7":            {"server", "list", "--project", "none7"},
 		"there is no token with the id none8":  {"token", "revoke", "none8"},
 		"an id has 1 to 128":                   {"server", "create", "x", "--project", in.ProjectID, "--id", ""},

@@ -20,7 +20,7 @@ type keyCommand struct {
 // keyFlags say where the keys are: in the control store and where statements run.
 type keyFlags struct {
 	storeFlags
-	ownerFlags
+	OwnerDatabaseURL string `name:"owner-database-url" secret:"" placeholder:"URL" help:"The database that statements run in, as the role that owns schema tenantgate_wall, in which the keys are. Without it the control store's URL, where one database holds both. (secret)"`
 }
 
 type (
@@ -38,7 +38,7 @@ type keyJSON struct {
 
 func (f *keyFlags) keys() (control.WallKeys, error) {
 	controlURL, err := f.url()
-	return control.WallKeys{ControlURL: controlURL, OwnerURL: f.owner(controlURL)}, err
+	return control.WallKeys{ControlURL: controlURL, OwnerURL: ownerURL(f.OwnerDatabaseURL, controlURL)}, err
 }
 
 // Run lists the keys.

@@ -124,10 +124,16 @@ func misused(err error) string {
 // dashed is how the library says that a flag's value looks like a flag.
 var dashed = regexp.MustCompile(`^(--[a-z-]+): expected .* but got "(-[^"]*)" \((?:short|long) flag\)`)
 
+// ended is how it says that a flag stands last, without a value.
+var ended = regexp.MustCompile(`^(--[a-z-]+): expected .* but got "EOL"`)
+
 // plain says what the library says, in words for somebody who does not know it.
 func plain(err error) string {
 	if m := dashed.FindStringSubmatch(err.Error()); m != nil {
 		return fmt.Sprintf("%s needs a value; one that begins with a dash is written %[1]s=%s", m[1], m[2])
+	}
+	if m := ended.FindStringSubmatch(err.Error()); m != nil {
+		return m[1] + " needs a value"
 	}
 	return err.Error()
 }

@@ -16,23 +16,18 @@ import (
 // at once.
 type migrateCommand struct {
 	storeFlags
-	ownerFlags
-	ControlOnly   bool   `name:"control-only" help:"Make the control store alone, and nothing in the database that statements run in."`
-	Moved         bool   `name:"moved" env:"-" help:"Note that statements run in this database from now on, and no longer in the one of before. Without it, a database other than the one of before gets row-level security's view, but no key and no tables."`
-	NoTables      bool   `name:"no-tables" help:"Leave the bundled tables out, because the database that statements run in has tables of its own. What row-level security needs is made all the same."`
-	StatementRole string `name:"statement-role" placeholder:"ROLE" help:"Role that statements run as; it is granted what it needs. Without it tenantgate_statement, where there is such a role."`
-	LookupRole    string `name:"lookup-role" placeholder:"ROLE" help:"Role that the look-up by e-mail reads as. Without it tenantgate_lookup, where there is such a role."`
-}
-
-// ownerFlags say where statements run, as the owner of what tenantgate makes there.
-type ownerFlags struct {
 	OwnerDatabaseURL string `name:"owner-database-url" secret:"" placeholder:"URL" help:"The database that statements run in, as the role that is to own what tenantgate makes there: schema tenantgate_wall (row-level security's view and keys) and, without --no-tables, the bundled tables. Never the role of serve's --database-url. Without it the control store's URL, where one database holds both. (secret)"`
+	ControlOnly      bool   `name:"control-only" help:"Make the control store alone, and nothing in the database that statements run in."`
+	Moved            bool   `name:"moved" env:"-" help:"Note that statements run in this database from now on, and no longer in the one of before. Without it, a database other than the one of before gets row-level security's view, but no key and no tables."`
+	NoTables         bool   `name:"no-tables" help:"Leave the bundled tables out, because the database that statements run in has tables of its own. What row-level security needs is made all the same."`
+	StatementRole    string `name:"statement-role" placeholder:"ROLE" help:"Role that statements run as; it is granted what it needs. Without it tenantgate_statement, where there is such a role."`
+	LookupRole       string `name:"lookup-role" placeholder:"ROLE" help:"Role that the look-up by e-mail reads as. Without it tenantgate_lookup, where there is such a role."`
 }
 
-// owner is the URL of what tenantgate makes where statements run.
-func (f *ownerFlags) owner(controlURL string) string {
-	if f.OwnerDatabaseURL != "" {
-		return f.OwnerDatabaseURL
+// ownerURL is the URL of what tenantgate makes where statements run.
+func ownerURL(given, controlURL string) string {
+	if given != "" {
+		return given
 	}
 	return controlURL
 }
@@ -76,7 +71,7 @@ func (m *migrateCommand) statements(ctx context.Context, controlURL string) (sai
 			*name = byDefault
 		}
 	}
-	owner := m.owner(controlURL)
+	owner := ownerURL(m.OwnerDatabaseURL, controlURL)
 	keys := control.WallKeys{ControlURL: controlURL, OwnerURL: owner, Moved: m.Moved}
 	if err := keys.Fits(ctx); err != nil {
 		return "", "", err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -145,18 +146,27 @@ func (sv *service) connect(ctx context.Context, db databases) error {
 
 func (sv *service) listen(ctx context.Context) (err error) {
 	var lc net.ListenConfig
-	if sv.httpListener, err = lc.Listen(ctx, "tcp", sv.settings.HTTPAddr); err != nil {
+	if sv.httpListener, err = lc.Listen(ctx, network(sv.settings.HTTPAddr), sv.settings.HTTPAddr); err != nil {
 		return fmt.Errorf("opening --http-addr: %w", err)
 	}
-	if sv.opsListener, err = lc.Listen(ctx, "tcp", sv.settings.OpsAddr); err != nil {
+	if sv.opsListener, err = lc.Listen(ctx, network(sv.settings.OpsAddr), sv.settings.OpsAddr); err != nil {
 		return fmt.Errorf("opening --ops-addr: %w", err)
 	}
 	if addr := sv.settings.pgAddr(); addr != "" {
-		if sv.pgListener, err = lc.Listen(ctx, "tcp", addr); err != nil {
+		if sv.pgListener, err = lc.Listen(ctx, network(addr), addr); err != nil {
 			return fmt.Errorf("opening --pg-addr: %w", err)
 		}
 	}
 	return nil
+}
+
+// network keeps an address of IPv4 from being listened to on IPv6 too: to the library 0.0.0.0 is
+// every address of both.
+func network(addr string) string {
+	if at, err := netip.ParseAddrPort(addr); err == nil && at.Addr().Is4() {
+		return "tcp4"
+	}
+	return "tcp"
 }
 
 func (sv *service) openStore(ctx context.Context, db databases) (err error) {

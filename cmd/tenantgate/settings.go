@@ -16,7 +16,7 @@ import (
 // names in camel case.
 type settings struct {
 	Config            configFile    `name:"config" placeholder:"FILE" help:"YAML file with any of these settings in camel case (httpAddr), and the sections endUsers and jwt." yaml:"-"`
-	HTTPAddr          string        `name:"http-addr" default:"127.0.0.1:8080" help:"Address of the REST interface." yaml:"httpAddr"`
+	HTTPAddr          string        `name:"http-addr" default:"127.0.0.1:8080" help:"Address of the REST interface. 0.0.0.0:8080 is all addresses of IPv4 alone, :8080 those of IPv6 too; so it is of every address here." yaml:"httpAddr"`
 	PGAddr            string        `name:"pg-addr" default:"auto" placeholder:"ADDR" help:"Address to listen on for Postgres clients (psql and drivers). off: do not listen. auto: off for serve, 127.0.0.1:6432 for dev." yaml:"pgAddr"`
 	PGTLS             string        `name:"pg-tls" enum:"auto,require,allow,disable" default:"auto" help:"TLS for Postgres clients. require: only with TLS; allow: with or without; disable: only without. auto: require, but on a loopback address allow where there is a certificate and disable where there is none." yaml:"pgTls"`
 	PGTLSCert         string        `name:"pg-tls-cert" placeholder:"FILE" help:"Certificate chain (PEM) for Postgres clients. Without it they get that of --tls-cert." yaml:"pgTlsCert"`

@@ -113,7 +113,7 @@ func forOperator(err error) error {
 func missing(err error, what, id string) error {
 	var told *proxy.Error
 	if errors.As(err, &told) && told.Code == proxy.NotFound {
-		return fmt.Errorf("there is no %s %s", what, id)
+		return fmt.Errorf("there is no %s %s", what, quoted(id))
 	}
 	return err
 }

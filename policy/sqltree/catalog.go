@@ -20,6 +20,7 @@ type Table struct {
 	Keys         [][]string
 	OID          uint32
 	Walled       bool // row-level security stands behind it, so no barrier is needed
+	Closed       bool // the policy refuses whatever names it, so no hint names it
 }
 
 // Column is one column of a Table, with what the policy says of it.
@@ -142,18 +143,24 @@ func (c *Catalog) ownOperator(name string) bool {
 // mostListed is how many tables are told to who names none of them.
 const mostListed = 12
 
-// list writes the tables' names as a statement names them, where they are few.
+// list writes the names of the open tables as a statement names them, where they are few.
 func (c *Catalog) list() string {
-	if len(c.tables) == 0 || len(c.tables) > mostListed {
-		return "use the tables that the policy lists"
-	}
 	var names []string
 	for named, t := range c.tables {
+		if t.Closed {
+			continue
+		}
 		name := named.Name
 		if c.bare[name] != t {
 			name = named.Schema + "." + name
 		}
 		names = append(names, name)
+	}
+	switch {
+	case len(names) == 0:
+		return "the policy opens no table"
+	case len(names) > mostListed:
+		return "use the tables that the policy lists"
 	}
 	slices.Sort(names)
 	return "the policy lists " + strings.Join(names, ", ")

@@ -1,0 +1,64 @@
+package policy_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tenantgate/tenantgate/policies"
+	"github.com/tenantgate/tenantgate/policy"
+)
+
+// hinting compiles a policy of these lines with the shipped sets.
+func hinting(t *testing.T, schema policy.Schema, lines string) *policy.Policy {
+	t.Helper()
+	file, err := policy.Parse([]byte("apiVersion: tenantgate/v1\nkind: Policy\nmetadata: {name: x}\n" + lines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.Compile(file, schema, policy.Sets{Functions: policies.Sets(), Types: policies.Types(), Operators: policies.Operators(), Leakproof: policies.Leakproof()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// A hint names what may be used instead, and nothing that is refused as well.
+func TestHints(t *testing.T) {
+	const kinds = "statement: {kinds: [select]}\nscope: {mode: inject}\n"
+	for _, c := range []struct {
+		policy, statement, hint string
+	}{
+		{"tables: {messages: {scoped: true}}\n", "SELECT 1", "it allows no statements: its statement.kinds is empty"},
+		{kinds, "DELETE FROM messages", "it allows SELECT"},
+		{kinds + "tables: {messages: {scoped: true}, files: {scoped: true, access: []}}\n", "SELECT 1 FROM files", "the policy lists messages"},
+		{kinds + "tables: {files: {scoped: true, access: []}}\n", "SELECT 1 FROM files", "the policy opens no table"},
+		{kinds + "tables: {messages: {scoped: true}}\n", "SELECT version(), 1", "it is answered only in a SELECT of nothing but such calls, without FROM"},
+		{kinds + "tables: {messages: {scoped: true}}\n", "SELECT pg_catalog.version(), 1", "it is answered only in a SELECT of nothing but such calls, without FROM"},
+		{kinds + "tables: {messages: {scoped: true}}\n", "SELECT public.version(), 1", "the policy lists the functions that may be called"},
+	} {
+		if r := hinting(t, readSchema(t), c.policy).Decide(c.statement, policy.Postgres).Reason; r.Hint != c.hint {
+			t.Errorf("%s under %s: %+v, want the hint %q", c.statement, c.policy, r, c.hint)
+		}
+	}
+	p := hinting(t, readSchema(t), kinds+"tables: {messages: {scoped: true}}\n")
+	if r := p.Decide("SELECT version(), 1", policy.Interface).Reason; strings.Contains(r.Hint, "answered") {
+		t.Errorf("over REST it is never answered: %+v", r)
+	}
+}
+
+// A server whose id can't stand in the scope column is told who makes one that can.
+func TestUnfitServerID(t *testing.T) {
+	schema := readSchema(t)
+	for i := range schema.Tables {
+		for j := range schema.Tables[i].Columns {
+			if schema.Tables[i].Columns[j].Name == "server_id" {
+				schema.Tables[i].Columns[j].TypeName = "uuid"
+			}
+		}
+	}
+	p := hinting(t, schema, "statement: {kinds: [select]}\nscope: {mode: inject}\ntables: {messages: {scoped: true}}\n")
+	_, r := p.Decide("SELECT id FROM messages", policy.Postgres).Approved.Bind("srv-a", nil)
+	if r == nil || r.Code != policy.QueryFailed || r.Message != "this server's id can't stand in the scope column, whose type is uuid" || r.Hint != "an operator makes a server with --id, spelled as the rows have it" {
+		t.Errorf("%+v", r)
+	}
+}
