@@ -12,9 +12,7 @@ type rule func(*sqltree.Facts) *sqltree.Fault
 // rules are the policy's checks, in the order in which they refuse.
 func (p *Policy) rules(d Dialect) []rule {
 	return []rule{
-		p.checkKinds, p.checkTables,
-		func(f *sqltree.Facts) *sqltree.Fault { return p.checkFunctions(f, d) },
-		p.checkOperators, p.checkTypes, p.checkColumns,
+		p.checkKinds, p.checkTables, p.checkFunctions, p.checkOperators, p.checkTypes, p.checkColumns,
 		func(f *sqltree.Facts) *sqltree.Fault { return p.checkScope(f, d) },
 		func(f *sqltree.Facts) *sqltree.Fault { return p.checkScopeValues(f, d) },
 	}
@@ -69,21 +67,11 @@ func (p *Policy) checkTables(f *sqltree.Facts) *sqltree.Fault {
 	return nil
 }
 
-// answered are the functions that the front end for Postgres clients answers by itself, where a
-// SELECT calls nothing else. A policy sees the other statements that call them.
-var answered = map[string]bool{
-	"version": true, "current_schema": true, "current_database": true, "current_setting": true,
-	"pg_advisory_unlock_all": true, "pg_is_in_recovery": true, "pg_backend_pid": true,
-}
-
-func (p *Policy) checkFunctions(f *sqltree.Facts, d Dialect) *sqltree.Fault {
+func (p *Policy) checkFunctions(f *sqltree.Facts) *sqltree.Fault {
 	for _, use := range f.Functions {
 		if !admits(use, p.functions, p.catalog.FunctionSchema) {
-			hint := "the policy lists the functions that may be called"
-			if d == Postgres && answered[use.Name] && (use.Schema == "" || use.Schema == builtinSchema) {
-				hint = "it is answered only in a SELECT of nothing but such calls, without FROM"
-			}
-			return &sqltree.Fault{Code: FunctionNotAllowed, Message: "function " + use.String() + " is not available", Offset: use.Offset, Hint: hint}
+			return &sqltree.Fault{Code: FunctionNotAllowed, Message: "function " + use.String() + " is not available", Offset: use.Offset,
+				Hint: "the policy lists the functions that may be called"}
 		}
 		if why := p.namesakes[use.Name]; why != "" && use.Schema == "" && p.catalog.FunctionSchema(use.Name) == "" {
 			return ambiguous(FunctionNotAllowed, "function", use, "pg_catalog."+use.Name, why)
