@@ -34,6 +34,8 @@ func (r *request) appendBody(dst []byte) ([]byte, error) {
 	switch {
 	case errors.As(err, &told):
 		return body, told
+	case err != nil && r.server.base.Err() != nil:
+		return body, refuseShutdown(err)
 	case err != nil:
 		return body, brokenBody(err)
 	case len(body) > r.server.cfg.MaxBodyBytes:

@@ -130,6 +130,13 @@ func (c *conn) discard() {
 	_, _ = io.CopyN(io.Discard, c.Conn, lingerBytes) // it ends with an error in any case
 }
 
+// endBody ends the wait for a body, from another goroutine than the one that serves the connection: its request is refused.
+func (c *conn) endBody() {
+	if phase(c.phase.Load()) == receiving {
+		_ = c.SetReadDeadline(time.Unix(1, 0))
+	}
+}
+
 // cut ends the connection at once, from another goroutine than the one that serves it:
 // that one finds it closed and gives its place back.
 func (c *conn) cut() {
