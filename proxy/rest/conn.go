@@ -21,9 +21,9 @@ type stream struct {
 	muted atomic.Bool // nothing is to be written any more
 }
 
-// Read notes that the peer has spoken.
+// Read notes that the peer has spoken, and what comes for a body.
 func (s *stream) Read(p []byte) (int, error) {
-	n, err := s.Conn.Read(p)
+	n, err := s.socket.intake.read(p, s.Conn.Read)
 	if n > 0 {
 		s.heard.Store(true)
 	}
@@ -69,6 +69,7 @@ type conn struct {
 	present *presence     // the client that was followed last; nil: none was
 	body    *[]byte       // the large buffer that its answer is in; nil: it has none
 	large   bool          // the last answer was longer than largeBody
+	intake  intake        // of the body that is being read
 	request request       // the one that is being answered
 }
 
