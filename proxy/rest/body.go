@@ -44,7 +44,9 @@ func (r *request) appendBody(dst []byte) ([]byte, error) {
 	case len(body) > r.server.cfg.MaxBodyBytes:
 		return body, r.tooLarge()
 	}
-	r.bodyRead = true
+	if r.bodyRead = true; r.http.Request.Header.ContentLength() < 0 {
+		forgetHead(&r.http.Request.Header) // it has what came behind the chunks, as many lines as that were
+	}
 	return body, nil
 }
 

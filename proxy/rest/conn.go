@@ -19,13 +19,21 @@ type stream struct {
 
 	heard atomic.Bool // something was read
 	muted atomic.Bool // nothing is to be written any more
+
+	head headLines // of what was read
+	long bool      // a head has too many: no more is read
 }
 
-// Read notes that the peer has spoken, and what comes for a body.
+// Read notes that the peer has spoken, and what comes for a body. A head with too many lines is read up to these, so that
+// it is not whole and nothing was made of it when the reading fails.
 func (s *stream) Read(p []byte) (int, error) {
+	if s.long {
+		return 0, errLong
+	}
 	n, err := s.socket.intake.read(p, s.Conn.Read)
 	if n > 0 {
 		s.heard.Store(true)
+		n, s.long = s.head.count(p[:n])
 	}
 	return n, err
 }
