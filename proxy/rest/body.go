@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"slices"
-	"time"
 
 	"github.com/tenantgate/tenantgate/proxy"
 )
@@ -23,10 +22,12 @@ func (r *request) appendBody(dst []byte) ([]byte, error) {
 		return dst, nil
 	}
 	r.conn.move(handling, receiving)
-	began := time.Now()
+	r.conn.intake = intake{}
 	body, err := r.appendAll(dst, stream)
-	r.apart(began) // nearly all of it is the client's; what reading takes is charged by bodySize
-	r.bodySize = len(body)
+	in := r.conn.intake
+	r.conn.intake.most = 0
+	r.waited += in.waited // what is left is the work on chunks
+	r.bodySize = max(len(body), in.came)
 	if !r.conn.move(receiving, handling) {
 		return body, brokenBody(errEvicted)
 	}
@@ -34,14 +35,23 @@ func (r *request) appendBody(dst []byte) ([]byte, error) {
 	switch {
 	case errors.As(err, &told):
 		return body, told
+	case err != nil && in.over():
+		return body, invalid("the body has more framing than content; send it in larger chunks, without extensions")
+	case err != nil && r.server.base.Err() != nil:
+		return body, refuseShutdown(err)
 	case err != nil:
 		return body, brokenBody(err)
 	case len(body) > r.server.cfg.MaxBodyBytes:
 		return body, r.tooLarge()
 	}
-	r.bodyRead = true
+	if r.bodyRead = true; r.http.Request.Header.ContentLength() < 0 {
+		forgetHead(&r.http.Request.Header) // it has what came behind the chunks, as many lines as that were
+	}
 	return body, nil
 }
+
+// readAtOnce is how many bytes are read of a body before it is looked at how much came for them.
+const readAtOnce = 32 << 10
 
 // appendAll appends what there is to read, up to a byte beyond the limit.
 func (r *request) appendAll(dst []byte, from io.Reader) ([]byte, error) {
@@ -53,7 +63,9 @@ func (r *request) appendAll(dst []byte, from io.Reader) ([]byte, error) {
 				return dst, err
 			}
 		}
-		n, err := from.Read(dst[len(dst):min(cap(dst), limit+1)])
+		upTo := min(cap(dst), limit+1, len(dst)+readAtOnce)
+		r.conn.intake.allow(upTo)
+		n, err := from.Read(dst[len(dst):upTo])
 		dst = dst[:len(dst)+n]
 		switch err {
 		case nil:

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"io"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,41 @@ func TestBodiesAreCharged(t *testing.T) {
 			t.Errorf("%d bytes: paused %d times", size, paused.n)
 		}
 	}
+}
+
+// Ensure what the reading of a body takes the processor counts, as that of its chunks does, and the wait for it doesn't.
+func TestReadingIsCharged(t *testing.T) {
+	for what, charged := range map[string]bool{"work": true, "wait": false} {
+		r := owing(t)
+		var paused shorts
+		r.server.cfg.Throttle, r.server.cfg.Recorder = proxy.NewThrottle(1, 100), &paused
+		r.conn.phase.Store(uint32(handling))
+		from := &slowly{stream: &stream{Conn: slowly{}, socket: r.conn}, works: charged}
+		r.http.Request.SetBodyStream(from, -1)
+		began := time.Now()
+		if _, err := r.appendBody(nil); err != nil {
+			t.Fatal(err)
+		}
+		r.pause(time.Since(began))
+		if (paused.n > 0) != charged {
+			t.Errorf("%s: paused %d times", what, paused.n)
+		}
+	}
+}
+
+// slowly is a body, or the connection that it comes over, that ends after a while: of work on the body, or of a wait for it.
+type slowly struct {
+	net.Conn
+	stream *stream
+	works  bool
+}
+
+func (s slowly) Read(p []byte) (int, error) {
+	if s.stream != nil && !s.works {
+		return s.stream.Read(p)
+	}
+	time.Sleep(30 * time.Millisecond)
+	return 0, io.EOF
 }
 
 // Ensure that a body's memory and its args' are counted side by side, whichever is asked for first, and all given back.

@@ -19,13 +19,21 @@ type stream struct {
 
 	heard atomic.Bool // something was read
 	muted atomic.Bool // nothing is to be written any more
+
+	head headLines // of what was read
+	long bool      // a head has too many: no more is read
 }
 
-// Read notes that the peer has spoken.
+// Read notes that the peer has spoken, and what comes for a body. A head with too many lines is read up to these, so that
+// it is not whole and nothing was made of it when the reading fails.
 func (s *stream) Read(p []byte) (int, error) {
-	n, err := s.Conn.Read(p)
+	if s.long {
+		return 0, errLong
+	}
+	n, err := s.socket.intake.read(p, s.Conn.Read)
 	if n > 0 {
 		s.heard.Store(true)
+		n, s.long = s.head.count(p[:n])
 	}
 	return n, err
 }
@@ -69,6 +77,7 @@ type conn struct {
 	present *presence     // the client that was followed last; nil: none was
 	body    *[]byte       // the large buffer that its answer is in; nil: it has none
 	large   bool          // the last answer was longer than largeBody
+	intake  intake        // of the body that is being read
 	request request       // the one that is being answered
 }
 
@@ -128,6 +137,13 @@ func (c *conn) discard() {
 		return
 	}
 	_, _ = io.CopyN(io.Discard, c.Conn, lingerBytes) // it ends with an error in any case
+}
+
+// endBody ends the wait for a body, from another goroutine than the one that serves the connection: its request is refused.
+func (c *conn) endBody() {
+	if phase(c.phase.Load()) == receiving {
+		_ = c.SetReadDeadline(time.Unix(1, 0))
+	}
 }
 
 // cut ends the connection at once, from another goroutine than the one that serves it:

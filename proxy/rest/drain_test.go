@@ -67,6 +67,34 @@ func TestDrainTimeout(t *testing.T) {
 	w.shutDown()
 }
 
+// Ensure a body that still comes when the drain time is over holds nothing up: nothing was begun for it.
+func TestDrainWaitsForNoBody(t *testing.T) {
+	w := newWorld(t, func(_ *world, c *rest.Config) { c.DrainTimeout = 300 * time.Millisecond })
+	for _, head := range []string{halfUpload + strings.Repeat(" ", 9000), post("Transfer-Encoding: chunked\r\n", "1;")} {
+		c := w.dial()
+		c.send(head)
+		go func() {
+			for {
+				if _, err := io.WriteString(c, " "); err != nil {
+					return
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+		}()
+		defer func() {
+			if response, body := c.answer("POST", queryPath); response.StatusCode != 503 || !strings.Contains(body, "shutting_down") {
+				t.Errorf("%d %s", response.StatusCode, body)
+			}
+		}()
+	}
+	time.Sleep(100 * time.Millisecond)
+	begun := time.Now()
+	w.shutDown()
+	if took := time.Since(begun); took > 2*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
 // Answers that somebody without credentials does not read hold no drain up; somebody else's are waited for.
 func TestDrainWaitsForNoStranger(t *testing.T) {
 	w := newPlacesWorld(t, 1, func(c *rest.Config) { c.DrainTimeout = 5 * time.Second })

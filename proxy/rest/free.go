@@ -31,7 +31,7 @@ func (r *request) pause(took time.Duration) {
 	if !r.isFree() {
 		return
 	}
-	size := len(r.http.Request.Header.RawHeaders()) + r.bodySize + len(r.http.Response.Body())
+	size := r.headSize + r.bodySize + len(r.http.Response.Body())
 	took = max(took-r.waited, 0) + serving + time.Duration(size)
 	owes := r.server.cfg.Throttle.Spend(r.conn.asker(), took)
 	if owes <= 0 {

@@ -43,6 +43,8 @@ func (s *Server) whatIsWrong(err, fault error) error {
 	switch {
 	case errors.As(err, &tooSmall):
 		return invalid("the request line and headers are larger than " + strconv.Itoa(s.cfg.MaxHeaderBytes) + " bytes")
+	case errors.Is(err, errLong):
+		return longHead()
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return invalid("the request did not arrive whole in time")
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):

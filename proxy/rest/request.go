@@ -34,7 +34,8 @@ type request struct {
 	challenge           string        // for WWW-Authenticate, as far as the credentials were read
 	int8AsString        bool
 	ofBody, ofArgs      int    // bytes of long that its body takes, and its args
-	bodySize            int    // bytes of the body that were read
+	headSize            int    // bytes of the header block
+	bodySize            int    // bytes that were read for the body
 	bodyRead            bool   // nothing of this request is left on the connection
 	asking              bool   // the client waits to be told whether to send its body: see expect
 	toBeContinued       bool   // and it shall: nothing is answered yet
@@ -63,6 +64,7 @@ func (s *Server) newRequest(ctx *fasthttp.RequestCtx) *request {
 	c.asked.Store(r.start.UnixNano())
 	c.lookedUp.Store(false)
 	r.verb, r.endpoint, r.code = verbOf(ctx.Method()), otherEndpoint, codeOK
+	r.headSize = len(ctx.Request.Header.RawHeaders())
 	r.head, r.fault = readHead(ctx.Request.Header.RawHeaders())
 	r.id = requestID(r.head.value[fieldRequestID])
 	r.path, r.rawQuery = splitTarget(ctx.Request.Header.RequestURI())

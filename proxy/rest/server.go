@@ -166,8 +166,9 @@ func (s *Server) drain() {
 		time.Sleep(10 * time.Millisecond)
 	}
 	s.giveUp(refuseShutdown(nil))
-	// What was cancelled is answered, if its client takes the answer.
-	for end := time.Now().Add(cancelGrace); s.conns.cut(needed) > 0 && time.Now().Before(end); {
+	// What was cancelled is answered, if its client takes the answer; nothing was begun for what has not come whole.
+	answered := func(c *conn) bool { c.endBody(); return needed(c) }
+	for end := time.Now().Add(cancelGrace); s.conns.cut(answered) > 0 && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond)
 	}
 	s.conns.cut(func(*conn) bool { return false })
