@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 )
@@ -12,7 +13,7 @@ import (
 //
 // A server is active if something is done for it, or was in the last second. A server that is alone is never
 // held back. Beside other active servers, one that had more than its fair share at work over the last second (see
-// judge) has to wait:
+// share) has to wait:
 //   - where its statements are short, it has a few at once, together with the others of its project that
 //     had more than their share;
 //   - where they take long, it begins none until its average is down to its share.
@@ -23,13 +24,14 @@ type Work struct {
 	few, burst int
 	now        func() time.Time
 
-	mu      sync.Mutex
-	all     load
-	of      map[Account]*load          // of the active servers
-	heavy   map[string]int             // by project: what is done for servers that had more than their share when it began
-	lines   map[string]map[string]line // by project and server: what waits
-	swept   time.Time
-	waiting int
+	mu       sync.Mutex
+	all      load
+	of       map[Account]*load          // of the active servers
+	projects map[string]*load           // what their servers have together; this program has none
+	heavy    map[string]int             // by project: what is done for servers that had more than their share when it began
+	lines    map[string]map[string]line // by project and server: what waits
+	swept    time.Time
+	waiting  int
 }
 
 // Job is something that is done for an account, until Work.End.
@@ -50,7 +52,7 @@ var ErrBusy = fmt.Errorf("the server has more than its share at work while other
 // NewWork shares the processors' time of a database with so many connections. A few are a tenth of them, a burst
 // is a quarter, and at least one.
 func NewWork(connections int) *Work {
-	return &Work{few: max(1, connections/10), burst: max(1, connections/4), now: time.Now, of: map[Account]*load{}, heavy: map[string]int{}, lines: map[string]map[string]line{}}
+	return &Work{few: max(1, connections/10), burst: max(1, connections/4), now: time.Now, of: map[Account]*load{}, projects: map[string]*load{}, heavy: map[string]int{}, lines: map[string]map[string]line{}}
 }
 
 // Begin waits until something more may be done for an account, and gives it. Where that takes longer than
@@ -108,8 +110,9 @@ func (w *Work) pause(a Account, n int) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.add(a, 0).paused += n
-	w.all.paused += n
+	for _, l := range w.counted(w.add(a, 0)) {
+		l.paused += n
+	}
 }
 
 // End notes that a job has ended.
@@ -122,8 +125,9 @@ func (w *Work) End(job Job) {
 	one := w.add(job.of, -1)
 	if one.running == 0 { // so that it waits for its share for 0.7 s at most
 		forgiven := max(one.average-1, 0)
-		one.average -= forgiven
-		w.all.average -= forgiven
+		for _, l := range w.counted(one) {
+			l.average -= forgiven
+		}
 	}
 	if job.heavy {
 		if w.heavy[job.of.Project]--; w.heavy[job.of.Project] == 0 {
@@ -149,23 +153,37 @@ func (w *Work) add(a Account, n int) *load {
 	w.sweep(now, lately)
 	one := w.of[a]
 	if one == nil {
-		one = &load{at: now}
+		one = &load{at: now, project: w.project(a, now)}
 		w.of[a] = one
 	}
-	one.add(n, now)
-	w.all.add(n, now)
+	for _, l := range w.counted(one) {
+		l.add(n, now)
+	}
 	return one
 }
 
-// sweep forgets the servers that are not active any more, unless it did so lately.
+// project is where what is done for an account counts for its project. The lock is held.
+func (w *Work) project(a Account, now time.Time) *load {
+	of := w.projects[a.Project]
+	if of == nil {
+		of = &load{at: now}
+		if a != (Account{}) {
+			w.projects[a.Project] = of
+		}
+	}
+	return of
+}
+
+// counted is where what is done for a server counts. The lock is held.
+func (w *Work) counted(one *load) [3]*load { return [...]*load{one, one.project, &w.all} }
+
+// sweep forgets the servers and projects that are not active any more, unless it did so lately. A project goes with
+// its last server, for it goes on whenever one of them does.
 func (w *Work) sweep(now time.Time, each time.Duration) {
 	if now.Sub(w.swept) < each {
 		return
 	}
 	w.swept = now
-	for a, one := range w.of {
-		if one.running == 0 && now.Sub(one.at) > lately {
-			delete(w.of, a)
-		}
-	}
+	maps.DeleteFunc(w.of, func(_ Account, l *load) bool { return l.idle(now) })
+	maps.DeleteFunc(w.projects, func(_ string, l *load) bool { return l.idle(now) })
 }

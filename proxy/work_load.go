@@ -12,6 +12,7 @@ type load struct {
 	average float64 // of those that work, lately
 	ended   float64 // a second, lately
 	at      time.Time
+	project *load // of a server: what those of its project have together, itself included
 }
 
 // working is how many take the processors' time.
@@ -26,6 +27,9 @@ func (l *load) pass(now time.Time) {
 		l.at = now
 	}
 }
+
+// idle tells whether nothing is done, nor was lately.
+func (l *load) idle(now time.Time) bool { return l.running == 0 && now.Sub(l.at) > lately }
 
 func (l *load) add(n int, now time.Time) {
 	l.pass(now)

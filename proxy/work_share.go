@@ -36,8 +36,9 @@ func (w *Work) judge(a Account, now time.Time) (heavy, wait bool) {
 	if w.sweep(now, lately/2); w.alone() {
 		return false, false
 	}
-	w.all.pass(now)
-	one.pass(now)
+	for _, l := range w.counted(one) {
+		l.pass(now)
+	}
 	share := w.share(one)
 	if one.average > share {
 		return true, one.takesLong() || one.running >= w.few || w.heavy[a.Project] >= w.few
@@ -59,10 +60,27 @@ func (w *Work) alone() bool {
 }
 
 // share is how much a server may have at work on average: half as much again as each would have if all that are
-// active had the same, or what the others can bear, whichever is more. Those who have a quarter of a statement at work
-// or more bear a quarter of a few, at least half a statement; who has a tenth of that bears ten times as much.
+// active had the same, or what the others can bear, whichever is more. Where its project has more than that among the
+// projects, it may have no more than what the others can bear: else each of a few busy servers of one project would have its
+// share beside one of another, and all together nearly everything. Who asks for little is never held back for its project.
 func (w *Work) share(one *load) float64 {
 	equal := max(w.all.average, float64(w.all.working())) / float64(len(w.of))
-	others := max(w.all.average-one.average, 0.001)
-	return max(1.5*equal, max(float64(w.few)/4, 0.5)*max(protected/others, 1))
+	share := max(1.5*equal, w.bearable(one))
+	if w.exceeds(one.project) {
+		return min(share, w.bearable(one.project))
+	}
+	return share
+}
+
+// exceeds tells whether a project had more than its share over the last second. What all have at work just now does not
+// count: that is mostly what its own servers began before their averages went up.
+func (w *Work) exceeds(of *load) bool {
+	return of.average > max(1.5*w.all.average/float64(len(w.projects)), w.bearable(of))
+}
+
+// bearable is how much of somebody the others can bear. Those who have a quarter of a statement at work or more bear a
+// quarter of a few, at least half a statement; who has a tenth of that bears ten times as much.
+func (w *Work) bearable(of *load) float64 {
+	others := max(w.all.average-of.average, 0.001)
+	return max(float64(w.few)/4, 0.5) * max(protected/others, 1)
 }

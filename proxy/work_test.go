@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -162,37 +163,59 @@ func TestBurstsAreHeldBack(t *testing.T) {
 
 // playing is a server that always has more to do, of statements that take so long, beside another.
 type playing struct {
-	length, passed, had time.Duration
-	until               []time.Duration // when the statements that run end
+	length, spread time.Duration // each takes the length and up to the spread
+	passed, had    time.Duration
+	began          int
+	until          []time.Duration // when the statements that run end
 }
 
 // beside plays ten seconds, in which the quiet server has one statement at work for a part of each 200 ms, and gives how
 // many the busy one had at work on average in the last eight.
 func (p *playing) beside(w *hand, pass func(time.Duration), busy, quiet Account, part time.Duration) float64 {
-	const most, each = 15, 200 * time.Millisecond
-	for ; p.passed < 10*time.Second; p.passed += time.Millisecond {
-		switch p.passed % each {
+	return play(w, pass, map[Account]*playing{busy: p}, quiet, part)[busy]
+}
+
+// play is beside for more busy ones.
+func play(w *hand, pass func(time.Duration), busy map[Account]*playing, quiet Account, part time.Duration) map[Account]float64 {
+	const each = 200 * time.Millisecond
+	for passed := time.Duration(0); passed < 10*time.Second; passed += time.Millisecond {
+		switch passed % each {
 		case 0:
 			w.start(quiet)
 		case part:
 			w.end(quiet)
 		}
-		for len(p.until) > 0 && p.until[0] == p.passed {
-			w.end(busy)
-			p.until = p.until[1:]
-		}
-		for len(p.until) < most && w.enters(busy, true) {
-			p.until = append(p.until, p.passed+p.length)
+		for a, p := range busy {
+			p.goOn(w, a)
 		}
 		pass(time.Millisecond)
-		if p.passed >= 2*time.Second {
-			p.had += time.Duration(len(p.until)) * time.Millisecond
+	}
+	had := map[Account]float64{}
+	for a, p := range busy {
+		for range p.until {
+			w.end(a)
 		}
+		had[a] = p.had.Seconds() / 8
 	}
-	for range p.until {
-		w.end(busy)
+	return had
+}
+
+// goOn ends what has taken its time, begins what may begin, and counts it for a millisecond.
+func (p *playing) goOn(w *hand, busy Account) {
+	const most = 15
+	p.until = slices.DeleteFunc(p.until, func(end time.Duration) bool {
+		if end <= p.passed {
+			w.end(busy)
+		}
+		return end <= p.passed
+	})
+	for len(p.until) < most && w.enters(busy, true) {
+		p.until = append(p.until, p.passed+p.length+p.spread*time.Duration(p.began%most)/most)
+		p.began++
 	}
-	return p.had.Seconds() / 8
+	if p.passed += time.Millisecond; p.passed > 2*time.Second {
+		p.had += time.Duration(len(p.until)) * time.Millisecond
+	}
 }
 
 // Ensure a server has nearly all that it can use beside one that hardly asks for anything, and ever less the more

@@ -14,6 +14,7 @@ type attack struct {
 	name    string
 	what    string        // for the table
 	lead    time.Duration // from its begin until the quiet servers are measured
+	most    int           // servers of a project that it is measured from; 0: two
 	nobody  bool          // it needs no server
 	proceed func(ctx context.Context, a *attacker)
 }
@@ -24,7 +25,7 @@ func attacks() []attack {
 		{name: "uncancellable", what: "24 statements that Postgres can't cancel, their clients gone", lead: 5 * time.Second, proceed: func(ctx context.Context, a *attacker) {
 			a.send(ctx, 24, 200*time.Millisecond, uncancellable)
 		}},
-		{name: "plans", what: "texts of 700 bytes whose plans are large, each another one", lead: 2 * time.Second, proceed: func(ctx context.Context, a *attacker) {
+		{name: "plans", what: "texts of 700 bytes whose plans are large, each another one", lead: 2 * time.Second, most: 3, proceed: func(ctx context.Context, a *attacker) {
 			a.send(ctx, 8, patient, largePlan)
 		}},
 		{name: "records", what: "rows of 1,600 columns, each of another type", lead: 2 * time.Second, proceed: func(ctx context.Context, a *attacker) {

@@ -12,7 +12,7 @@ import (
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
-// hostile is the project of an attacker: two servers, whose keys log in as Postgres clients.
+// hostile is the project of an attacker: three servers, whose keys log in as Postgres clients.
 type hostile struct {
 	project, token string
 	servers        []string
@@ -31,7 +31,7 @@ func (d *database) addHostile(ctx context.Context) error {
 		return err
 	}
 	h := hostile{project: project.ID}
-	for _, id := range []string{"hostile1", "hostile2"} {
+	for _, id := range []string{"hostile1", "hostile2", "hostile3"} {
 		_, key, err := store.CreateServerWithID(ctx, project.ID, id, "hostile", "")
 		if err != nil {
 			return err
@@ -84,13 +84,16 @@ func (c *crowdCommand) underAttack(ctx context.Context) error {
 	return store("make bench-crowd attacks", text, c.Out)
 }
 
-// scenarios are each attack from one server, and from two where it needs one.
+// scenarios are each attack from one server, and from two or more where it needs one.
 func (c *crowdCommand) scenarios(list []attack) []*scenario {
 	var all []*scenario
 	for _, a := range list {
-		all = append(all, &scenario{attack: a, servers: 1, programs: make([]outcome, len(c.programs()))})
-		if !a.nobody {
-			all = append(all, &scenario{attack: a, servers: 2, programs: make([]outcome, len(c.programs()))})
+		most := max(a.most, 2)
+		if a.nobody {
+			most = 1
+		}
+		for n := range most {
+			all = append(all, &scenario{attack: a, servers: n + 1, programs: make([]outcome, len(c.programs()))})
 		}
 	}
 	return all

@@ -9,7 +9,7 @@ import (
 
 const attackHeading = `
 %d servers with one client each, which waits %s between an answer and its next point select and opens a connection anew every %d
-requests, while somebody with one server, or two of one project, attacks; tenantgate as it is shipped, with all walls and limits. Each
+requests, while somebody with one server, or two or three of one project, attacks; tenantgate as it is shipped, with all walls and limits. Each
 turn has a tenantgate and a Postgres that were started for it. Quiet clients, tenantgate and Postgres share the CPUs; the attackers' clients
 are a process of its own that is put last (nice 10), since in the field they have machines of their own.
 

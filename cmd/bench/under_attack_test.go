@@ -51,6 +51,19 @@ func TestChosen(t *testing.T) {
 	}
 }
 
+// TestScenarios measures each attack from as many servers as are worth it.
+func TestScenarios(t *testing.T) {
+	got := map[string]int{}
+	for _, s := range (&crowdCommand{}).scenarios(attacks()) {
+		if got[s.name]++; s.servers != got[s.name] || len(s.programs) != 1 {
+			t.Errorf("%s: from %d servers, %d programs", s.name, s.servers, len(s.programs))
+		}
+	}
+	if got["records"] != 2 || got["plans"] != 3 || got["half-sent"] != 1 || len(got) != len(attacks()) {
+		t.Error(got)
+	}
+}
+
 // TestAttackTexts: each is another one, and short enough to be looked at.
 func TestAttackTexts(t *testing.T) {
 	for name, text := range map[string]func(int) string{"plans": largePlan, "records": newRecord, "texts": longText} {
