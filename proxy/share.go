@@ -18,7 +18,7 @@ func (c Caller) Account() Account {
 
 // Share is how much one server may hold of n that all servers share: three quarters, so that
 // the others have some, and all where there are fewer than four.
-func Share[N int | int64](n N) N { return n - n/4 }
+func Share[N int | int64 | float64](n N) N { return n - n/4 }
 
 // DefaultProjectShare is how much one project may hold of what all projects share, in percent.
 const DefaultProjectShare = 75

@@ -30,6 +30,25 @@ func TestProjectsAreShared(t *testing.T) {
 	}
 }
 
+// Ensure a server that does most of what its project does is judged by itself, and has what it would have if the small
+// one beside it were of a third project.
+func TestOneBusyServerOfAProject(t *testing.T) {
+	had := map[string]float64{}
+	for _, project := range []string{"p", "r"} {
+		w, pass := clocked(20)
+		one, small := Account{"p", "busy"}, Account{project, "small"}
+		busy := map[Account]*playing{one: {length: 20 * time.Millisecond, spread: 30 * time.Millisecond}}
+		had[project] = play(w, func(d time.Duration) {
+			pass(d)
+			w.start(small)
+			w.end(small)
+		}, busy, Account{"q", "quiet"}, 60*time.Millisecond)[one]
+	}
+	if had["p"] < 0.95*had["r"] || had["r"] < 1.5 {
+		t.Errorf("beside one of its own project it had %.2f at a time, else %.2f", had["p"], had["r"])
+	}
+}
+
 // Ensure a server that asks for little is not held back for what others of its project have, however many those are.
 func TestSmallServersOfALargeProject(t *testing.T) {
 	w, pass := clocked(20)

@@ -62,11 +62,12 @@ func (w *Work) alone() bool {
 // share is how much a server may have at work on average: half as much again as each would have if all that are
 // active had the same, or what the others can bear, whichever is more. Where its project has more than that among the
 // projects, it may have no more than what the others can bear: else each of a few busy servers of one project would have its
-// share beside one of another, and all together nearly everything. Who asks for little is never held back for its project.
+// share beside one of another, and all together nearly everything. Who asks for little is never held back for its project,
+// nor is who does three quarters of what the project does: it is judged by itself.
 func (w *Work) share(one *load) float64 {
 	equal := max(w.all.average, float64(w.all.working())) / float64(len(w.of))
 	share := max(1.5*equal, w.bearable(one))
-	if w.exceeds(one.project) {
+	if one.average < Share(one.project.average) && w.exceeds(one.project) {
 		return min(share, w.bearable(one.project))
 	}
 	return share
