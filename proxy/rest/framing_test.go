@@ -1,8 +1,9 @@
 package rest_test
 
 import (
+	"errors"
 	"io"
-	"net"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +86,5 @@ func TestExtensionsHaveABound(t *testing.T) {
 func (c *rawConn) told() bool {
 	_ = c.SetReadDeadline(time.Now().Add(5 * time.Millisecond))
 	_, err := c.reader.Peek(1)
-	timeout, ok := err.(net.Error)
-	return err == nil || !ok || !timeout.Timeout()
+	return !errors.Is(err, os.ErrDeadlineExceeded)
 }
