@@ -17,8 +17,6 @@ import (
 // statement; nobody else is.
 func (f *faulty) cancelStorm(t *testing.T) {
 	victim, bystander := speak(t, f.url), speak(t, f.url)
-	bystander.send(fmt.Sprintf("Query {\"String\": %q}", marked("bystander")))
-	f.running(t, "bystander")
 	ctx, stop := context.WithCancel(t.Context())
 	var storm sync.WaitGroup
 	for n := range 2 {
@@ -33,6 +31,10 @@ func (f *faulty) cancelStorm(t *testing.T) {
 	}
 	slowest := time.Duration(0)
 	for n := range often(20, 500) {
+		if n%5 == 0 { // each time for a few seconds: who holds a connection longer is ended while others wait for one
+			bystander.send(fmt.Sprintf("Query {\"String\": %q}", marked("bystander")))
+			f.running(t, "bystander")
+		}
 		mark := fmt.Sprintf("victim%d_", n)
 		victim.send(fmt.Sprintf("Query {\"String\": %q}", marked(mark)))
 		f.running(t, mark)
@@ -49,15 +51,17 @@ func (f *faulty) cancelStorm(t *testing.T) {
 		if said := victim.until([]string{"ReadyForQuery"}); !strings.Contains(said, fmt.Sprintf(`DataRow ["next%d"]`, n)) {
 			t.Errorf("then it was told %s", said)
 		}
+		if n%5 == 4 {
+			f.running(t, "bystander")
+			f.cancel(friends, bystander.pid, bystander.secret)
+			if said := bystander.until([]string{"ReadyForQuery"}); !strings.Contains(said, "57014") {
+				t.Errorf("the bystander was told %s", said)
+			}
+		}
 	}
 	stop()
 	storm.Wait()
 	t.Logf("a cancellation took %v at most", slowest.Round(time.Millisecond))
-	f.running(t, "bystander")
-	f.cancel(friends, bystander.pid, bystander.secret)
-	if said := bystander.until([]string{"ReadyForQuery"}); !strings.Contains(said, "57014") {
-		t.Errorf("the bystander was told %s", said)
-	}
 	victim.end()
 	bystander.end()
 }
