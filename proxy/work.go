@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -17,6 +18,9 @@ import (
 //   - where its statements are short, it has a few at once, together with the others of its project that
 //     had more than their share;
 //   - where they take long, it begins none until its average is down to its share.
+//
+// One statement that has run for as long as the averages go does not count for what the server has beside it: who
+// runs a report can go on with short statements meanwhile.
 //
 // A server that begins after a pause has no average yet: it may have a burst at once, or a few where others of
 // its project wait. A nil Work holds nobody back.
@@ -38,6 +42,7 @@ type Work struct {
 type Job struct {
 	of    Account
 	heavy bool // the server had more than its share when it began
+	began time.Time
 }
 
 // lately is over which time the averages go, and for how long a server counts as active.
@@ -92,8 +97,17 @@ func (w *Work) Start(a Account) Job {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.add(a, 1)
-	return Job{of: a}
+	return w.job(a, false)
+}
+
+// job begins something. The lock is held.
+func (w *Work) job(a Account, heavy bool) Job {
+	one := w.add(a, 1)
+	one.began = append(one.began, one.at)
+	if heavy {
+		w.heavy[a.Project]++
+	}
+	return Job{of: a, heavy: heavy, began: one.at}
 }
 
 // Wait has a job of the account wait for a connection, or a place, as long as wait does: meanwhile it is none of
@@ -123,6 +137,9 @@ func (w *Work) End(job Job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	one := w.add(job.of, -1)
+	if at := slices.Index(one.began, job.began); at >= 0 {
+		one.began = slices.Delete(one.began, at, at+1)
+	}
 	if one.running == 0 { // so that it waits for its share for 0.7 s at most
 		forgiven := max(one.average-1, 0)
 		for _, l := range w.counted(one) {

@@ -12,7 +12,8 @@ type load struct {
 	average float64 // of those that work, lately
 	ended   float64 // a second, lately
 	at      time.Time
-	project *load // of a server: what those of its project have together, itself included
+	began   []time.Time // of a server: when each of what runs began, the oldest first
+	project *load       // of a server: what those of its project have together, itself included
 }
 
 // working is how many take the processors' time.
@@ -38,6 +39,18 @@ func (l *load) add(n int, now time.Time) {
 	}
 }
 
-// takesLong tells whether what was done lately took long, in the mean: that is how many run at a time
-// by how many end in a time (Little's law).
-func (l *load) takesLong() bool { return l.average > l.ended*long.Seconds() }
+// lasting is what the oldest of a server's jobs has of the average, if it has run for a second or more; else nothing.
+func (l *load) lasting(now time.Time) float64 {
+	if len(l.began) == 0 || l.working() == 0 {
+		return 0
+	}
+	age := now.Sub(l.began[0])
+	if age < lately {
+		return 0
+	}
+	return 1 - math.Exp(-float64(age)/float64(lately))
+}
+
+// takesLong tells whether what was done lately took long, in the mean: that is how many run at a time, on average, by
+// how many end in a time (Little's law).
+func (l *load) takesLong(average float64) bool { return average > l.ended*long.Seconds() }

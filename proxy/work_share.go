@@ -20,11 +20,7 @@ func (w *Work) enter(a Account, first bool) (Job, bool) {
 	if wait || heavy && !first && w.lines[a.Project] != nil {
 		return Job{}, false
 	}
-	w.add(a, 1)
-	if heavy {
-		w.heavy[a.Project]++
-	}
-	return Job{of: a, heavy: heavy}, true
+	return w.job(a, heavy), true
 }
 
 // judge tells whether a server had more than its fair share over the last second, and whether it has to wait.
@@ -39,15 +35,19 @@ func (w *Work) judge(a Account, now time.Time) (heavy, wait bool) {
 	for _, l := range w.counted(one) {
 		l.pass(now)
 	}
-	share := w.share(one)
-	if one.average > share {
-		return true, one.takesLong() || one.running >= w.few || w.heavy[a.Project] >= w.few
+	lasting := one.lasting(now)
+	share, average, running := w.share(one, lasting), one.average-lasting, one.running
+	if lasting > 0 {
+		running--
+	}
+	if average > share {
+		return true, one.takesLong(average) || running >= w.few || w.heavy[a.Project] >= w.few
 	}
 	most := w.burst
 	if w.lines[a.Project] != nil {
 		most = w.few
 	}
-	return false, one.running >= most && float64(one.running) > share
+	return false, running >= most && float64(running) > share
 }
 
 // alone tells whether no more than one server is active, whatever this program does for itself.
@@ -63,9 +63,9 @@ func (w *Work) alone() bool {
 // active had the same, or what the others can bear, whichever is more. Where its project has more than that among the
 // projects, it may have no more than what the others can bear: else each of a few busy servers of one project would have its
 // share beside one of another, and all together nearly everything. Who asks for little is never held back for its project,
-// nor is who does three quarters of what the project does: it is judged by itself.
-func (w *Work) share(one *load) float64 {
-	equal := max(w.all.average, float64(w.all.working())) / float64(len(w.of))
+// nor is who does three quarters of what the project does: it is judged by itself. What lasts is left out.
+func (w *Work) share(one *load, lasting float64) float64 {
+	equal := (max(w.all.average, float64(w.all.working())) - lasting) / float64(len(w.of))
 	share := max(1.5*equal, w.bearable(one))
 	if one.average < Share(one.project.average) && w.exceeds(one.project) {
 		return min(share, w.bearable(one.project))

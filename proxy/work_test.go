@@ -119,11 +119,13 @@ func TestWorkIsShared(t *testing.T) {
 	if n := begins(w, busy); n != 1 {
 		t.Errorf("beside another it began %d more than 4", n)
 	}
-	for range 20 {
+	for range 40 {
 		pass(50 * time.Millisecond)
 		ask(quiet)
 	}
-	finish(5)
+	finish(3)
+	w.end(busy) // beside two that last it may begin one
+	w.end(busy)
 	if n := begins(w, busy); n != 0 {
 		t.Errorf("it began %d before it had its share", n)
 	}
@@ -250,6 +252,51 @@ func TestShareGoesByNeed(t *testing.T) {
 	}
 }
 
+// Ensure who runs a report can go on with short statements beside busy others, and with a burst of reports at most.
+func TestReportHoldsNothingUp(t *testing.T) {
+	w, pass := clocked(20)
+	reports := Account{"p", "reports"}
+	report, others := w.Start(reports), []Account{{"q", "one"}, {"r", "two"}, {"s", "three"}}
+	goOn := func() {
+		for _, a := range others {
+			w.start(a)
+		}
+		pass(30 * time.Millisecond)
+		for _, a := range others {
+			w.end(a)
+		}
+		pass(70 * time.Millisecond)
+	}
+	for range 20 {
+		goOn()
+	}
+	for range 50 {
+		if job, may := w.enter(reports, false); may {
+			pass(2 * time.Millisecond)
+			w.End(job)
+		} else {
+			t.Fatal("a short statement is held back beside the report")
+		}
+		goOn()
+	}
+	last := []Job{report}
+	for range 200 {
+		if job, may := w.enter(reports, false); may {
+			last = append(last, job)
+		}
+		goOn()
+	}
+	if len(last) > 1+w.burst {
+		t.Errorf("%d run that last", len(last))
+	}
+	for _, job := range last {
+		w.End(job)
+	}
+	if one := w.of[reports]; len(one.began) != 0 {
+		t.Errorf("left: %v", one.began)
+	}
+}
+
 // Ensure who waits for a connection has nothing at work, but begins no more than it may have at once.
 func TestWaitingIsNoWork(t *testing.T) {
 	w, pass := clocked(20)
@@ -315,12 +362,12 @@ func TestHeavyOnesEndThemselves(t *testing.T) {
 	busy, quiet := Account{"p", "busy"}, Account{"q", "quiet"}
 	light := []Job{w.Start(busy), w.Start(busy), w.Start(busy), w.Start(busy)}
 	for range 300 { // whatever else it has is short
-		w.Start(quiet)
+		job := w.Start(quiet)
 		for range 5 {
 			w.End(w.Start(busy))
 		}
 		pass(time.Millisecond)
-		w.End(Job{of: quiet})
+		w.End(job)
 		w.End(w.Start(busy))
 	}
 	w.End(light[0])
