@@ -54,6 +54,7 @@ func newWorld(t *testing.T, change func(*world, *rest.Config)) *world {
 		Gate: w.gate, Servers: w.store, EndUsers: w.store, Query: w.answer, Recorder: w.counts,
 		Logger:      slog.New(slog.NewJSONHandler(w.logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		ReadTimeout: 5 * time.Second, DrainTimeout: 3 * time.Second,
+		Throttle: proxy.NewThrottle(1000, 100), // so that nobody pauses on a busy machine either
 	}
 	if change != nil {
 		change(w, &config)

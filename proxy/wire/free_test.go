@@ -270,6 +270,7 @@ func TestDrainEndsWhoNeverRunsDry(t *testing.T) {
 	messages := bytes.Repeat(encoded(&pgproto3.CopyData{Data: make([]byte, 9000)}), 1000)
 	s, c := replayed(t, &rounds{}, messages[:len(messages)-1], 1)
 	c.server.cfg.Recorder = &drainer{tally{counts: map[string]int{}}, c.server}
+	c.server.throttle = proxy.NewThrottle(1, 1) // so that it pauses, however the machine shares its time out
 	if err := s.run(t.Context()); !errors.Is(err, errShutdown) {
 		t.Errorf("it ended by %v", err)
 	}
