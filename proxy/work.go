@@ -100,6 +100,18 @@ func (w *Work) Start(a Account) Job {
 	return w.job(a, false)
 }
 
+// Abandoned notes a statement that goes on in the database though its time is up. It is never left out when its
+// server is judged.
+func (w *Work) Abandoned(a Account) Job {
+	if w == nil {
+		return Job{}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.add(a, 1)
+	return Job{of: a}
+}
+
 // job begins something. The lock is held.
 func (w *Work) job(a Account, heavy bool) Job {
 	one := w.add(a, 1)

@@ -12,7 +12,7 @@ type load struct {
 	average float64 // of those that work, lately
 	ended   float64 // a second, lately
 	at      time.Time
-	began   []time.Time // of a server: when each of what runs began, the oldest first
+	began   []time.Time // of a server: when each of what runs began, the oldest first, without what was abandoned
 	project *load       // of a server: what those of its project have together, itself included
 }
 

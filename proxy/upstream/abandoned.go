@@ -74,7 +74,7 @@ func (a *abandoned) total() int {
 // giveTurnLater gives an account's turn back when the backend is gone whose connection was given up.
 func (p *Pool) giveTurnLater(of proxy.Account, s *session) {
 	gone := p.abandoned.await(of)
-	job := p.cfg.Work.Start(of)
+	job := p.cfg.Work.Abandoned(of)
 	p.places.whenGone(socketOf(s.conn), func() {
 		gone()
 		p.cfg.Work.End(job)
