@@ -151,6 +151,12 @@ func compile(t testing.TB, name string, schema policy.Schema) *policy.Policy {
 			t.Fatal(err)
 		}
 	}
+	return compileSource(t, src, schema)
+}
+
+// compileSource compiles a policy's text with the shipped sets.
+func compileSource(t testing.TB, src []byte, schema policy.Schema) *policy.Policy {
+	t.Helper()
 	file, err := policy.Parse(src)
 	if err != nil {
 		t.Fatal(err)

@@ -3,22 +3,13 @@ package policy_test
 import (
 	"testing"
 
-	"github.com/tenantgate/tenantgate/policies"
 	"github.com/tenantgate/tenantgate/policy"
 )
 
-// hinting compiles a policy of these lines with the shipped sets.
+// hinting compiles a policy of these lines.
 func hinting(t *testing.T, schema policy.Schema, lines string) *policy.Policy {
 	t.Helper()
-	file, err := policy.Parse([]byte("apiVersion: tenantgate/v1\nkind: Policy\nmetadata: {name: x}\n" + lines))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := policy.Compile(file, schema, policy.Sets{Functions: policies.Sets(), Types: policies.Types(), Operators: policies.Operators(), Leakproof: policies.Leakproof()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return compileSource(t, []byte("apiVersion: tenantgate/v1\nkind: Policy\nmetadata: {name: x}\n"+lines), schema)
 }
 
 // A hint names what may be used instead, and nothing that is refused as well.
