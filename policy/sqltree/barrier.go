@@ -61,8 +61,17 @@ func (a *analyzer) isColumnPair(n *pg.Node) bool {
 
 // columnPair gives the two sides of a.x = b.y; nil for anything else.
 func columnPair(n *pg.Node) (left, right *pg.Node) {
+	left, right = equation(n)
+	if left.GetColumnRef() == nil || right.GetColumnRef() == nil {
+		return nil, nil
+	}
+	return left, right
+}
+
+// equation gives the two sides of x = y; nil for anything else.
+func equation(n *pg.Node) (left, right *pg.Node) {
 	e := n.GetAExpr()
-	if e.GetKind() != pg.A_Expr_Kind_AEXPR_OP || lastName(e.Name) != "=" || e.Lexpr.GetColumnRef() == nil || e.Rexpr.GetColumnRef() == nil {
+	if e.GetKind() != pg.A_Expr_Kind_AEXPR_OP || lastName(e.Name) != "=" {
 		return nil, nil
 	}
 	return e.Lexpr, e.Rexpr
@@ -75,7 +84,7 @@ func (a *analyzer) protect(l *level, root *pg.Node, of place) {
 	}
 	c := &clause{root: root, guards: map[*pg.Node]*guard{}}
 	for _, part := range conjuncts(root) {
-		if e := part.GetAExpr(); of == inFull && e.GetKind() == pg.A_Expr_Kind_AEXPR_OP && lastName(e.Name) == "=" && a.meetsScope("=", e.Lexpr, e.Rexpr) {
+		if left, right := equation(part); of == inFull && a.meetsScope("=", left, right) {
 			f := construct(leftmost(part), "a FULL JOIN of a scope column and another column is not supported")
 			f.Hint = "compare two scope columns"
 			a.fail(f)
