@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -38,7 +39,7 @@ type keyJSON struct {
 
 func (f *keyFlags) keys() (control.WallKeys, error) {
 	controlURL, err := f.url()
-	return control.WallKeys{ControlURL: controlURL, OwnerURL: ownerURL(f.OwnerDatabaseURL, controlURL)}, err
+	return control.WallKeys{ControlURL: controlURL, OwnerURL: cmp.Or(f.OwnerDatabaseURL, controlURL)}, err
 }
 
 // Run lists the keys.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,14 +23,6 @@ type migrateCommand struct {
 	NoTables         bool   `name:"no-tables" help:"Leave the bundled tables out, because the database that statements run in has tables of its own. What row-level security needs is made all the same."`
 	StatementRole    string `name:"statement-role" placeholder:"ROLE" help:"Role that statements run as; it is granted what it needs. Without it tenantgate_statement, where there is such a role."`
 	LookupRole       string `name:"lookup-role" placeholder:"ROLE" help:"Role that the look-up by e-mail reads as. Without it tenantgate_lookup, where there is such a role."`
-}
-
-// ownerURL is the URL of what tenantgate makes where statements run.
-func ownerURL(given, controlURL string) string {
-	if given != "" {
-		return given
-	}
-	return controlURL
 }
 
 // Run migrates.
@@ -71,7 +64,7 @@ func (m *migrateCommand) statements(ctx context.Context, controlURL string) (sai
 			*name = byDefault
 		}
 	}
-	owner := ownerURL(m.OwnerDatabaseURL, controlURL)
+	owner := cmp.Or(m.OwnerDatabaseURL, controlURL)
 	keys := control.WallKeys{ControlURL: controlURL, OwnerURL: owner, Moved: m.Moved}
 	if err := keys.Fits(ctx); err != nil {
 		return "", "", err
