@@ -64,8 +64,9 @@ func (s *Server) newRequest(ctx *fasthttp.RequestCtx) *request {
 	c.asked.Store(r.start.UnixNano())
 	c.lookedUp.Store(false)
 	r.verb, r.endpoint, r.code = verbOf(ctx.Method()), otherEndpoint, codeOK
-	r.headSize = len(ctx.Request.Header.RawHeaders())
-	r.head, r.fault = readHead(ctx.Request.Header.RawHeaders())
+	lines := ctx.Request.Header.RawHeaders()
+	r.headSize = len(lines)
+	r.head, r.fault = readHead(lines)
 	r.id = requestID(r.head.value[fieldRequestID])
 	r.path, r.rawQuery = splitTarget(ctx.Request.Header.RequestURI())
 	return r
