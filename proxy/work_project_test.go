@@ -76,6 +76,38 @@ func TestSmallServersOfALargeProject(t *testing.T) {
 	}
 }
 
+// Ensure a server has no more than its share among the servers of its project, though those of others could bear more.
+func TestServersOfALargeProjectShare(t *testing.T) {
+	w, pass := clocked(20)
+	quiet, greedy := Account{"q", "quiet"}, Account{"p", "0"}
+	has := []Account{greedy}
+	for n := range 20 {
+		has = append(has, Account{"p", strconv.Itoa(n)})
+	}
+	for _, a := range has {
+		w.start(a)
+	}
+	for range 50 { // each job ends before it counts as one that lasts
+		for _, a := range has {
+			w.start(a)
+			w.end(a)
+		}
+		w.start(quiet)
+		pass(2 * time.Millisecond)
+		w.end(quiet)
+		pass(98 * time.Millisecond)
+	}
+	if others := w.of[quiet].average; others > 0.05 {
+		t.Fatalf("the others have %.2f at work", others)
+	}
+	if w.enters(greedy, false) {
+		t.Error("a server has two at work, and goes on where the others of its project have one")
+	}
+	if !w.enters(Account{"p", "1"}, false) {
+		t.Error("a server that has one at work is held back")
+	}
+}
+
 // Ensure what a project has is what its servers have together, and is forgotten with the last of them.
 func TestProjectsHaveWhatTheirServersHave(t *testing.T) {
 	w, pass := clocked(20)
