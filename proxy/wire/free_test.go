@@ -193,6 +193,18 @@ func TestStatementsEndTheRun(t *testing.T) {
 	}
 }
 
+// Ensure a text that has the database do something is charged for the parts that cost nothing only if they are many.
+func TestFewPartsAreFree(t *testing.T) {
+	for parts, charged := range map[int]bool{mostFree: false, mostFree + 1: true} {
+		s, _ := replayed(t, quiet{}, nil, 0)
+		s.free = freeMessages{run: mostFree, parts: parts, since: time.Now().Add(-time.Second)}
+		s.sent++
+		if took := s.debt(); took > 0 != charged {
+			t.Errorf("%d parts: %v", parts, took)
+		}
+	}
+}
+
 // Ensure nobody pays with a pause for a wait: for a place that it was refused then, for the look-up of its key, for the
 // schema.
 func TestWaitsAreNotPausedFor(t *testing.T) {
