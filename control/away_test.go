@@ -47,7 +47,7 @@ func TestTheStoreIsAway(t *testing.T) {
 			began := time.Now()
 			_, err := s.Developer(ctx, proxy.Account{}, unknown)
 			wantCode(t, err, proxy.UpstreamUnavailable)
-			if e := proxy.AsError(err); e.RetryAfter <= 0 || !e.Retryable || time.Since(began) > 100*time.Millisecond {
+			if e := proxy.AsError(err); e.RetryAfter <= 0 || !e.Retryable || time.Since(began) > connWait/2 {
 				t.Errorf("unknown: %+v after %v", e, time.Since(began))
 			}
 			within(t, 4*time.Second, "the bound", func() bool { return use() != nil })
