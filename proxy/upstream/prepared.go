@@ -50,6 +50,10 @@ type statements struct {
 	bytes  int
 	order  *list.List // of *plan, the last used first
 	byText map[string]*list.Element
+
+	projects map[string]int        // what each has prepared: bytes, and one for each plan
+	servers  map[proxy.Account]int // of those
+
 	stale  []string // names to close on the server
 	closes int      // those of stale whose closing was written
 	made   uint64
@@ -57,7 +61,8 @@ type statements struct {
 }
 
 func newStatements(limit, most int) *statements {
-	return &statements{limit: limit, most: most, order: list.New(), byText: map[string]*list.Element{}}
+	return &statements{limit: limit, most: most, order: list.New(), byText: map[string]*list.Element{},
+		projects: map[string]int{}, servers: map[proxy.Account]int{}}
 }
 
 // renew drops all that was prepared in another epoch.
@@ -101,9 +106,21 @@ func (s *statements) put(p *plan) {
 	}
 	s.drop(p.sql) // one that was prepared a moment ago, or what is over the limit would never be found
 	s.byText[p.sql] = s.order.PushFront(p)
-	s.bytes += p.bytes
+	s.count(p, 1)
 	for s.order.Len() > s.limit || s.bytes > s.most {
 		s.drop(s.victim().sql)
+	}
+}
+
+// count notes that there is a plan more, or one fewer for n of -1.
+func (s *statements) count(p *plan, n int) {
+	s.bytes += n * p.bytes
+	size := n * (1 + p.bytes)
+	if s.projects[p.of.Project] += size; s.projects[p.of.Project] == 0 {
+		delete(s.projects, p.of.Project)
+	}
+	if s.servers[p.of] += size; s.servers[p.of] == 0 {
+		delete(s.servers, p.of)
 	}
 }
 
@@ -111,20 +128,18 @@ func (s *statements) put(p *plan) {
 // of the server that has, the least recently used one. So whoever has texts prepared that
 // nobody sends again loses its own. There must be one.
 func (s *statements) victim() *plan {
-	projects, servers := map[string]int{}, map[proxy.Account]int{}
-	for e := s.order.Front(); e != nil; e = e.Next() {
-		p := e.Value.(*plan)
-		projects[p.of.Project] += 1 + p.bytes
-		servers[p.of] += 1 + p.bytes
-	}
-	victim := s.order.Back().Value.(*plan)
-	for e := s.order.Back(); e != nil; e = e.Prev() {
-		p := e.Value.(*plan)
-		if cmp.Or(cmp.Compare(projects[p.of.Project], projects[victim.of.Project]), cmp.Compare(servers[p.of], servers[victim.of])) > 0 {
-			victim = p
+	project, server := 0, 0
+	for of, size := range s.servers {
+		if cmp.Or(cmp.Compare(s.projects[of.Project], project), cmp.Compare(size, server)) > 0 {
+			project, server = s.projects[of.Project], size
 		}
 	}
-	return victim
+	for e := s.order.Back(); ; e = e.Prev() {
+		p := e.Value.(*plan)
+		if s.projects[p.of.Project] == project && s.servers[p.of] == server {
+			return p
+		}
+	}
 }
 
 // drop forgets the plan of a text and has it closed on the server.
@@ -138,7 +153,7 @@ func (s *statements) drop(sql string) {
 	}
 	delete(s.byText, sql)
 	p := s.order.Remove(e).(*plan)
-	s.bytes -= p.bytes
+	s.count(p, -1)
 	s.close(p.name)
 }
 

@@ -52,7 +52,7 @@ func TestOneProjectDoesNotTakeAllConnections(t *testing.T) {
 func TestUniqueTextsPushNothingOut(t *testing.T) {
 	s := newStatements(20, 1<<20)
 	put := func(project, server string, n int) string {
-		p := &plan{sql: fmt.Sprint(project, " ", server, " ", n), name: fmt.Sprint(n), of: proxy.Account{Project: project, Server: server}}
+		p := &plan{sql: fmt.Sprint(project, " ", server, " ", n), name: fmt.Sprint(n), of: proxy.Account{Project: project, Server: server}, bytes: 10}
 		s.put(p)
 		return p.sql
 	}
@@ -72,6 +72,9 @@ func TestUniqueTextsPushNothingOut(t *testing.T) {
 	}
 	if s.order.Len() != 20 {
 		t.Errorf("%d are kept", s.order.Len())
+	}
+	if s.renew(1); len(s.projects)+len(s.servers)+s.bytes > 0 {
+		t.Errorf("nothing is kept, but counted are %v, %v and %d bytes", s.projects, s.servers, s.bytes)
 	}
 }
 
