@@ -3,7 +3,7 @@ package policy
 import (
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/tenantgate/tenantgate/policy/sqltree"
 )
@@ -162,16 +162,20 @@ func (a *Approved) Bind(server string, args []Arg) (Bound, *Reason) {
 	return b, nil
 }
 
+// mostCount is the largest number of a LIMIT or an OFFSET that the planner is given. Each number makes a text of its
+// own, which Postgres parses and plans anew: pages have few numbers, and small ones.
+const mostCount = 10_000
+
 // count gives the number that a parameter of LIMIT or OFFSET carries, if the planner may have it
-// as a constant. One that is negative or too large is Postgres' to refuse.
+// as a constant. One that is negative is Postgres' to refuse.
 func (b Bound) count(param int) (string, bool) {
 	v := b.Param(param).Value
 	text := v.Text
 	if v.Kind == Binary {
 		text, _ = integerText(v.Text)
 	}
-	digits := 0 < len(text) && len(text) < 10 && strings.Trim(text, "0123456789") == ""
-	return text, digits && (v.Kind == Number || v.Kind == String || v.Kind == Binary)
+	number, err := strconv.ParseUint(text, 10, 32)
+	return text, err == nil && number <= mostCount && (v.Kind == Number || v.Kind == String || v.Kind == Binary)
 }
 
 // checkCount compares the number of args with that of the placeholders. UPDATE and
