@@ -229,7 +229,9 @@ func (g *Gate) enterParsing(ctx context.Context, a Account) (Job, *Error) {
 	if err != nil {
 		return Job{}, g.notParsed(err)
 	}
-	err = g.work.Wait(a, func() error { return g.parsing.Take(ctx, a, parsingWait-time.Since(start)) })
+	g.work.Pause(a)
+	err = g.parsing.Take(ctx, a, parsingWait-time.Since(start))
+	g.work.Resume(a)
 	if err != nil {
 		g.work.End(job)
 		return Job{}, g.notParsed(err)

@@ -122,13 +122,12 @@ func (w *Work) job(a Account, heavy bool) Job {
 	return Job{of: a, heavy: heavy, began: one.at}
 }
 
-// Wait has a job of the account wait for a connection, or a place, as long as wait does: meanwhile it is none of
-// its work, but counts for what the account has at once.
-func (w *Work) Wait(a Account, wait func() error) error {
-	w.pause(a, 1)
-	defer w.pause(a, -1) // before the job can end
-	return wait()
-}
+// Pause has a job of the account wait for a connection, or a place, until Resume: meanwhile it is none of its work,
+// but counts for what the account has at once.
+func (w *Work) Pause(a Account) { w.pause(a, 1) }
+
+// Resume ends what Pause began. It comes before the job's End.
+func (w *Work) Resume(a Account) { w.pause(a, -1) }
 
 func (w *Work) pause(a Account, n int) {
 	if w == nil {

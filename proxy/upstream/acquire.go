@@ -11,19 +11,11 @@ import (
 
 // acquire gives a connection for a statement, or tells why there is none in time. It was waited for already so long.
 // One for a statement that wears connections out is none of those at hand, unless all are.
-func (p *Pool) acquire(ctx context.Context, of proxy.Account, waited time.Duration, wears bool) (l lease, err error) {
-	if of == ownTurn {
-		return p.await(ctx, of, waited, wears)
+func (p *Pool) acquire(ctx context.Context, of proxy.Account, waited time.Duration, wears bool) (lease, error) {
+	if of != ownTurn {
+		p.cfg.Work.Pause(of)
+		defer p.cfg.Work.Resume(of)
 	}
-	err = p.cfg.Work.Wait(of, func() error {
-		l, err = p.await(ctx, of, waited, wears)
-		return err
-	})
-	return l, err
-}
-
-// await is acquire whoever it is for.
-func (p *Pool) await(ctx context.Context, of proxy.Account, waited time.Duration, wears bool) (lease, error) {
 	start := time.Now()
 	if p.abandoned.bars(of) {
 		return lease{}, p.barred()
