@@ -68,9 +68,19 @@ func isKnownValue(n *pg.Node) bool {
 	return (isCall || isComputed) && !opens(inner(n)) && holdsLiteral(inner(n))
 }
 
+// holdsLiteral tells a literal that a value may be made of: what WHEN asks chooses one, and is none.
 func holdsLiteral(m proto.Message) bool {
-	c, ok := m.(*pg.A_Const)
-	return ok && !c.Isnull || anyChild(m, holdsLiteral)
+	switch x := m.(type) {
+	case nil:
+		return false
+	case *pg.A_Const:
+		return !x.Isnull
+	case *pg.CaseExpr:
+		if x.Arg == nil {
+			return slices.ContainsFunc(operandsOfCase(x), func(n *pg.Node) bool { return holdsLiteral(inner(n)) })
+		}
+	}
+	return anyChild(m, holdsLiteral)
 }
 
 // isKnownTest tells x IS NULL, x IS TRUE, x IS DISTINCT FROM y and their like where nothing in x is first known when the
