@@ -160,7 +160,7 @@ func (c *client) with(ctx context.Context, turn [2]string, statement string) (an
 // condition that fails is asked for before one that would have spared it, and the walls, which
 // come first, choose that.
 func (r *replay) behind(ctx context.Context, statement string, got, own answer) (bool, error) {
-	if r.cfg.Alone == "" || !ofValues(got.state) && !ofValues(own.state) || got.state != "" && own.state != "" {
+	if r.cfg.Alone == "" || !ofValues(got) && !ofValues(own) || got.state != "" && own.state != "" {
 		return false, nil
 	}
 	if r.alone == nil {
@@ -173,8 +173,10 @@ func (r *replay) behind(ctx context.Context, statement string, got, own answer) 
 	return err == nil && a.equal(got), err
 }
 
-// ofValues tells the classes of errors that a value of some row is the cause of: cardinality
-// violation and data exception.
-func ofValues(state string) bool {
-	return strings.HasPrefix(state, "21") || strings.HasPrefix(state, "22")
+// ofValues tells errors that a value of some row is the cause of: cardinality violation, data exception, and what
+// to_ascii says of an encoding.
+func ofValues(a answer) bool {
+	return strings.HasPrefix(a.state, "21") || strings.HasPrefix(a.state, "22") ||
+		a.state == "42704" && strings.Contains(a.message, "is not a valid encoding code") ||
+		a.state == "0A000" && strings.Contains(a.message, "to ASCII not supported")
 }
