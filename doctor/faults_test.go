@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-var everyFault = flag.Bool("faults", false, "try every fault, with its script, as `make pg-matrix` does: not two of each check, and the script of each fourth")
+var everyFault = flag.Bool("faults", false, "try every fault and its script, as `make pg-matrix` does, not only two faults of each check and the script of each fourth")
 
 // fault is one that a sound database is given.
 type fault struct {
@@ -26,8 +26,8 @@ type fault struct {
 	mend   bool   // run the script in the short form too
 }
 
-// Ensure each fault gives its own finding and no other, and, for each fourth or with -faults
-// for all, that running the script, twice, mends it.
+// Ensure each fault gives its own finding and no other, and, for each fourth, that running the script,
+// twice, mends it. Without -faults it tries two faults of each check, and all that must give no finding.
 func TestFaults(t *testing.T) {
 	c := openClinic(t)
 	all := slices.Concat(roleFaults, policyFaults, grantFaults, wallFaults, hiddenFaults, definerFaults, plannerFaults, indexFaults, surfaceFaults)
@@ -42,7 +42,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// check is the first that must find the fault; "" where none must.
+// check is the name of the first finding that is wanted; "" where none is.
 func (f fault) check() string {
 	if words := strings.Fields(f.want); len(words) > 1 {
 		return words[1]

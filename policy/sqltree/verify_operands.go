@@ -68,7 +68,8 @@ func isKnownValue(n *pg.Node) bool {
 	return (isCall || isComputed) && !opens(inner(n)) && holdsLiteral(inner(n))
 }
 
-// holdsLiteral tells a literal that a value may be made of: what WHEN asks chooses one, and is none.
+// holdsLiteral tells whether the value of m may come from a literal. The conditions of a CASE are left out: they choose
+// between its results, and give no value of their own.
 func holdsLiteral(m proto.Message) bool {
 	switch x := m.(type) {
 	case nil:

@@ -173,8 +173,8 @@ func (r *replay) behind(ctx context.Context, statement string, got, own answer) 
 	return err == nil && a.equal(got), err
 }
 
-// ofValues tells errors that a value of some row is the cause of: cardinality violation, data exception, and what
-// to_ascii says of an encoding.
+// ofValues tells whether a value of some row is the cause of an error: a cardinality violation, a data exception, or
+// an encoding that to_ascii does not support.
 func ofValues(a answer) bool {
 	return strings.HasPrefix(a.state, "21") || strings.HasPrefix(a.state, "22") ||
 		a.state == "42704" && strings.Contains(a.message, "is not a valid encoding code") ||
