@@ -107,8 +107,8 @@ func (h *hider) arguments(f *pg.FuncCall) {
 // isBool tells a column that may be a bool.
 func (h *hider) isBool(n *pg.Node) bool {
 	ref := n.GetColumnRef()
-	t := h.names[ref].typ
-	return ref != nil && (t == TypeName{} || t == TypeName{"pg_catalog", "bool"})
+	meant := h.names[ref]
+	return ref != nil && !meant.row && (meant.typ == TypeName{} || meant.typ == TypeName{"pg_catalog", "bool"})
 }
 
 // madeBool looks through what a cast makes a condition of; a column may be of another type.

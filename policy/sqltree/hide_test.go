@@ -205,7 +205,8 @@ func TestVerifyBare(t *testing.T) {
 
 // TestConditionIsBool answers as Postgres does where a column that is no bool is a condition.
 func TestConditionIsBool(t *testing.T) {
-	for _, text := range []string{"SELECT 1 FROM notes WHERE id", "SELECT 1 FROM notes WHERE NOT id", "SELECT 1 FROM notes WHERE id IS TRUE", "SELECT 1 FROM notes JOIN shared ON notes.id"} {
+	for _, text := range []string{"SELECT 1 FROM notes WHERE id", "SELECT 1 FROM notes WHERE NOT id", "SELECT 1 FROM notes WHERE id IS TRUE", "SELECT 1 FROM notes JOIN shared ON notes.id",
+		"SELECT 1 FROM notes WHERE notes", "SELECT 1 FROM notes n WHERE NOT n"} {
 		tr, _ := Translate(text, Guard{})
 		stmt, _ := Parse(tr.Text)
 		if _, fault := Analyze(stmt, testCatalog()); fault == nil || fault.SQLState != "42804" {

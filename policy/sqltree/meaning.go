@@ -79,6 +79,7 @@ type meaning struct {
 	single    bool     // see column
 	scope     bool     // see column
 	ours      bool     // see column
+	row       bool     // it is certainly the whole row of a table
 }
 
 // resolve notes that a reference means one of some columns of a relation; a name that may
@@ -89,7 +90,7 @@ func (a *analyzer) resolve(ref *pg.ColumnRef, r *relation, cols []column) {
 	}
 	a.use(cols)
 	n, seen := a.names[ref]
-	n.relations = append(n.relations, r)
+	n.relations, n.row = append(n.relations, r), false
 	for i, c := range cols {
 		n.single = n.single || c.single
 		n.scope = n.scope || c.scope
@@ -112,8 +113,8 @@ func (a *analyzer) resolveRow(ref *pg.ColumnRef, r *relation) {
 		return
 	}
 	a.use(r.cols)
-	n := a.names[ref]
-	n.relations = append(n.relations, r)
+	n, seen := a.names[ref]
+	n.relations, n.row = append(n.relations, r), r.table && !seen
 	n.typ, n.collation = TypeName{}, ""
 	n.varying = n.varying || !r.table
 	n.single = n.single || slices.ContainsFunc(r.cols, func(c column) bool { return c.single })
