@@ -104,14 +104,10 @@ func (p *prober) uneven(ctx context.Context) (indexes []string, err error) {
 	return indexes, nil
 }
 
-// rounds is how often a probe whose answers differ runs on each side. Of a statement in random order that has two rows,
-// both sides answer the same each time with a probability of 2 to the power of 2-2*rounds.
-const rounds = 16
-
 // compare runs a probe on both sides, and again where they differ: a statement whose answer differs
 // from itself tells nothing.
 func (p *prober) compare(ctx context.Context, q probing) (o probed, err error) {
-	for round := range rounds {
+	for round := range 2 {
 		for side, t := range p.sides {
 			a, err := t.run(ctx, q, p.server)
 			if err != nil {
@@ -129,15 +125,44 @@ func (p *prober) compare(ctx context.Context, q probing) (o probed, err error) {
 				return o, fmt.Errorf("planning %s: %w", q.text(p.server), err)
 			}
 		}
-		if o.differs = o.answers[0].sequence() != o.answers[1].sequence() || o.plans[0] != o.plans[1]; !o.differs || o.unsettled || o.slow {
+		if o.differs = o.answers[0].sequence() != o.answers[1].sequence() || o.plans[0] != o.plans[1]; !o.differs {
 			break
 		}
 	}
 	if c := o.answers[0].code; c != "" && !ofDatabase(string(c)) {
 		o.refused = string(c)
 	}
+	if o.differs && !o.unsettled && !o.slow && o.plans[0] == o.plans[1] {
+		if o.unsettled, err = exchanged(o.answers, func(side int) (answer, error) { return p.sides[side].run(ctx, q, p.server) }); err != nil {
+			return o, fmt.Errorf("running %s again: %w", q.text(p.server), err)
+		}
+	}
 	o.differs = o.differs && !o.unsettled && !o.slow
 	return o, p.clean(ctx, q)
+}
+
+// rounds is how often a statement whose answers differ runs again on each side: of two orders that
+// are equally probable, a side misses one with a probability of 1 to 2^rounds.
+const rounds = 32
+
+// exchanged tells whether each side, asked again, gives the answer of the other too, as a statement in
+// random order does. That an answer changes is not enough: Postgres may plan the first runs of a statement
+// with its values and the later ones without, and then both sides come to one answer.
+func exchanged(answers [2]answer, ask func(side int) (answer, error)) (bool, error) {
+	var met [2]bool
+	for range rounds {
+		for side := range met {
+			a, err := ask(side)
+			if err != nil {
+				return false, err
+			}
+			met[side] = met[side] || a.sequence() == answers[1-side].sequence()
+		}
+		if met[0] && met[1] {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // sequence is an answer as one text.

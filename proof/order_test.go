@@ -112,6 +112,35 @@ func TestOrderHash(t *testing.T) {
 	}
 }
 
+// Ensure only answers that both sides give are put down to chance.
+func TestExchanged(t *testing.T) {
+	one, two := answer{rows: []string{"1", "2"}}, answer{rows: []string{"2", "1"}}
+	for _, c := range []struct {
+		name string
+		gave func(side, run int) answer
+		want bool
+	}{
+		{"random order", func(side, run int) answer { return []answer{one, two}[(side+run)%2] }, true},
+		{"each side its own", func(side, _ int) answer { return []answer{one, two}[side] }, false},
+		{"one of them both", func(side, run int) answer { return []answer{one, two}[min(side+run%2, 1)] }, false},
+		{"another plan after five runs", func(side, run int) answer {
+			if run >= 5 {
+				return one
+			}
+			return []answer{one, two}[side]
+		}, false},
+	} {
+		var runs [2]int
+		got, err := exchanged([2]answer{one, two}, func(side int) (answer, error) {
+			runs[side]++
+			return c.gave(side, runs[side]), nil
+		})
+		if err != nil || got != c.want {
+			t.Errorf("%s: %t, %v", c.name, got, err)
+		}
+	}
+}
+
 func order(t *testing.T, cfg OrderConfig) *OrderReport {
 	t.Helper()
 	report, err := build(t).Order(t.Context(), cfg)
