@@ -97,6 +97,7 @@ func TestHide(t *testing.T) {
 		`SELECT id FROM flags WHERE done IN ((id IS NOT NULL) IS NOT TRUE)`:                                                 `done IN ((((id IS NOT NULL = $1)) IS NOT TRUE = $2))`,
 		`SELECT id FROM flags WHERE done = ((SELECT true) IS NULL)`:                                                         `done = ((SELECT $2) IS NULL)`,
 		`SELECT id FROM flags WHERE nullif(done, NULL) AND nullif(starts_with(id, 'a'), false)`:                             `nullif((done = $1), NULL) AND nullif(starts_with(id, $3), $4)`,
+		`SELECT (SELECT 1 WHERE string_agg(notes.id, 'a')) FROM notes`:                                                      `WHERE string_agg(notes.id, 'a')`,
 		`SELECT 1 FROM shared WHERE id = 'a'`:                                                                               `id = 'a'`,
 	} {
 		verify, final := rewrittenWith(t, text, func(*Facts) {})
@@ -197,6 +198,9 @@ func TestVerifyBare(t *testing.T) {
 		`SELECT count(*) FROM flags GROUP BY done HAVING done`,
 		`SELECT f.id FROM flags f JOIN shared ON f.done`,
 		`SELECT id FROM flags WHERE CASE WHEN done THEN id = id END`,
+		`SELECT id FROM flags WHERE CASE WHEN true THEN done END`,
+		`SELECT id FROM flags WHERE CASE WHEN id = id THEN true ELSE done END`,
+		`SELECT id FROM flags WHERE coalesce(NULL, done)`,
 		`DELETE FROM flags WHERE done`,
 	} {
 		verify, final := rewrittenWith(t, text, func(f *Facts) { f.hidden = nil })

@@ -85,9 +85,15 @@ func bareCondition(n *pg.Node) bool {
 		return slices.ContainsFunc(x.BoolExpr.Args, bareCondition)
 	case *pg.Node_BooleanTest:
 		return bareCondition(x.BooleanTest.Arg)
+	case *pg.Node_CoalesceExpr:
+		return slices.ContainsFunc(x.CoalesceExpr.Args, bareCondition)
+	case *pg.Node_CaseExpr:
+		return bareCondition(x.CaseExpr.Defresult) || slices.ContainsFunc(x.CaseExpr.Args, func(n *pg.Node) bool {
+			return n.GetCaseWhen().Expr.GetParamRef() == nil && bareCondition(n.GetCaseWhen().Result)
+		})
 	case *pg.Node_FuncCall:
 		args := operandsOfAll(x.FuncCall.Args)
-		isAggregate := slices.Contains([]string{"bool_and", "bool_or", "every"}, lastName(x.FuncCall.Funcname))
+		isAggregate := slices.Contains(aggregates, lastName(x.FuncCall.Funcname))
 		return !isAggregate && x.FuncCall.Funcformat == pg.CoercionForm_COERCE_EXPLICIT_CALL && slices.ContainsFunc(args, isColumn) && slices.ContainsFunc(args, isLiteral)
 	}
 	return false
