@@ -43,7 +43,7 @@ faults: ## the long form of what `make clients` does to a running service: 5,000
 pg-matrix: ## check sets, barrier, walls and doctor on each Postgres of PG_BINS="/…/16/bin /…/17/bin", the folders of initdb and postgres
 	@.ci/need gcc postgres
 	@for bin in $(PG_BINS); do \
-		echo "$$bin"; TENANTGATE_PG_BIN="$$bin" $(GO) test -count=1 -v ./policies/internal/builtin || exit 1; \
+		echo "$$bin"; TENANTGATE_PG_BIN="$$bin" $(GO) test -count=1 -v ./policies/internal/builtin -calls || exit 1; \
 		TENANTGATE_PG_BIN="$$bin" $(GO) test -count=1 ./proof/barrier ./control ./proxy/upstream || exit 1; \
 		TENANTGATE_PG_BIN="$$bin" $(GO) test -count=1 ./doctor -faults || exit 1; \
 	done

@@ -20,7 +20,8 @@ import (
 //     parameter being true: by itself the planner looks up how often it is true. So does NULL IS
 //     NULL, where it is compared with something: it is a constant without a literal;
 //   - of IS DISTINCT FROM between columns of sub-queries, which may be NULLs to the planner, the left side becomes
-//     CASE WHEN parameter THEN … END.
+//     CASE WHEN parameter THEN … END; so does a column that is a condition by itself where its type is not known, and
+//     Postgres says of another type than bool what it would have said.
 //
 // Parameters hide their values only under plans that are made for any value
 // (plan_cache_mode = force_generic_plan), which package upstream asks for.
@@ -38,14 +39,15 @@ const (
 	asParameter  hideForm = iota + 1 // a literal
 	asSubquery                       // a call without columns, or a literal that is cut as it is read: '1.23'::numeric(3,1)
 	asComparison                     // a bool column, or what is bool and constant without a literal
-	asCase                           // the left side of IS DISTINCT FROM where both sides may be NULL to the planner: CASE WHEN parameter THEN … END
+	asCase                           // CASE WHEN parameter THEN … END: the left side of IS DISTINCT FROM where both sides may be NULL to the planner, or a column of a type that is not known
 )
 
 // hidden is one expression that is hidden.
 type hidden struct {
 	node *pg.Node
 	form hideForm
-	test *pg.A_Expr   // of asCase: the IS DISTINCT FROM
+	test *pg.A_Expr   // of asCase: the IS DISTINCT FROM; nil for a column
+	text bool         // a literal without a type is of type text (hide_text.go)
 	cast *pg.TypeCast // of a literal with its type written first: date '2027-01-01'
 	root *hidden      // the one whose parameter it shares; nil: it has its own
 }
@@ -65,6 +67,7 @@ type hider struct {
 	order    []*hidden
 	closes   map[*pg.Node]bool         // by expression: it is closed
 	casts    map[*pg.Node]*pg.TypeCast // by literal: the type that is written before it
+	tests    map[*pg.Node]*pg.A_Expr   // by left side: the IS DISTINCT FROM
 	effort   int                       // comparisons of expressions that were made
 }
 
@@ -74,8 +77,8 @@ func (a *analyzer) hide(stmt *pg.RawStmt) {
 	if a.fault != nil || !slices.ContainsFunc(a.facts.Tables, scoped) {
 		return
 	}
-	h := &hider{analyzer: a, replaced: a.facts.scopeConstants(), found: map[*pg.Node]*hidden{}, closes: map[*pg.Node]bool{}, casts: map[*pg.Node]*pg.TypeCast{}}
-	h.typesFirst(stmt)
+	h := &hider{analyzer: a, replaced: a.facts.scopeConstants(), found: map[*pg.Node]*hidden{}, closes: map[*pg.Node]bool{}, casts: map[*pg.Node]*pg.TypeCast{}, tests: map[*pg.Node]*pg.A_Expr{}}
+	h.surroundings(stmt)
 	h.statement(stmt.Stmt, true)
 	a.facts.hides, a.facts.hidden = true, h.order
 }
@@ -84,7 +87,7 @@ func (h *hider) add(n *pg.Node, form hideForm) *hidden {
 	if f := h.found[n]; f != nil {
 		return f
 	}
-	f := &hidden{node: n, form: form, cast: h.casts[n]}
+	f := &hidden{node: n, form: form, cast: h.casts[n], test: h.tests[n]}
 	h.found[n] = f
 	h.order = append(h.order, f)
 	return f
@@ -169,7 +172,7 @@ func (h *hider) functions(f *pg.RangeFunction) {
 	for _, n := range f.Functions {
 		for _, part := range n.GetList().GetItems() {
 			if call := part.GetFuncCall(); call != nil && h.closed(part) && !h.givesRows(call) {
-				h.values(call.Args...)
+				h.arguments(call)
 			} else {
 				h.computed(part)
 			}
@@ -207,7 +210,7 @@ func (h *hider) condition(n *pg.Node) {
 			h.condition(e.Lexpr)
 			h.value(e.Rexpr)
 		case isDistinct(e): // nothing is compared with what it gives
-			h.values(e.Lexpr, e.Rexpr)
+			h.sides(e)
 		case h.castsBool(n):
 			h.add(n, asComparison)
 		case h.toBool(n.GetTypeCast()):
@@ -258,7 +261,7 @@ func (h *hider) values(list ...*pg.Node) {
 func (h *hider) value(n *pg.Node) {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_AConst:
-		if !x.AConst.Isnull && !h.replaced[nodeOffset(n)] {
+		if at := nodeOffset(n); !x.AConst.Isnull && at >= 0 && !h.replaced[at] { // substring(x FOR 2) has a 1 that stands nowhere
 			h.add(n, asParameter)
 		}
 	case *pg.Node_SqlvalueFunction:
@@ -286,9 +289,7 @@ func (h *hider) value(n *pg.Node) {
 	case *pg.Node_AArrayExpr:
 		h.values(x.AArrayExpr.Elements...)
 	case *pg.Node_RowExpr:
-		h.values(x.RowExpr.Args...)
-	case *pg.Node_List:
-		h.values(x.List.Items...)
+		h.texts(x.RowExpr.Args...)
 	case *pg.Node_CollateClause:
 		h.value(x.CollateClause.Arg)
 	case *pg.Node_AIndirection:
@@ -312,13 +313,20 @@ func (h *hider) cast(n *pg.Node, c *pg.TypeCast) {
 	h.value(c.Arg)
 }
 
-// typesFirst finds the literals with a type before them.
-func (h *hider) typesFirst(m proto.Message) {
-	if c, ok := m.(*pg.TypeCast); ok && c.Arg.GetAConst() != nil && c.TypeName.GetLocation() < c.Arg.GetAConst().Location {
-		h.casts[c.Arg] = c
+// surroundings notes of literals the type before them, and of left sides their IS DISTINCT FROM.
+func (h *hider) surroundings(m proto.Message) {
+	switch x := m.(type) {
+	case *pg.TypeCast:
+		if literal := x.Arg.GetAConst(); literal != nil && x.TypeName.GetLocation() >= 0 && x.TypeName.Location < literal.Location {
+			h.casts[x.Arg] = x
+		}
+	case *pg.A_Expr:
+		if isDistinct(x) {
+			h.tests[x.Lexpr] = x
+		}
 	}
 	children(m, func(c proto.Message) bool {
-		h.typesFirst(c)
+		h.surroundings(c)
 		return true
 	})
 }
@@ -326,7 +334,7 @@ func (h *hider) typesFirst(m proto.Message) {
 // subLink looks through a sub-query of an expression. Nothing looks at the select list of
 // EXISTS.
 func (h *hider) subLink(s *pg.SubLink) {
-	h.value(s.Testexpr)
+	h.operand(s.Testexpr)
 	if q := s.Subselect.GetSelectStmt(); q != nil {
 		h.query(q, s.SubLinkType == pg.SubLinkType_EXISTS_SUBLINK)
 	}

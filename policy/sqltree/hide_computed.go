@@ -16,7 +16,7 @@ func (h *hider) operator(n *pg.Node, e *pg.A_Expr) {
 		h.computed(n)
 		return
 	}
-	h.values(e.Lexpr, e.Rexpr)
+	h.sides(e)
 	if isDistinct(e) && !h.hidesOne(e.Lexpr) && !h.hidesOne(e.Rexpr) {
 		h.distinct(e)
 	}
@@ -37,12 +37,17 @@ func (h *hider) distinct(e *pg.A_Expr) {
 	case isNull:
 		h.add(e.Rexpr, asSubquery)
 	default:
-		h.add(e.Lexpr, asCase).test = e
+		h.add(e.Lexpr, asCase)
 	}
 }
 
 // boolColumn hides a column that is a condition by itself.
 func (h *hider) boolColumn(n *pg.Node) {
+	meant := h.names[n.GetColumnRef()]
+	if meant.typ == (TypeName{}) && !meant.row {
+		h.add(n, asCase)
+		return
+	}
 	if h.isBool(n) {
 		h.add(n, asComparison)
 		return
@@ -90,17 +95,6 @@ func (h *hider) asks(n *pg.Node, f *pg.FuncCall) {
 		}
 	default:
 		h.arguments(f)
-	}
-}
-
-func (h *hider) arguments(f *pg.FuncCall) {
-	for i, arg := range f.Args {
-		if named := arg.GetNamedArgExpr(); named != nil {
-			arg = named.Arg
-		}
-		if !isKeyword(f, i) {
-			h.value(arg)
-		}
 	}
 }
 

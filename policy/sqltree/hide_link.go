@@ -97,7 +97,7 @@ func (h *hider) pair(x, y *pg.Node) {
 	}
 	first, second := h.add(x, from.form).first(), h.add(y, from.form).first()
 	if first != second {
-		second.root = first
+		second.root, first.text = first, first.text || second.text
 	}
 }
 

@@ -24,7 +24,7 @@ func (r *rewriter) hideEnds() {
 				r.close(end.end(), " = "+r.literal(f)+")")
 			}
 		case asCase:
-			if _, end, ok := r.leftPlace(f); ok {
+			if _, end, ok := r.casePlace(f); ok {
 				r.close(end.end(), " END)")
 			}
 		}
@@ -48,7 +48,7 @@ func (r *rewriter) hide() {
 				r.open(start.start(), "(")
 			}
 		case asCase:
-			if start, _, ok := r.leftPlace(f); ok {
+			if start, _, ok := r.casePlace(f); ok {
 				r.open(start.start(), "(CASE WHEN "+r.literal(f)+" THEN ")
 			}
 		}
@@ -61,6 +61,11 @@ func (r *rewriter) hideLiteral(f *hidden) {
 	t, ok := r.at(nodeOffset(f.node))
 	if !ok {
 		return
+	}
+	if f.node.GetAConst().GetSval() != nil || f.node.GetAConst().GetBsval() != nil || f.node.GetAConst().GetBoolval() != nil {
+		for t.isAny("-", "(") { // to the grammar, - '1' begins at its sign
+			t.i++
+		}
 	}
 	start := t.start()
 	t.literal()
@@ -118,8 +123,11 @@ func (r *rewriter) testPlace(n *pg.Node) (start, end tokens, ok bool) {
 	return start, end, ok1 && ok2
 }
 
-// leftPlace finds where the left side of IS DISTINCT FROM begins, with the brackets around it, and has ended.
-func (r *rewriter) leftPlace(f *hidden) (start, end tokens, ok bool) {
+// casePlace finds where a column begins and has ended, or the left side of IS DISTINCT FROM with the brackets around it.
+func (r *rewriter) casePlace(f *hidden) (start, end tokens, ok bool) {
+	if f.test == nil {
+		return r.callPlace(f.node)
+	}
 	start, ok1 := r.at(leftmost(f.node))
 	end, ok2 := r.at(int(f.test.GetLocation()))
 	depth, opened := 0, 0
@@ -198,14 +206,24 @@ func (f *hidden) literalParam() LiteralParam {
 	if f.form == asComparison || f.form == asCase {
 		return LiteralParam{Value: "t", Type: boolOID, Offset: nodeOffset(f.node)}
 	}
-	value, typ := literalValue(f.node.GetAConst())
+	value, typ := f.literalValue(f.node.GetAConst())
 	return LiteralParam{Value: value, Type: typ, Offset: nodeOffset(f.node)}
+}
+
+// literalValue gives what the parameter in the place of a literal carries, and its type.
+func (f *hidden) literalValue(c *pg.A_Const) (value string, oid uint32) {
+	value, oid = literalValue(c)
+	if oid == 0 && f.first().text {
+		oid = textOID
+	}
+	return value, oid
 }
 
 // The types of literals, by their OIDs.
 const (
 	boolOID = 16
 	int8OID = 20
+	textOID = 25
 	bitOID  = 1560
 )
 

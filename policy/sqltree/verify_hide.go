@@ -12,7 +12,7 @@ import (
 func (v *verifier) hides(f *hidden, a, b *pg.Node) error {
 	switch f.form {
 	case asParameter:
-		value, typ := literalValue(a.GetAConst())
+		value, typ := f.literalValue(a.GetAConst())
 		return v.carries(b, value, typ)
 	case asSubquery:
 		if c := b.GetCoalesceExpr(); c != nil && len(c.Args) == 1 {
@@ -32,7 +32,7 @@ func (v *verifier) hides(f *hidden, a, b *pg.Node) error {
 	case asCase:
 		c := b.GetCaseExpr()
 		if c == nil || c.Arg != nil || c.Defresult != nil || len(c.Args) != 1 {
-			return errors.New("a side of IS DISTINCT FROM is not hidden from the planner")
+			return errors.New("a column, or a side of IS DISTINCT FROM, is not hidden from the planner")
 		}
 		return errors.Join(v.carries(c.Args[0].GetCaseWhen().GetExpr(), "t", boolOID), v.shown(a, c.Args[0].GetCaseWhen().GetResult()))
 	}

@@ -18,12 +18,15 @@ import (
 // is admitted where one of the sets has it, and refused otherwise.
 
 // decider is the default policy on the bundled tables.
-func decider(t *testing.T) *policy.Policy {
+func decider(t *testing.T, changes ...func(*policy.File)) *policy.Policy {
 	t.Helper()
 	src, _ := policies.Named(policies.Default)
 	file, err := policy.Parse(src)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, change := range changes {
+		change(file)
 	}
 	var schema policy.Schema
 	if err := json.Unmarshal(policies.BundledSchema(), &schema); err != nil {

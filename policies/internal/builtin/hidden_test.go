@@ -1,0 +1,116 @@
+package builtin_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/tenantgate/tenantgate/control"
+	"github.com/tenantgate/tenantgate/control/embedded/pgtest"
+	"github.com/tenantgate/tenantgate/policy"
+)
+
+var everyCall = flag.Bool("calls", false, "have TestHiddenInCalls try everything of the sets, not only a part")
+
+// hiddenPlaces are statements in which the rewrite hides the constants of a call from the planner. The call
+// stands for @.
+var hiddenPlaces = []string{
+	"WITH w AS (SELECT @ AS x FROM conversations) SELECT x::text FROM w",
+	"SELECT x::text FROM conversations, (VALUES (@)) AS v (x)",
+	"SELECT id FROM conversations WHERE title = (@)::text",
+	"SELECT id FROM conversations WHERE (@)::text IN (title, 'a')",
+	"SELECT id FROM conversations WHERE @",
+	"SELECT x::text FROM conversations, @ AS v (x)",
+	"SELECT id FROM conversations JOIN @ AS v (x) ON NOT v.x",
+	"SELECT count(*) FROM conversations GROUP BY title HAVING title IN (SELECT (@)::text)",
+	"SELECT x::text FROM (SELECT @ AS x FROM conversations GROUP BY @, title HAVING (@)::text < 'b') AS s",
+	"SELECT DISTINCT ON (@) (@)::text FROM conversations ORDER BY @, (@)::text",
+	"SELECT id FROM conversations WHERE CASE WHEN title > 'a' THEN (@) IS NULL ELSE title = ARRAY[@]::text END",
+}
+
+// TestHiddenInCalls calls functions, operators and casts with constants that are hidden from the planner. Postgres
+// must answer as it does to the text as it was: where a literal needs no type, a parameter does, and some constants of
+// the tree stand nowhere in the text.
+func TestHiddenInCalls(t *testing.T) {
+	db := hiding(t)
+	p := decider(t, func(f *policy.File) { f.Scope.Mode = policy.Inject })
+	admitted, compared := 0, 0
+	for _, call := range calls(t) {
+		for _, place := range hiddenPlaces {
+			text := strings.ReplaceAll(place, "@", call)
+			d := p.Decide(text, policy.Postgres)
+			if d.Verdict != policy.Allow && d.Reason.Code != policy.Internal {
+				continue
+			}
+			admitted++
+			want := answered(t, db.ExecParams(t.Context(), text, nil, nil, nil, nil))
+			again := answered(t, db.ExecParams(t.Context(), text, nil, nil, nil, nil))
+			noCondition := strings.HasSuffix(place, "WHERE @") && !strings.HasPrefix(want, "[")
+			if again != want || noCondition {
+				continue
+			}
+			compared++
+			if got, as := rewritten(t, db, d); got != want {
+				t.Errorf("%s\n as %s\n got %.200s\nwant %.200s", text, as, got, want)
+			}
+		}
+	}
+	t.Logf("%d statements admitted, %d compared", admitted, compared)
+	if compared < 5_000 || compared*10 < admitted*9 {
+		t.Error("too few were compared")
+	}
+}
+
+// hiding gives a connection to a database with a row of one server, where Postgres plans for any value.
+func hiding(t *testing.T) *pgconn.PgConn {
+	t.Helper()
+	url := pgtest.Database(t)
+	if _, err := control.MigrateBundled(t.Context(), url, control.Roles{Statement: "hidden_none", Lookup: "hidden_nobody", Optional: true}); err != nil {
+		t.Fatal(err)
+	}
+	db, err := pgconn.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close(context.WithoutCancel(t.Context())) })
+	if _, err := db.Exec(t.Context(), `SET jit = off; SET TimeZone = 'UTC'; SET statement_timeout = '2s'; SET plan_cache_mode = force_generic_plan;
+		INSERT INTO end_users (id, server_id, email) VALUES ('u', 's', 'a@one.test');
+		INSERT INTO conversations (id, server_id, end_user_id, title) VALUES ('c', 's', 'u', 'a')`).ReadAll(); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// rewritten tells what the rewritten statement answers, and its text.
+func rewritten(t *testing.T, db *pgconn.PgConn, d policy.Decision) (answer, text string) {
+	t.Helper()
+	if d.Verdict != policy.Allow {
+		return "refused: " + d.Reason.Message, ""
+	}
+	b, reason := d.Approved.Bind("s", nil)
+	if reason != nil {
+		t.Fatal(reason)
+	}
+	values := make([][]byte, b.NumParams())
+	for i := range values {
+		values[i] = []byte(b.Param(i).Value.Text)
+	}
+	return answered(t, db.ExecParams(t.Context(), b.SQL(), values, d.Approved.Declared(), nil, nil)), b.SQL()
+}
+
+// answered tells what a statement answers.
+func answered(t *testing.T, r *pgconn.ResultReader) string {
+	t.Helper()
+	read := r.Read()
+	if failed := (*pgconn.PgError)(nil); errors.As(read.Err, &failed) {
+		return failed.Code + " " + failed.Message
+	} else if read.Err != nil {
+		t.Fatal(read.Err)
+	}
+	return fmt.Sprintf("%q", read.Rows)
+}
