@@ -250,8 +250,9 @@ func (k *worker) both(ctx context.Context, st statement.Statement, gate, plain r
 
 // settle tells whether the server's own database, with its rows in another order and with
 // other plans, gives the answer too: then the statement does not determine it. So it is
-// where an error comes of the server's own rows behind the same walls, which choose whether
-// a condition that fails is asked for before one that would have spared it.
+// where a value makes one side fail, and behind the same walls the server's rows alone give the
+// answer: the walls choose whether a condition that fails is asked for before one that would
+// have spared it.
 func (k *worker) settle(ctx context.Context, st statement.Statement, plain request, o outcome) (bool, error) {
 	for i := -1; i < len(planner); i++ {
 		for _, s := range []*session{k.shuffled, k.own} {
@@ -265,11 +266,11 @@ func (k *worker) settle(ctx context.Context, st statement.Statement, plain reque
 			}
 		}
 	}
-	if o.own.state != "" || !ofValues(o.shared.state) {
+	if !ofValues(o.shared.state) && !ofValues(o.own.state) {
 		return false, nil
 	}
 	a, err := k.shuffled.run(ctx, o.gate)
-	return err == nil && a.state == o.shared.state, err
+	return err == nil && compare(st, o.shared, a) == "", err
 }
 
 // ofValues tells the classes of errors that a value of some row is the cause of:

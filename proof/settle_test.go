@@ -1,0 +1,45 @@
+package proof
+
+import (
+	"testing"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proof/statement"
+)
+
+// Ensure an answer counts as undetermined where a value makes the server's own database fail, and the walls in front
+// of the server's rows alone spare that as they do in front of all rows. Where they answer something else, the others'
+// rows had a part in the answer.
+func TestSettle(t *testing.T) {
+	const failing = `SELECT c.id FROM conversations c WHERE c.server_id = ? AND EXISTS (SELECT FROM messages m JOIN files f ON c.title::jsonb IS NULL
+		WHERE m.server_id = ? AND f.server_id = ? AND m.content IS DISTINCT FROM m.content)`
+	w := build(t)
+	k, err := w.newWorker(t.Context(), Config{Walls: Engine}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.idle = append(w.idle, k.leave(t.Context(), Config{})...) })
+	st := statement.Lex(failing, nil, writtenFor, Servers[0])
+	st.Mode, st.Loose = policy.Require, false
+	for tampered, want := range map[string]Fault{
+		"": "",
+		"SELECT count(*)::text AS id FROM public.conversations WHERE $1::text <> ''": Mismatch,
+	} {
+		k.tamper = func(sql string) string {
+			if tampered != "" {
+				return tampered
+			}
+			return sql
+		}
+		o, err := k.try(t.Context(), st, chance(1, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.own.state != "22P02" || o.shared.state != "" {
+			t.Errorf("the two sides answer %q and %q", o.shared.state, o.own.state)
+		}
+		if o.fault != want || o.unsettled != (want == "") {
+			t.Errorf("%q: fault %q, undetermined %t", tampered, o.fault, o.unsettled)
+		}
+	}
+}
