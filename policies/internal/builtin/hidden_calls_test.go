@@ -110,6 +110,9 @@ ARRAY[[1, 2], [3, 4]]
 ROW(1, 'a')
 ('a', 'b') = ('a', reverse('c'))
 ('a', 1) IN (('a', 2), ('b', 3))
+(ascii('a'), 1) = ('97', '1')
+(ascii('a'), 1) IN (('97', '2'), ('98', '1'))
+('97', 'b') IN (SELECT ascii('a'), 'b')
 CASE 'a' WHEN 'b' THEN 1 END
 CASE WHEN 'a' = 'b' THEN 'c' ELSE reverse('d') END
 coalesce('a', 'b')
