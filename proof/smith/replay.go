@@ -14,6 +14,7 @@ type Config struct {
 	Gate       string      // the URL of the server's client, in front of the shared database
 	Own, Other string      // URLs of the server's own database, and of one with its rows in another order; "" compares nothing
 	Alone      string      // the URL of the server's client at tenantgate in front of Other; "" where there is none
+	AloneAdmin string      // the superuser's URL of the database behind Alone
 	Variants   [][2]string // statements that turn one of the planner's settings, and turn it back
 	Needles    []string    // marks of others' rows, in lower case
 	Statements []string
