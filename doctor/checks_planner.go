@@ -84,5 +84,20 @@ var plannerChecks = []check{
 		) k`,
 		says: `the {method} index {object} gives rows {how}: {why}`,
 		mend: `{mend}`, instead: `{instead}`,
+	}, {
+		name: "planner-duplicates", grade: Tell, served: true, stage: stageRest,
+		sql: `SELECT quote_ident(c.relname) || ' on ' || u.ident AS object, u.wall AS listed, u.root AS listed_oid, '' AS needs, CASE WHEN scoped.custom THEN 'note' ELSE 'tell' END AS grade, u.scope,
+			CASE WHEN scoped.custom THEN 'the policies say planner: custom, by which the order of a server''s rows can tell which values other servers hold'
+				ELSE 'ORDER BY … DESC reads each list forwards, and other servers'' rows with the value fill it, so where a list ends among a server''s own rows tells how many others have a value' END AS why,
+			CASE WHEN NOT scoped.custom THEN format(E'ALTER INDEX %1$I.%2$I SET (deduplicate_items = off);\nREINDEX INDEX %1$I.%2$I;', n.nspname, c.relname) END AS mend
+		FROM units u JOIN scoped ON scoped.oid = u.root JOIN pg_index i ON i.indrelid = u.oid JOIN pg_class c ON c.oid = i.indexrelid AND c.relkind = 'i' JOIN pg_namespace n ON n.oid = c.relnamespace
+		JOIN pg_am am ON am.oid = c.relam AND am.amname = 'btree'
+		WHERE NOT i.indisunique AND i.indnatts = i.indnkeyatts AND u.attnum <> ALL (i.indkey::int2[])
+			AND NOT EXISTS (SELECT FROM pg_options_to_table(c.reloptions) WHERE option_name = 'deduplicate_items' AND NOT option_value::bool)
+			AND NOT EXISTS (SELECT FROM unnest(i.indclass::oid[]) AS used (oid) JOIN pg_opclass o ON o.oid = used.oid WHERE NOT EXISTS (
+				SELECT FROM pg_amproc p WHERE p.amprocfamily = o.opcfamily AND p.amproclefttype = o.opcintype AND p.amprocrighttype = o.opcintype AND p.amprocnum = 4))`,
+		says:    `the index {object} keeps the rows of one value together in lists: {why}`,
+		instead: `It costs room where many rows have the same value. An index that has {scope} among its columns keeps its lists: none of them holds two servers' rows. REINDEX locks the table for writing; on a large one run REINDEX INDEX CONCURRENTLY in its place.`,
+		mend:    `{mend}`,
 	},
 }

@@ -50,7 +50,12 @@ var indexFaults = []fault{
 	{name: "an SP-GiST index", mend: true, sql: `CREATE INDEX tree ON items USING spgist (name)`, want: "tell planner-index tree on public.items", left: "planner-index"},
 	{name: "a GiST index behind an exclusion", mend: true, sql: pairs, want: "tell planner-index apart on public.items", says: "accept", left: "planner-index"},
 	{name: "a hash index where the planner may know", sql: `CREATE INDEX by_name ON items USING hash (name)`, policy: strings.Replace(shop, "tables:", "planner: custom\ntables:", 1), want: "note planner-index by_name on public.items", left: "planner-index", says: "planner: custom", mend: true},
-	{name: "indexes without an order of their own", sql: `CREATE EXTENSION pg_trgm; CREATE INDEX words ON items USING gin (name gin_trgm_ops); CREATE INDEX ranges ON items USING brin (name); CREATE INDEX plain ON items (name)`},
+	{name: "indexes without an order of their own", sql: `CREATE EXTENSION pg_trgm; CREATE INDEX words ON items USING gin (name gin_trgm_ops); CREATE INDEX ranges ON items USING brin (name); CREATE INDEX plain ON items (name) WITH (deduplicate_items = off)`},
+	{name: "a btree index without the servers", mend: true, sql: `CREATE INDEX plain ON items (name)`, want: "tell planner-duplicates plain on public.items", says: "how many others have a value"},
+	{name: "a btree index of an expression without the servers", mend: true, sql: `CREATE INDEX low ON items (lower(name)) WITH (fillfactor = 70)`, want: "tell planner-duplicates low on public.items"},
+	{name: "a btree index without the servers of partitions", mend: true, sql: partitioned + `CREATE INDEX by_name ON items (name)`, want: "tell planner-duplicates one_name_idx on public.one"},
+	{name: "a btree index where the planner may know", mend: true, sql: `CREATE INDEX plain ON items (name)`, policy: strings.Replace(shop, "tables:", "planner: custom\ntables:", 1), want: "note planner-duplicates plain on public.items", left: "planner-duplicates", says: "planner: custom"},
+	{name: "btree indexes without lists of several servers' rows", sql: `ALTER TABLE items ADD price numeric; CREATE INDEX a ON items (name, server_id); CREATE INDEX b ON items (price); CREATE INDEX c ON items (name) INCLUDE (price); CREATE INDEX d ON items (name) WITH (deduplicate_items = false)`},
 	{name: "a hash index of a shared table", sql: `CREATE INDEX codes ON countries USING hash (code)`},
 }
 
