@@ -27,6 +27,7 @@ type OrderConfig struct {
 	Plans      bool          // plans with their costs are compared, beside the answers
 	Single     bool          // no statement that can compare columns of two tables
 	Hash       bool          // a column has a hash index, whose order shows what the others hold
+	Together   bool          // btree indexes keep the rows of a value together, which shows it too
 
 	// What could close the channel, to see what is left then.
 	Generic    bool // plans that do not know the parameters
@@ -117,6 +118,9 @@ func (w *World) openTwin(ctx context.Context, t *twin, url, name string, p *prob
 	}
 	if p.cfg.Hash {
 		sql += hashed(p.server, name)
+	}
+	if p.cfg.Together {
+		sql += deduplicated
 	}
 	if err := w.exec(ctx, url, sql); err != nil {
 		return err

@@ -4,6 +4,8 @@ import (
 	"flag"
 	"strings"
 	"testing"
+
+	"github.com/tenantgate/tenantgate/proof/statement"
 )
 
 var (
@@ -109,6 +111,24 @@ func TestOrderHash(t *testing.T) {
 	report := order(t, OrderConfig{Walls: Engine, Statements: 2000, Seed: *seed, Workers: *workers, First: true, Blind: true, Hash: true})
 	if report.Differing == 0 {
 		t.Error("no statement showed what the others hold")
+	}
+}
+
+// A btree index that keeps the rows of a value together shows by a backward scan how many rows the others have with it.
+// Without that, it gives the rows of a value in the order in which they lie.
+func TestOrderTogether(t *testing.T) {
+	w := build(t)
+	for _, together := range []bool{true, false} {
+		p, err := w.newProber(t.Context(), OrderConfig{Walls: All, Blind: true, Together: together}, 0)
+		defer p.close(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		st := statement.Lex("SELECT o.* FROM (SELECT FROM messages) s, shop.orders o ORDER BY o.note DESC", nil, writtenFor, p.server)
+		o, err := p.compare(t.Context(), probing{Probe: statement.Probe{Statement: st}, path: Named, prepared: true})
+		if err != nil || o.refused != "" || o.differs != together {
+			t.Errorf("together %t: differs %t, refused %q, %v", together, o.differs, o.refused, err)
+		}
 	}
 }
 

@@ -76,7 +76,8 @@ func firstDifference(a, b string) string {
 	return ""
 }
 
-// indexes are what an application has beside the schema's: some lead with the scope column.
+// indexes are what an application has beside the schema's: some lead with the scope column. None of them keeps the rows
+// of a value together (deduplicated), as the index check of doctor asks for it.
 const indexes = `
 	CREATE INDEX ON conversations (title); CREATE INDEX ON conversations (server_id, title);
 	CREATE INDEX ON messages (created_at); CREATE INDEX ON messages (conversation_id); CREATE INDEX ON messages (server_id, role);
@@ -87,7 +88,19 @@ const indexes = `
 	DO $$ DECLARE t regclass; BEGIN
 		FOR t IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace IN ('public'::regnamespace, 'shop'::regnamespace) LOOP
 			EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = off)', t);
-		END LOOP; END $$;` + sighted
+		END LOOP; END $$;` + setDeduplicate + `('off');` + sighted
+
+// deduplicated has btree indexes keep the places of the rows of one value together, as they do by default. A backward
+// scan reads such a list forwards, so the order of a server's rows shows where one list ends, which others' rows with
+// the value fill.
+const deduplicated = setDeduplicate + `('on');`
+
+const setDeduplicate = `CREATE PROCEDURE pg_temp.set_deduplicate(value text) LANGUAGE plpgsql AS $$ DECLARE i regclass; BEGIN
+		FOR i IN SELECT c.oid FROM pg_class AS c JOIN pg_am AS am ON am.oid = c.relam WHERE relkind = 'i' AND amname = 'btree' AND relnamespace IN ('public'::regnamespace, 'shop'::regnamespace) LOOP
+			EXECUTE format('ALTER INDEX %s SET (deduplicate_items = %s)', i, value);
+			EXECUTE format('REINDEX INDEX %s', i);
+		END LOOP; END $$;
+	CALL pg_temp.set_deduplicate`
 
 // sighted undoes what the bundled schema does: Postgres gathers statistics of all columns.
 const sighted = `
