@@ -106,23 +106,7 @@ func (w *World) newProber(ctx context.Context, cfg OrderConfig, i int) (*prober,
 const steady = `ALTER DATABASE %[1]s SET max_parallel_workers_per_gather = 0; ALTER DATABASE %[1]s SET synchronize_seqscans = off; ALTER DATABASE %[1]s SET jit = off;`
 
 func (w *World) openTwin(ctx context.Context, t *twin, url, name string, p *prober) (err error) {
-	sql := fmt.Sprintf(steady, name)
-	if p.server != Servers[0] { // so that a hash join of few rows has several batches
-		sql += "ALTER DATABASE " + name + " SET work_mem = '64kB';"
-	}
-	if p.cfg.Generic {
-		sql += "ALTER DATABASE " + name + " SET plan_cache_mode = force_generic_plan;"
-	}
-	if p.cfg.Blind {
-		sql += blind
-	}
-	if p.cfg.Hash {
-		sql += hashed(p.server, name)
-	}
-	if p.cfg.Together {
-		sql += deduplicated
-	}
-	if err := w.exec(ctx, url, sql); err != nil {
+	if err := w.exec(ctx, url, p.prepare(name)); err != nil {
 		return err
 	}
 	if t.admin, err = openSession(ctx, url, p.server); err != nil {
@@ -160,6 +144,27 @@ func (w *World) openTwin(ctx context.Context, t *twin, url, name string, p *prob
 		}
 	}
 	return nil
+}
+
+// prepare gives the SQL that makes a copy of a side what the config asks for.
+func (p *prober) prepare(name string) string {
+	sql := fmt.Sprintf(steady, name)
+	if p.server != Servers[0] { // so that a hash join of few rows has several batches
+		sql += "ALTER DATABASE " + name + " SET work_mem = '64kB';"
+	}
+	if p.cfg.Generic {
+		sql += "ALTER DATABASE " + name + " SET plan_cache_mode = force_generic_plan;"
+	}
+	if p.cfg.Blind {
+		sql += blind
+	}
+	if p.cfg.Hash {
+		sql += hashed(p.server, name)
+	}
+	if p.cfg.Together {
+		sql += deduplicated
+	}
+	return sql
 }
 
 // hashed gives messages a hash index, and then the server so many rows of two values that each fills several pages of a
