@@ -97,7 +97,7 @@ var plannerChecks = []check{
 			AND NOT EXISTS (SELECT FROM unnest(i.indclass::oid[]) AS used (oid) JOIN pg_opclass o ON o.oid = used.oid WHERE NOT EXISTS (
 				SELECT FROM pg_amproc p WHERE p.amprocfamily = o.opcfamily AND p.amproclefttype = o.opcintype AND p.amprocrighttype = o.opcintype AND p.amprocnum = 4))`,
 		says:    `the index {object} keeps the rows of one value together in lists: {why}`,
-		instead: `It costs room where many rows have the same value. An index that has {scope} among its columns keeps its lists: none of them holds two servers' rows. REINDEX locks the table for writing; on a large one run REINDEX INDEX CONCURRENTLY in its place.`,
+		instead: `It costs room where many rows have the same value. An index that has {scope} among its columns keeps its lists: none of them holds two servers' rows. REINDEX blocks writes to the table while it runs; on a large one run REINDEX INDEX CONCURRENTLY in its place.`,
 		mend:    `{mend}`,
 	},
 }

@@ -76,8 +76,8 @@ func firstDifference(a, b string) string {
 	return ""
 }
 
-// indexes are what an application has beside the schema's: some lead with the scope column. None of them keeps the rows
-// of a value together (deduplicated), as the index check of doctor asks for it.
+// indexes are what an application has beside the schema's: some lead with the scope column. The btree indexes
+// are not deduplicated, as doctor asks for it (planner-duplicates).
 const indexes = `
 	CREATE INDEX ON conversations (title); CREATE INDEX ON conversations (server_id, title);
 	CREATE INDEX ON messages (created_at); CREATE INDEX ON messages (conversation_id); CREATE INDEX ON messages (server_id, role);
