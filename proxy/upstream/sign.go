@@ -30,7 +30,7 @@ import (
 const anewAfter = time.Minute
 
 // signedTables are the tables of pg_catalog that the sign covers.
-var signedTables = strings.Fields(`pg_am pg_attrdef pg_attribute pg_auth_members pg_cast pg_class pg_collation pg_constraint pg_database pg_db_role_setting
+var signedTables = strings.Fields(`pg_am pg_amproc pg_attrdef pg_attribute pg_auth_members pg_cast pg_class pg_collation pg_constraint pg_database pg_db_role_setting
 	pg_depend pg_extension pg_index pg_inherits pg_language pg_namespace pg_opclass pg_operator pg_policy pg_proc pg_rewrite pg_statistic_ext pg_trigger pg_type`)
 
 // signSQL gives the catalog's sign.
