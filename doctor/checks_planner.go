@@ -92,7 +92,7 @@ var plannerChecks = []check{
 			CASE WHEN NOT scoped.custom THEN format(E'ALTER INDEX %1$I.%2$I SET (deduplicate_items = off);\nREINDEX INDEX %1$I.%2$I;', n.nspname, c.relname) END AS mend
 		FROM units u JOIN scoped ON scoped.oid = u.root JOIN pg_index i ON i.indrelid = u.oid JOIN pg_class c ON c.oid = i.indexrelid AND c.relkind = 'i' JOIN pg_namespace n ON n.oid = c.relnamespace
 		JOIN pg_am am ON am.oid = c.relam AND am.amname = 'btree'
-		WHERE NOT i.indisunique AND i.indnatts = i.indnkeyatts AND u.attnum <> ALL (i.indkey::int2[])
+		WHERE NOT i.indisunique AND NOT i.indisexclusion AND i.indnatts = i.indnkeyatts AND u.attnum <> ALL (i.indkey::int2[])
 			AND NOT EXISTS (SELECT FROM pg_options_to_table(c.reloptions) WHERE option_name = 'deduplicate_items' AND NOT option_value::bool)
 			AND NOT EXISTS (SELECT FROM unnest(i.indclass::oid[]) AS used (oid) JOIN pg_opclass o ON o.oid = used.oid WHERE NOT EXISTS (
 				SELECT FROM pg_amproc p WHERE p.amprocfamily = o.opcfamily AND p.amproclefttype = o.opcintype AND p.amprocrighttype = o.opcintype AND p.amprocnum = 4))`,
