@@ -49,13 +49,12 @@ func TestHiddenInCalls(t *testing.T) {
 			}
 			admitted++
 			want := answered(t, db.ExecParams(t.Context(), text, nil, nil, nil, nil))
-			again := answered(t, db.ExecParams(t.Context(), text, nil, nil, nil, nil))
 			noCondition := strings.HasSuffix(place, "WHERE @") && !strings.HasPrefix(want, "[")
-			if again != want || noCondition {
+			if noCondition || !repeats(t, db, text, want, 1) {
 				continue
 			}
 			compared++
-			if got, as := rewritten(t, db, d); got != want {
+			if got, as := rewritten(t, db, d); got != want && repeats(t, db, text, want, 64) {
 				t.Errorf("%s\n as %s\n got %.200s\nwant %.200s", text, as, got, want)
 			}
 		}
@@ -101,6 +100,18 @@ func rewritten(t *testing.T, db *pgconn.PgConn, d policy.Decision) (answer, text
 		values[i] = []byte(b.Param(i).Value.Text)
 	}
 	return answered(t, db.ExecParams(t.Context(), b.SQL(), values, d.Approved.Declared(), nil, nil)), b.SQL()
+}
+
+// repeats tells whether a statement gives the same answer n times more. One that is random may give it once or twice
+// by chance.
+func repeats(t *testing.T, db *pgconn.PgConn, text, want string, n int) bool {
+	t.Helper()
+	for range n {
+		if answered(t, db.ExecParams(t.Context(), text, nil, nil, nil, nil)) != want {
+			return false
+		}
+	}
+	return true
 }
 
 // answered tells what a statement answers.
