@@ -58,12 +58,16 @@ func within(m proto.Message, visit func(*pg.FuncCall)) {
 
 // isAggregate tells whether a call is certainly that of an aggregate or window function.
 func (a *analyzer) isAggregate(f *pg.FuncCall) bool {
-	written := f.Over != nil || f.AggStar || f.AggDistinct || f.AggFilter != nil || len(f.AggOrder) > 0
-	return written || slices.Contains(aggregates, a.catalogCall(f))
+	return isWrittenAggregate(f) || slices.Contains(aggregates, a.catalogCall(f))
 }
 
-// aggregates are those of pg_catalog that are called like functions. One that is missing
-// here costs a barrier that is not needed.
+// isWrittenAggregate tells a call with what only aggregates and window functions have.
+func isWrittenAggregate(f *pg.FuncCall) bool {
+	return f.Over != nil || f.AggStar || f.AggDistinct || f.AggFilter != nil || len(f.AggOrder) > 0
+}
+
+// aggregates are those of pg_catalog that are called like functions. One that is missing here costs a barrier that is
+// not needed, and parameters in the place of literals.
 var aggregates = []string{
 	"count", "sum", "avg", "min", "max", "array_agg", "string_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg",
 	"bool_and", "bool_or", "every", "bit_and", "bit_or", "bit_xor", "stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp",

@@ -14,7 +14,7 @@ import (
 // hidden from the planner, which then estimates as for any value:
 //
 //   - a literal becomes a parameter that carries its value;
-//   - a call without columns, such as now() or to_tsquery('cat'), becomes (SELECT now()): the
+//   - a call without columns, such as now(), to_tsquery('cat') or date('2027-01-01'), becomes (SELECT now()): the
 //     planner evaluates it for an estimate, but not a sub-query;
 //   - a column of type bool that is a condition by itself becomes (column = parameter), the
 //     parameter being true: by itself the planner looks up how often it is true. So does NULL IS
@@ -211,10 +211,8 @@ func (h *hider) condition(n *pg.Node) {
 			h.value(e.Rexpr)
 		case isDistinct(e): // nothing is compared with what it gives
 			h.sides(e)
-		case h.castsBool(n):
-			h.add(n, asComparison)
 		case h.toBool(n.GetTypeCast()):
-			h.madeBool(n.GetTypeCast().Arg)
+			h.madeBool(n, n.GetTypeCast().Arg)
 		default:
 			h.value(n)
 		}
@@ -334,7 +332,11 @@ func (h *hider) surroundings(m proto.Message) {
 // subLink looks through a sub-query of an expression. Nothing looks at the select list of
 // EXISTS.
 func (h *hider) subLink(s *pg.SubLink) {
-	h.operand(s.Testexpr)
+	if row := s.Testexpr.GetRowExpr(); row != nil { // compared with the sub-query field by field
+		h.values(row.Args...)
+	} else {
+		h.value(s.Testexpr)
+	}
 	if q := s.Subselect.GetSelectStmt(); q != nil {
 		h.query(q, s.SubLinkType == pg.SubLinkType_EXISTS_SUBLINK)
 	}

@@ -73,7 +73,7 @@ func (h *hider) call(n *pg.Node, f *pg.FuncCall) {
 	switch {
 	case h.isAggregate(f) || h.settled(n):
 		h.computed(n)
-	case h.isSteady(f):
+	case h.isSteady(f) || h.castsLiteral(f):
 		h.add(n, asSubquery)
 		h.computed(n)
 	default:
@@ -88,11 +88,7 @@ func (h *hider) asks(n *pg.Node, f *pg.FuncCall) {
 	case h.isAggregate(f) || h.closed(n):
 		h.computed(n)
 	case len(f.Args) == 1 && h.catalogCall(f) == "bool": // a cast
-		if h.isBool(f.Args[0]) {
-			h.add(n, asComparison)
-		} else {
-			h.madeBool(f.Args[0])
-		}
+		h.madeBool(n, f.Args[0])
 	default:
 		h.arguments(f)
 	}
@@ -105,17 +101,16 @@ func (h *hider) isBool(n *pg.Node) bool {
 	return ref != nil && !meant.row && (meant.typ == TypeName{} || meant.typ == TypeName{"pg_catalog", "bool"})
 }
 
-// madeBool looks through what a cast makes a condition of; a column may be of another type.
-func (h *hider) madeBool(n *pg.Node) {
-	if n.GetColumnRef() == nil {
-		h.condition(n)
+// madeBool looks through a condition that is a cast of arg to bool, which Postgres drops where arg is a bool.
+func (h *hider) madeBool(n, arg *pg.Node) {
+	for h.toBool(arg.GetTypeCast()) {
+		arg = arg.GetTypeCast().Arg
 	}
-}
-
-// castsBool tells a cast of a bool column to bool, which Postgres drops.
-func (h *hider) castsBool(n *pg.Node) bool {
-	c := n.GetTypeCast()
-	return h.toBool(c) && (h.isBool(c.Arg) || h.castsBool(c.Arg))
+	if arg.GetColumnRef() != nil { // its type may be another
+		h.add(n, asComparison)
+	} else {
+		h.condition(arg)
+	}
 }
 
 func (h *hider) toBool(c *pg.TypeCast) bool {

@@ -7,8 +7,9 @@ import (
 )
 
 // Most literals in quotation marks become parameters whose type Postgres finds, as it does that of the literal.
-// In some places it does not look for a type: there a literal is taken as it is, and a parameter is an error, or it
-// chooses another function. The parameter is declared as text then, which Postgres reads like the literal.
+// In some places it does not look for a type: there a literal is taken as it is, and a parameter without a type is an
+// error, or makes Postgres choose another function. Such a parameter is declared as text, which Postgres reads like
+// the literal.
 
 // arguments looks through the arguments of a call.
 func (h *hider) arguments(f *pg.FuncCall) {
@@ -27,28 +28,31 @@ func (h *hider) arguments(f *pg.FuncCall) {
 	}
 }
 
-// sides looks through both sides of an operator. Of x IS DISTINCT FROM NULL Postgres makes a test of x, whatever its type.
+// sides looks through both sides of an operator. Of x IS DISTINCT FROM NULL Postgres makes a test of x, whatever its
+// type. It compares a row with a row, or with a sub-query, field by field, and finds the types of the fields.
 func (h *hider) sides(e *pg.A_Expr) {
 	if isDistinct(e) && (e.Lexpr.GetAConst().GetIsnull() || e.Rexpr.GetAConst().GetIsnull()) {
 		h.texts(e.Lexpr, e.Rexpr)
 		return
 	}
-	h.operand(e.Lexpr)
-	h.operand(e.Rexpr)
+	right := []*pg.Node{e.Rexpr}
+	if list := e.Rexpr.GetList(); list != nil {
+		right = list.Items
+	}
+	isNoRow := func(n *pg.Node) bool { return n.GetRowExpr() == nil }
+	byField := !isNoRow(e.Lexpr) && (e.Rexpr.GetSubLink() != nil || !slices.ContainsFunc(right, isNoRow))
+	for _, n := range append([]*pg.Node{e.Lexpr}, right...) {
+		if row := n.GetRowExpr(); byField && row != nil {
+			h.values(row.Args...)
+		} else {
+			h.value(n)
+		}
+	}
 }
 
-// operand looks through a side of an operator, which finds the types of the fields of a row.
-func (h *hider) operand(n *pg.Node) {
-	switch x := n.GetNode().(type) {
-	case *pg.Node_RowExpr:
-		h.values(x.RowExpr.Args...)
-	case *pg.Node_List:
-		for _, item := range x.List.Items {
-			h.operand(item)
-		}
-	default:
-		h.value(n)
-	}
+// castsLiteral tells a call that Postgres takes for a cast of a literal in quotation marks, which it reads once.
+func (h *hider) castsLiteral(f *pg.FuncCall) bool {
+	return len(f.Args) == 1 && slices.Contains(typeCalls, h.catalogCall(f)) && f.Args[0].GetAConst().GetSval() != nil
 }
 
 func (h *hider) texts(list ...*pg.Node) {
@@ -75,10 +79,10 @@ var takeAny = []string{
 	"concat", "concat_ws", "format", "json_build_array", "json_build_object", "jsonb_build_array", "jsonb_build_object", "num_nonnulls", "num_nulls",
 }
 
-// typeCalls are functions of pg_catalog that have the name of a type. Postgres takes int4('1') for the cast '1'::int4,
-// and does the same with a text, but looks for a function where an argument's type is not known.
+// typeCalls are names of types of pg_catalog that may be called. Postgres takes int4('1') for the cast '1'::int4, and
+// does the same with a text, but looks for a function of that name where it does not know the argument's type.
 var typeCalls = []string{
-	"bit", "bool", "box", "bpchar", "char", "cidr", "circle", "date", "datemultirange", "daterange", "float4", "float8", "int2", "int4", "int4multirange",
+	"bit", "bool", "box", "bpchar", "bytea", "char", "cidr", "circle", "date", "datemultirange", "daterange", "float4", "float8", "int2", "int4", "int4multirange",
 	"int4range", "int8", "int8multirange", "int8range", "interval", "line", "lseg", "macaddr", "macaddr8", "money", "name", "numeric", "nummultirange",
 	"numrange", "point", "text", "time", "timestamp", "timestamptz", "timetz", "tsmultirange", "tsrange", "tstzmultirange", "tstzrange", "varbit", "varchar",
 }

@@ -91,12 +91,28 @@ func bareCondition(n *pg.Node) bool {
 		return bareCondition(x.CaseExpr.Defresult) || slices.ContainsFunc(x.CaseExpr.Args, func(n *pg.Node) bool {
 			return n.GetCaseWhen().Expr.GetParamRef() == nil && bareCondition(n.GetCaseWhen().Result)
 		})
+	case *pg.Node_AExpr: // of NULLIF (x, NULL) Postgres makes x
+		return x.AExpr.Kind == pg.A_Expr_Kind_AEXPR_NULLIF && bareCondition(x.AExpr.Lexpr)
+	case *pg.Node_TypeCast:
+		return len(x.TypeCast.TypeName.ArrayBounds) == 0 && inCatalog(x.TypeCast.TypeName.Names, "bool") && bareCondition(x.TypeCast.Arg)
 	case *pg.Node_FuncCall:
-		args := operandsOfAll(x.FuncCall.Args)
-		isAggregate := slices.Contains(aggregates, lastName(x.FuncCall.Funcname))
-		return !isAggregate && x.FuncCall.Funcformat == pg.CoercionForm_COERCE_EXPLICIT_CALL && slices.ContainsFunc(args, isColumn) && slices.ContainsFunc(args, isLiteral)
+		return bareCall(x.FuncCall)
 	}
 	return false
+}
+
+// bareCall tells whether a call that is a condition is a cast of a bool, or asks for a literal and a column.
+func bareCall(f *pg.FuncCall) bool {
+	args := operandsOfAll(f.Args)
+	isCall := f.Funcformat == pg.CoercionForm_COERCE_EXPLICIT_CALL && !isWrittenAggregate(f) && !inCatalog(f.Funcname, aggregates...)
+	return isCall && slices.ContainsFunc(args, isColumn) && slices.ContainsFunc(args, isLiteral) ||
+		len(f.Args) == 1 && inCatalog(f.Funcname, "bool") && bareCondition(f.Args[0])
+}
+
+// inCatalog tells a name that is one of pg_catalog's, or stands for one where nobody made another of that name.
+func inCatalog(name []*pg.Node, among ...string) bool {
+	isOther := len(name) > 1 && name[0].GetString_().GetSval() != "pg_catalog"
+	return !isOther && slices.Contains(among, lastName(name))
 }
 
 // bareJoin tells whether USING compares a column with a function that gives one value, which is a constant to the

@@ -63,7 +63,8 @@ func isLiteral(n *pg.Node) bool {
 
 // isKnownValue tells an operator or call whose operands are literals.
 func isKnownValue(n *pg.Node) bool {
-	isCall := n.GetFuncCall() != nil && slices.Contains(steadyCalls, lastName(n.GetFuncCall().Funcname))
+	name := lastName(n.GetFuncCall().GetFuncname())
+	isCall := slices.Contains(steadyCalls, name) || slices.Contains(typeCalls, name)
 	isComputed := n.GetAExpr() != nil && isComputation(n.GetAExpr())
 	return (isCall || isComputed) && !opens(inner(n)) && holdsLiteral(inner(n))
 }

@@ -6,12 +6,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/tenantgate/tenantgate/policies"
 )
 
 // calls gives calls with constants: with a type, without one, and beside what is computed for each row.
 func calls(t *testing.T) (all []string) {
-	all = slices.Clone(constructs)
-	for _, s := range subjects(t, connect(t)) {
+	db := connect(t)
+	all = append(slices.Clone(constructs), literals(t, db)...)
+	for _, s := range subjects(t, db) {
 		if s.rows {
 			continue // what aggregates are given is not hidden
 		}
@@ -29,6 +34,36 @@ func calls(t *testing.T) (all []string) {
 			}
 			all = append(all, made)
 		}
+	}
+	return all
+}
+
+// literals gives literals of each type, by a cast and by a call, and where they are not read: valid ones and others.
+func literals(t *testing.T, db *pgx.Conn) (all []string) {
+	t.Helper()
+	rows, err := db.Query(t.Context(), "SELECT typname::text, format_type(oid, NULL) FROM pg_type WHERE typnamespace = 'pg_catalog'::regnamespace AND typname = ANY ($1)", policies.Types())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var name, typ string
+	_, err = pgx.ForEachRow(rows, []any{&name, &typ}, func() error {
+		literal := bareConstant(typ)
+		switch {
+		case strings.HasPrefix(name, "json"):
+			literal = `'{"a": 1}'`
+		case strings.HasSuffix(name, "multirange"):
+			literal = "'{}'"
+		case !strings.HasPrefix(literal, "'"):
+			literal = "'1'"
+		}
+		for _, form := range []string{"@::" + typ, `pg_catalog."` + name + `"(@)`} {
+			valid, unread := strings.ReplaceAll(form, "@", literal), "CASE WHEN ascii('a') = 1 THEN "+form+" END"
+			all = append(all, valid, strings.ReplaceAll(unread, "@", literal), strings.ReplaceAll(unread, "@", "'?'"))
+		}
+		return nil
+	})
+	if err != nil || len(all) < 6*len(policies.Types()) {
+		t.Fatal(len(all), err)
 	}
 	return all
 }
@@ -113,6 +148,8 @@ ROW(1, 'a')
 (ascii('a'), 1) = ('97', '1')
 (ascii('a'), 1) IN (('97', '2'), ('98', '1'))
 ('97', 'b') IN (SELECT ascii('a'), 'b')
+'x'::text || ROW('b', 1)
+ROW('b', 1) || 'x'::text
 CASE 'a' WHEN 'b' THEN 1 END
 CASE WHEN 'a' = 'b' THEN 'c' ELSE reverse('d') END
 coalesce('a', 'b')
