@@ -266,7 +266,8 @@ func (k *worker) settle(ctx context.Context, st statement.Statement, plain reque
 			}
 		}
 	}
-	if !ofValues(o.shared.state) && !ofValues(o.own.state) {
+	oneFails := (o.shared.state == "") != (o.own.state == "")
+	if !oneFails || !ofValues(o.shared.state) && !ofValues(o.own.state) {
 		return false, nil
 	}
 	a, err := k.shuffled.run(ctx, o.gate)
