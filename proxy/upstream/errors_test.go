@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,6 +40,7 @@ func TestErrorCodes(t *testing.T) {
 		{sel("SELECT 'abc'::int"), policy.QueryFailed, "22P02", "", `invalid input syntax for type integer: "abc"`},
 		{sel("SELECT (SELECT id FROM p UNION ALL SELECT 2)"), policy.QueryFailed, "21000", "", "more than one row"},
 		{sel("SELECT 1 + 'a'::text"), policy.QueryFailed, "42883", "", "operator does not exist: integer + text"},
+		{write("insert", false, "INSERT INTO p (v) VALUES ('x') ON CONFLICT (v) DO NOTHING"), policy.QueryFailed, "42P10", "", "ON CONFLICT"},
 		{sel("SELECT v, count(*) FROM p"), policy.QueryFailed, "42803", "", "GROUP BY"},
 		{sel("SELECT $1", str("x")), "", "", "", ""},
 		{sel("SELECT $1 IS NULL AND $2 IS NULL", str("x"), str("y")), policy.QueryFailed, "42P18", "", "args[0]"},
@@ -63,6 +65,9 @@ func TestErrorCodes(t *testing.T) {
 		e := b.fail(c.st, c.code)
 		if e.SQLState != c.state || e.Constraint != c.constraint || !strings.Contains(e.Message, c.says) {
 			t.Errorf("%s: got %q with %q, constraint %q", c.st.sql, e.Message, e.SQLState, e.Constraint)
+		}
+		if hinted := slices.Contains([]string{"42P18", "42P10", "42803"}, c.state); hinted != (e.Hint != "") && c.code == policy.QueryFailed {
+			t.Errorf("%s: hint %q", c.st.sql, e.Hint)
 		}
 		if strings.Contains(e.Message+e.Hint, "secret") {
 			t.Errorf("%s: %q tells what a function raised", c.st.sql, e.Message)

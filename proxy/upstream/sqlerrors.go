@@ -55,12 +55,28 @@ func (f *failure) explainServer(st *statement, pg *pgconn.PgError) *proxy.Error 
 	}
 	e := &proxy.Error{
 		Code: policy.QueryFailed, Message: st.message(pg, f.at), SQLState: pg.Code,
-		Position: st.callerPosition(pg), Cause: forLog(pg),
+		Position: st.callerPosition(pg), Hint: hint(pg.Message), Cause: forLog(pg),
 	}
 	if st.schemaMoved(pg) {
 		e.Cause = moved(pg)
 	}
 	return e
+}
+
+// hints are what a caller can do about errors whose text does not tell it, by a part of that.
+var hints = map[string]string{
+	"could not determine data type of ":  "cast the placeholder to its type, as in CAST(? AS text) or $1::text",
+	"matching the ON CONFLICT":           "ON CONFLICT must name all columns of a unique key, the column of the servers among them",
+	"must appear in the GROUP BY clause": "GROUP BY must name each column that is selected, or all columns of the primary key, the column of the servers among them",
+}
+
+func hint(message string) string {
+	for part, hint := range hints {
+		if strings.Contains(message, part) {
+			return hint
+		}
+	}
+	return ""
 }
 
 // explainState answers for the SQLSTATEs that have a code or a text of their own; nil for
