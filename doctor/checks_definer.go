@@ -25,7 +25,7 @@ var definerChecks = []check{
 			CASE WHEN tabs IS NULL THEN '' WHEN dim THEN ', and it may name any table' ELSE ', and it names ' || tabs END AS names
 		FROM readers WHERE prosecdef`,
 		says:    `{object}, which {what} runs, is SECURITY DEFINER: with each such statement it reads and writes as its owner, for whom the servers are not kept apart{names}`,
-		instead: `Read its body: what it reads, writes and fails on must be the row's own server's. If it can run as its caller: ALTER FUNCTION {object} SECURITY INVOKER;`,
+		instead: `Read its body: what it reads, writes and fails on must be the row's own server's. If it can run as its caller: ALTER FUNCTION {object} SECURITY INVOKER; then the statement role needs rights on what the body names, so name these tables in the policy.`,
 	}, {
 		name: "hidden-function", grade: Breach, served: true,
 		sql: `SELECT ident AS object, what, listed, root AS listed_oid, needs, 'breach' AS grade,

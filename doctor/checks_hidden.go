@@ -47,7 +47,7 @@ var hiddenChecks = []check{
 				THEN format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s;', u.ident, con.conname, con.conname, overlay(pg_get_constraintdef(con.oid) PLACING '(' || u.scope || ', ' FROM position('(' IN pg_get_constraintdef(con.oid)) FOR 1))
 				ELSE format(E'DROP INDEX IF EXISTS %I.%I;\n%s%s, %s;', k.nspname, k.relname, replace(k.head, ' ON ONLY ' || u.ident, ' ON ' || u.ident), u.scope, substr(k.def, length(k.head) + 1)) END AS mend,
 			CASE WHEN k.inherited THEN '` + fromAbove + `' WHEN k.referenced THEN 'Foreign keys refer to it: mend those first, then run doctor again. '
-				ELSE 'It takes a lock and builds an index; ON CONFLICT must name the new columns. ' END AS instead
+				ELSE 'It takes a lock and builds an index; ON CONFLICT must name the new columns, and so must GROUP BY where it goes by the primary key. ' END AS instead
 		FROM units u JOIN LATERAL (
 			SELECT c.oid, c.relname, n.nspname, pg_get_indexdef(c.oid) AS def, i.indrelid,
 				format('CREATE UNIQUE INDEX %I ON %s%s USING %I (', c.relname, CASE WHEN t.relkind = 'p' THEN 'ONLY ' ELSE '' END, u.ident, am.amname) AS head,

@@ -126,8 +126,12 @@ func (e *examination) look(ctx context.Context) error {
 		}
 		e.report.Findings = append(e.report.Findings, found...)
 	}
-	if e.seer == e.role {
-		e.report.Unseen = append(e.report.Unseen, "settings that only a superuser sees, such as session_preload_libraries (give --owner-database-url)")
+	var sees bool
+	if err := e.seer.tx.QueryRow(ctx, "SELECT pg_catalog.pg_has_role('pg_read_all_settings', 'USAGE')").Scan(&sees); err != nil {
+		return fmt.Errorf("asking whether the role may see all settings: %w", err)
+	}
+	if !sees {
+		e.report.Unseen = append(e.report.Unseen, "settings that only a superuser sees, such as session_preload_libraries (give --owner-database-url with a role that has pg_read_all_settings)")
 	}
 	return nil
 }

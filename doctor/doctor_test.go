@@ -41,12 +41,16 @@ func TestSound(t *testing.T) {
 func TestWithoutOwner(t *testing.T) {
 	c := openClinic(t)
 	url := c.patient(t)
-	r, err := Examine(t.Context(), Config{URL: pgtest.As(t, url, c.names.Replace("@role"), "secret"), Files: files(t, shop)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !r.Stands() || len(r.Unseen) != 2 || !strings.Contains(strings.Join(r.Unseen, " "), "whether there is a key") {
-		t.Errorf("%+v", r)
+	role := pgtest.As(t, url, c.names.Replace("@role"), "secret")
+	for _, owner := range []string{"", role} { // an owner need not be a superuser
+		r, err := Examine(t.Context(), Config{URL: role, OwnerURL: owner, Files: files(t, shop)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		unseen := strings.Join(r.Unseen, " ")
+		if !r.Stands() || len(r.Unseen) != 2 || !strings.Contains(unseen, "whether there is a key") || !strings.Contains(unseen, "session_preload_libraries") {
+			t.Errorf("%+v", r)
+		}
 	}
 }
 

@@ -105,9 +105,15 @@ func (c *clinic) suffer(t *testing.T, f fault, mend bool) {
 	}
 	script := r.Script()
 	after := r
+	refuses := ""
 	if r.unmigrated() {
-		if err := c.try(url, script); err == nil || !strings.Contains(err.Error(), `run "tenantgate migrate" first`) {
-			t.Errorf("without the view the script gives %v", err)
+		refuses = `run "tenantgate migrate" first`
+	} else if f.stops && strings.Contains(f.want, "policy-") {
+		refuses = "correct it first"
+	}
+	if refuses != "" {
+		if err := c.try(url, script); err == nil || !strings.Contains(err.Error(), refuses) {
+			t.Errorf("the script gives %v, want %s", err, refuses)
 		}
 		return
 	}

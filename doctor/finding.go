@@ -85,9 +85,9 @@ type Report struct {
 // Stands tells whether the wall stands for every scoped table.
 func (r *Report) Stands() bool { return len(r.Open) == 0 && len(r.Walled) > 0 }
 
-// Sound tells whether there is no breach, tell or risk.
+// Sound tells whether there is no breach, tell or risk, and nothing with which the service does not start.
 func (r *Report) Sound() bool {
-	return !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Grade != Note })
+	return !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Grade != Note || f.Stops })
 }
 
 // Stopping are the findings with which the service does not start, whatever --rls says.

@@ -25,6 +25,9 @@ func (r *Report) Script() string {
 	if r.unmigrated() {
 		b.WriteString(notBefore + "\n")
 	}
+	if slices.ContainsFunc(r.Stopping(), func(f Finding) bool { return strings.HasPrefix(f.Check, "policy-") }) {
+		b.WriteString(notMisspelt + "\n")
+	}
 	mended := slices.Clone(r.Findings)
 	slices.SortStableFunc(mended, func(a, b Finding) int { return a.stage - b.stage })
 	written := map[string]bool{}
@@ -56,6 +59,10 @@ func (r *Report) where(f Finding) string {
 // notBefore is a statement that fails. Without the wall's view the script can't put up the wall,
 // and who sees it succeed would think that it did.
 const notBefore = `DO 'BEGIN RAISE ''there is no view tenantgate_wall.server, so this can put up no wall, and changes nothing: run "tenantgate migrate" first (--no-tables beside tables of your own), then take the script of doctor --sql anew''; END';`
+
+// notMisspelt is a statement that fails. A policy that names what the database does not have may be misspelt: then
+// the script would give and take rights that it does not mean.
+const notMisspelt = `DO 'BEGIN RAISE ''a policy names a table or column that is not there, so this changes nothing: correct it first (doctor names it with policy-…), then take the script of doctor --sql anew''; END';`
 
 // notAs is a statement that fails for a role. Where an owner was taken for the statement
 // role, the script would take rights from the owner.

@@ -202,7 +202,7 @@ func closes(f doctor.Finding) string {
 	return ", closes " + printable(f.Table)
 }
 
-// verdict tells whether the wall stands, and whether a service that requires it would start.
+// verdict tells whether the wall stands, and whether a service that requires it would serve.
 func verdict(r *doctor.Report) string {
 	var wall string
 	switch {
@@ -224,9 +224,9 @@ func verdict(r *doctor.Report) string {
 	case len(stopping) > 0:
 		return wall + "; the service would not start, with rls: required or without (" + strings.Join(stopping, ", ") + ")"
 	case r.Stands():
-		return wall + ": rls: required would start"
+		return wall + ": rls: required would serve them"
 	}
-	return wall + ": rls: required would not start"
+	return wall + ": rls: required would serve nothing"
 }
 
 func counted(n int, what string) string {

@@ -7,18 +7,18 @@ import (
 	"github.com/tenantgate/tenantgate/doctor"
 )
 
-// Ensure the last line does not say that a service would start which would not.
+// Ensure the last line does not say that a service would serve which would not.
 func TestVerdict(t *testing.T) {
 	stops := []doctor.Finding{{Check: "policy-missing", Object: "public.a\n", Stops: true}, {Check: "grants-unnamed"}, {Check: "hidden-unfit", Object: "public.b.id", Stops: true}}
 	const why = "; the service would not start, with rls: required or without (policy-missing of public.a?, hidden-unfit of public.b.id)"
 	for want, r := range map[string]doctor.Report{
-		"the wall stands for x, y: rls: required would start":                      {Walled: []string{"x", "y"}, Findings: stops[1:2]},
-		"as far as could be seen the wall stands for x: rls: required would start": {Walled: []string{"x"}, Unseen: []string{"keys"}},
-		"the wall does not stand for z: rls: required would not start":             {Walled: []string{"x"}, Open: []string{"z"}},
-		"no scoped table is there, so no wall: rls: required would not start":      {},
-		"the wall stands for x" + why:                                              {Walled: []string{"x"}, Findings: stops},
-		"the wall does not stand for z" + why:                                      {Open: []string{"z"}, Findings: stops},
-		"no scoped table is there, so no wall" + why:                               {Findings: stops},
+		"the wall stands for x, y: rls: required would serve them":                      {Walled: []string{"x", "y"}, Findings: stops[1:2]},
+		"as far as could be seen the wall stands for x: rls: required would serve them": {Walled: []string{"x"}, Unseen: []string{"keys"}},
+		"the wall does not stand for z: rls: required would serve nothing":              {Walled: []string{"x"}, Open: []string{"z"}},
+		"no scoped table is there, so no wall: rls: required would serve nothing":       {},
+		"the wall stands for x" + why:                                                   {Walled: []string{"x"}, Findings: stops},
+		"the wall does not stand for z" + why:                                           {Open: []string{"z"}, Findings: stops},
+		"no scoped table is there, so no wall" + why:                                    {Findings: stops},
 	} {
 		if got := verdict(&r); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -43,7 +43,7 @@ func TestDoctor(t *testing.T) {
 	for _, want := range []string{
 		"breach  wall-missing\n        public.orders has no row-level security", "          CREATE POLICY tenantgate_server ON public.orders TO doctor_statement USING (\"server_id\" = (SELECT id FROM tenantgate_wall.server))",
 		"tell    hidden-unique\n        the unique key orders_pkey on public.orders does not hold server_id", "breach  grants-kind\n", "risk    role-database\n", "note    hidden-index\n", "tell    planner-statistics\n",
-		"database doctored, role doctor_statement: 2 breaches, 2 tells, ", "\nthe wall does not stand for public.orders: rls: required would not start\n",
+		"database doctored, role doctor_statement: 2 breaches, 2 tells, ", "\nthe wall does not stand for public.orders: rls: required would serve nothing\n",
 	} {
 		if code != 1 || errs != "" || !strings.Contains(out, want) {
 			t.Errorf("exit %d: no %q in\n%s%s", code, want, out, errs)
@@ -74,7 +74,7 @@ func TestDoctor(t *testing.T) {
 	if strings.Join(got.Policies, " ") != "shop" || !strings.Contains(script, "\n-- It was held against the policies shop: what they do not admit is taken away.\n") {
 		t.Errorf("%v: %s", got.Policies, script)
 	}
-	if code, out, _ := command(t, args...); code != left || !strings.HasSuffix(out, "the wall stands for public.orders: rls: required would start\n") {
+	if code, out, _ := command(t, args...); code != left || !strings.HasSuffix(out, "the wall stands for public.orders: rls: required would serve them\n") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 }
@@ -88,7 +88,7 @@ func TestDoctorOfDev(t *testing.T) {
 		t.Errorf("with --sql: %s", errs)
 	}
 	_, out, errs := command(t, "doctor", "--data-dir", filepath.Join(in.dir, "data"))
-	for _, want := range []string{"\ndatabase tenantgate, role tenantgate_statement: 0 breaches, 0 tells, ", "\nthe wall stands for ", "public.files", ": rls: required would start\n", "\nno --policy was given, so this was held against the shipped ones (default, inject, readonly), "} {
+	for _, want := range []string{"\ndatabase tenantgate, role tenantgate_statement: 0 breaches, 0 tells, ", "\nthe wall stands for ", "public.files", ": rls: required would serve them\n", "\nno --policy was given, so this was held against the shipped ones (default, inject, readonly), "} {
 		if errs != "" || !strings.Contains("\n"+out, want) || strings.Contains(out, "not seen") {
 			t.Errorf("no %q in %s%s", want, out, errs)
 		}
