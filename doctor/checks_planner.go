@@ -86,18 +86,23 @@ var plannerChecks = []check{
 		mend: `{mend}`, instead: `{instead}`,
 	}, {
 		name: "planner-duplicates", grade: Tell, served: true, stage: stageRest,
-		sql: `SELECT quote_ident(c.relname) || ' on ' || u.ident AS object, u.wall AS listed, u.root AS listed_oid, '' AS needs, CASE WHEN scoped.custom THEN 'note' ELSE 'tell' END AS grade, u.scope,
+		sql: `SELECT quote_ident(c.relname) || ' on ' || u.ident AS object, u.wall AS listed, u.root AS listed_oid, '' AS needs, CASE WHEN scoped.custom THEN 'note' ELSE 'tell' END AS grade,
+			CASE WHEN u.attnum = i.indkey[0] THEN '' ELSE 'Better have an index that leads with ' || u.scope || ' in its place: in this one other servers'' rows lie between, which transactions at SERIALIZABLE and very large bitmaps tell of, too. ' END AS better,
 			CASE WHEN scoped.custom THEN 'the policies say planner: custom, by which the order of a server''s rows can tell which values other servers hold'
-				ELSE 'ORDER BY … DESC reads each list forwards, and other servers'' rows with the value fill it, so where a list ends among a server''s own rows tells how many others have a value' END AS why,
-			CASE WHEN NOT scoped.custom THEN format(E'ALTER INDEX %1$I.%2$I SET (deduplicate_items = off);\nREINDEX INDEX %1$I.%2$I;', n.nspname, c.relname) END AS mend
+				WHEN u.attnum = ANY (i.indkey::int2[]) THEN 'Postgres makes them when a page is full, and a backward scan reads each list forwards; other servers'' values fill the page, too, so where a list ends among a server''s own rows tells how long these are, and how often the same'
+				ELSE 'a backward scan, as for ORDER BY … DESC, reads each list forwards, and other servers'' rows with the value fill it, so where a list ends among a server''s own rows tells how many others have a value' END AS why,
+			CASE WHEN NOT scoped.custom THEN format(E'ALTER INDEX %1$I.%2$I SET (deduplicate_items = off);\nREINDEX INDEX %1$I.%2$I;', n.nspname, c.relname) END AS mend,
+			CASE WHEN EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = c.oid) THEN ' It is a part of an index of the table above, whose setting a partition made later takes and ALTER INDEX can''t change: make that one anew WITH (deduplicate_items = off), and drop it.' ELSE '' END AS above
 		FROM units u JOIN scoped ON scoped.oid = u.root JOIN pg_index i ON i.indrelid = u.oid JOIN pg_class c ON c.oid = i.indexrelid AND c.relkind = 'i' JOIN pg_namespace n ON n.oid = c.relnamespace
 		JOIN pg_am am ON am.oid = c.relam AND am.amname = 'btree'
-		WHERE NOT i.indisunique AND NOT i.indisexclusion AND i.indnatts = i.indnkeyatts AND u.attnum <> ALL (i.indkey::int2[])
+		WHERE i.indisvalid AND i.indnatts = i.indnkeyatts AND NOT ((i.indisunique OR i.indisexclusion) AND (u.attnum <> ALL (i.indkey::int2[])
+				OR NOT EXISTS (SELECT FROM unnest(i.indkey::int2[]) AS k (num) LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.num WHERE a.attnotnull IS NOT TRUE)))
+			AND NOT EXISTS (SELECT FROM unnest(i.indcollation::oid[]) AS used (oid) JOIN pg_collation l ON l.oid = used.oid AND NOT l.collisdeterministic)
 			AND NOT EXISTS (SELECT FROM pg_options_to_table(c.reloptions) WHERE option_name = 'deduplicate_items' AND NOT option_value::bool)
 			AND NOT EXISTS (SELECT FROM unnest(i.indclass::oid[]) AS used (oid) JOIN pg_opclass o ON o.oid = used.oid WHERE NOT EXISTS (
 				SELECT FROM pg_amproc p WHERE p.amprocfamily = o.opcfamily AND p.amproclefttype = o.opcintype AND p.amprocrighttype = o.opcintype AND p.amprocnum = 4))`,
-		says:    `the index {object} keeps the rows of one value together in lists: {why}`,
-		instead: `It costs room where many rows have the same value. An index that has {scope} among its columns keeps its lists: none of them holds two servers' rows. REINDEX blocks writes to the table while it runs; on a large one run REINDEX INDEX CONCURRENTLY in its place.`,
+		says:    `the index {object} is deduplicated, so it keeps the rows of one value together in lists: {why}`,
+		instead: `{better}It costs room where many rows have the same value. REINDEX takes the lists that are there, and statements on the table wait for it; on a large table run REINDEX INDEX CONCURRENTLY in its place, and don't forget it: doctor sees the setting alone.{above}`,
 		mend:    `{mend}`,
 	},
 }

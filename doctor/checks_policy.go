@@ -45,7 +45,7 @@ var policyChecks = []check{
 		name: "policy-writable", grade: Risk,
 		sql: `SELECT named.ident AS object, array_to_string(named.shared, ', ') AS policies FROM named
 		WHERE named.shared <> '{}' AND NOT named.scoped AND named.access && '{insert,update,delete}'`,
-		says:    `the policy {policies} lets every server write {object}, which all of them share: what one writes another reads, and one can take away what others need`,
+		says:    `the policy {policies} lets every server write {object}, which all of them share: what one writes another reads, and one can take away what others need; where other tables refer to it, a lock or a DELETE tells that rows of another server do`,
 		instead: `Write access: [select] in the policy, and let something else than statements fill the table.`,
 	},
 }

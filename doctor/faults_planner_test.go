@@ -13,6 +13,13 @@ const noStatistics = `DO $$ DECLARE c record; BEGIN
 	END LOOP;
 END $$;`
 
+// noLists has no btree index keep lists, so that faults which make indexes are seen alone.
+const noLists = `DO $$ DECLARE i regclass; BEGIN
+	FOR i IN SELECT c.oid FROM pg_class c JOIN pg_am m ON m.oid = c.relam JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'public' AND m.amname = 'btree' AND c.relkind = 'i' LOOP
+		EXECUTE format('ALTER INDEX %s SET (deduplicate_items = off)', i);
+	END LOOP;
+END $$;`
+
 const plant = `INSERT INTO orders SELECT i::text, 'srv_' || i % 3, i FROM generate_series(1, 300) i; INSERT INTO items (server_id, name) SELECT 'srv_' || i % 3, 'name ' || i % 5 FROM generate_series(1, 300) i; `
 
 var plannerFaults = []fault{
@@ -50,12 +57,19 @@ var indexFaults = []fault{
 	{name: "an SP-GiST index", mend: true, sql: `CREATE INDEX tree ON items USING spgist (name)`, want: "tell planner-index tree on public.items", left: "planner-index"},
 	{name: "a GiST index behind an exclusion", mend: true, sql: pairs, want: "tell planner-index apart on public.items", says: "accept", left: "planner-index"},
 	{name: "a hash index where the planner may know", sql: `CREATE INDEX by_name ON items USING hash (name)`, policy: strings.Replace(shop, "tables:", "planner: custom\ntables:", 1), want: "note planner-index by_name on public.items", left: "planner-index", says: "planner: custom", mend: true},
-	{name: "indexes without an order of their own", sql: `CREATE EXTENSION pg_trgm; CREATE INDEX words ON items USING gin (name gin_trgm_ops); CREATE INDEX ranges ON items USING brin (name); CREATE INDEX plain ON items (name) WITH (deduplicate_items = off)`},
-	{name: "a btree index without the servers", mend: true, sql: `CREATE INDEX plain ON items (name)`, want: "tell planner-duplicates plain on public.items", says: "how many others have a value"},
-	{name: "a btree index of an expression without the servers", mend: true, sql: `CREATE INDEX low ON items (lower(name)) WITH (fillfactor = 70)`, want: "tell planner-duplicates low on public.items"},
-	{name: "a btree index without the servers of partitions", mend: true, sql: partitioned + `CREATE INDEX by_name ON items (name)`, want: "tell planner-duplicates one_name_idx on public.one"},
-	{name: "a btree index where the planner may know", mend: true, sql: `CREATE INDEX plain ON items (name)`, policy: strings.Replace(shop, "tables:", "planner: custom\ntables:", 1), want: "note planner-duplicates plain on public.items", left: "planner-duplicates", says: "planner: custom"},
-	{name: "btree indexes without lists of several servers' rows", sql: `ALTER TABLE items ADD price numeric; CREATE INDEX a ON items (name, server_id); CREATE INDEX b ON items (price); CREATE INDEX c ON items (name) INCLUDE (price); CREATE INDEX d ON items (name) WITH (deduplicate_items = false)`},
+	{name: "indexes without an order of their own", sql: `CREATE EXTENSION pg_trgm; CREATE INDEX words ON items USING gin (name gin_trgm_ops); CREATE INDEX ranges ON items USING brin (hashtext(name))`},
+	{name: "a BRIN index of texts", mend: true, sql: `CREATE INDEX ranges ON items USING brin (server_id, hashtext(name), name)`, want: "tell hidden-brin ranges on public.items", says: "the least and the greatest value"},
+	{name: "a BRIN index of numbers", mend: true, sql: `ALTER TABLE items ADD price numeric; CREATE INDEX ranges ON items USING brin (price numeric_minmax_multi_ops)`, want: "tell hidden-brin ranges on public.items"},
+	{name: "a BRIN index of partitions", mend: true, sql: partitioned + `CREATE INDEX ranges ON items USING brin (name)`, want: "tell hidden-brin ranges on public.items\ntell hidden-brin one_name_idx on public.one"},
+	{name: "a BRIN index of values that are never too long", sql: `ALTER TABLE items ADD at timestamptz, ADD host inet; CREATE INDEX ranges ON items USING brin (at); CREATE INDEX hosts ON items USING brin (server_id, host inet_inclusion_ops); CREATE INDEX names ON items USING brin (name text_bloom_ops)`},
+	{name: "a btree index without the servers", lists: true, mend: true, sql: `CREATE INDEX plain ON items (name)`, want: "tell planner-duplicates plain on public.items", says: "how many others have a value"},
+	{name: "a btree index of an expression without the servers", lists: true, mend: true, sql: `CREATE INDEX low ON items (lower(name)) WITH (fillfactor = 70)`, want: "tell planner-duplicates low on public.items"},
+	{name: "a btree index without the servers of partitions", lists: true, mend: true, sql: partitioned + `CREATE INDEX by_name ON items (name)`, want: "tell planner-duplicates one_name_idx on public.one\ntell planner-duplicates one_server_id_idx on public.one", says: "make that one anew"},
+	{name: "a btree index where the planner may know", lists: true, mend: true, sql: `CREATE INDEX plain ON items (name)`, policy: strings.Replace(shop, "tables:", "planner: custom\ntables:", 1), want: "note planner-duplicates plain on public.items", left: "planner-duplicates", says: "planner: custom"},
+	{name: "btree indexes of the servers", lists: true, mend: true, sql: `CREATE INDEX a ON items (server_id, name); CREATE INDEX b ON items (name, server_id); CREATE UNIQUE INDEX c ON items (server_id, order_id); CREATE UNIQUE INDEX d ON items (server_id, lower(name))`,
+		want: "tell planner-duplicates a on public.items\ntell planner-duplicates b on public.items\ntell planner-duplicates c on public.items\ntell planner-duplicates d on public.items", says: "how long these are"},
+	{name: "btree indexes without lists", lists: true, sql: `ALTER TABLE items ADD price numeric, ADD no int NOT NULL; CREATE UNIQUE INDEX a ON items (no, server_id); CREATE INDEX b ON items (price); CREATE INDEX c ON items (name) INCLUDE (price); CREATE INDEX d ON items (name) WITH (deduplicate_items = false);
+		CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false); CREATE INDEX e ON items (name COLLATE loose); CREATE INDEX f ON items (name); UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'f'::regclass`},
 	{name: "a hash index of a shared table", sql: `CREATE INDEX codes ON countries USING hash (code)`},
 }
 

@@ -23,6 +23,7 @@ type fault struct {
 	policy string // instead of shop
 	second string // a policy before it
 	loud   bool   // it is about statistics, which are off elsewhere
+	lists  bool   // it is about lists of btree indexes, which have none elsewhere
 	mend   bool   // run the script in the short form too
 }
 
@@ -64,6 +65,9 @@ func (c *clinic) suffer(t *testing.T, f fault, mend bool) {
 	quiet := func() {
 		if !f.loud {
 			c.exec(t, url, noStatistics)
+		}
+		if !f.lists {
+			c.exec(t, url, noLists)
 		}
 	}
 	quiet()
