@@ -226,6 +226,21 @@ func TestVerifyBare(t *testing.T) {
 	}
 }
 
+// TestRowOfText answers as Postgres does where a text should be a row.
+func TestRowOfText(t *testing.T) {
+	for text, state := range map[string]string{
+		"SELECT 1 FROM notes WHERE (id, body) = 'a'": "0A000", "SELECT 1 FROM notes WHERE (id, body) IN (('a', 'b'), 'c')": "0A000", "SELECT 1 FROM notes WHERE 'a' < (id, body)": "0A000",
+		"SELECT 1 FROM notes WHERE (id, body) LIKE 'a'": "", "SELECT 1 FROM notes WHERE (id, body) = ANY ('{a}')": "",
+		"SELECT 1 FROM notes WHERE 'a' || (id, body) = 'b'": "", "SELECT 1 FROM notes WHERE (id, body) = ('a', 'b')": "",
+	} {
+		tr, _ := Translate(text, Guard{})
+		stmt, _ := Parse(tr.Text)
+		if _, fault := Analyze(stmt, testCatalog()); fault == nil && state != "" || fault != nil && fault.SQLState != state {
+			t.Errorf("%s: %+v", text, fault)
+		}
+	}
+}
+
 // TestConditionIsBool answers as Postgres does where a column that is no bool is a condition.
 func TestConditionIsBool(t *testing.T) {
 	for _, text := range []string{"SELECT 1 FROM notes WHERE id", "SELECT 1 FROM notes WHERE NOT id", "SELECT 1 FROM notes WHERE id IS TRUE", "SELECT 1 FROM notes JOIN shared ON notes.id",
@@ -256,6 +271,7 @@ func TestVerifyTree(t *testing.T) {
 		"SELECT 1 FROM notes GROUP BY id HAVING shop.has(DISTINCT id, 'a')":                               false,
 		"SELECT 1 FROM notes WHERE id::shop.bool AND shop.bool(id)":                                       false,
 		"SELECT 1 FROM notes WHERE id::pg_catalog.bool":                                                   true,
+		"SELECT 1 FROM notes WHERE id = $1::text('x' ~ id)":                                               false,
 		"SELECT 1 FROM notes WHERE id::bool[]":                                                            false,
 	} {
 		stmt, fault := Parse(text)

@@ -39,6 +39,7 @@ func (h *hider) sides(e *pg.A_Expr) {
 	if list := e.Rexpr.GetList(); list != nil {
 		right = list.Items
 	}
+	h.rowOfText(e, right)
 	isNoRow := func(n *pg.Node) bool { return n.GetRowExpr() == nil }
 	byField := !isNoRow(e.Lexpr) && (e.Rexpr.GetSubLink() != nil || !slices.ContainsFunc(right, isNoRow))
 	for _, n := range append([]*pg.Node{e.Lexpr}, right...) {
@@ -46,6 +47,19 @@ func (h *hider) sides(e *pg.A_Expr) {
 			h.values(row.Args...)
 		} else {
 			h.value(n)
+		}
+	}
+}
+
+// rowOfText refuses a literal in quotation marks that is compared with a row, as Postgres does before it looks at the
+// rest of the text: of a parameter it finds that later, and another error may come first.
+func (h *hider) rowOfText(e *pg.A_Expr, right []*pg.Node) {
+	isComparison := slices.Contains([]string{"=", "<>", "<", ">", "<=", ">="}, lastName(e.Name)) && e.Kind != pg.A_Expr_Kind_AEXPR_OP_ANY && e.Kind != pg.A_Expr_Kind_AEXPR_OP_ALL
+	for _, n := range right {
+		for _, pair := range [][2]*pg.Node{{e.Lexpr, n}, {n, e.Lexpr}} {
+			if isComparison && pair[0].GetRowExpr() != nil && pair[1].GetAConst().GetSval() != nil {
+				h.fail(&Fault{Code: QueryFailed, SQLState: "0A000", Offset: nodeOffset(pair[1]), Message: "input of anonymous composite types is not implemented"})
+			}
 		}
 	}
 }

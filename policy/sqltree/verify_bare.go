@@ -42,7 +42,7 @@ func bare(m proto.Message, outermost bool) bool {
 		if comparesLiteral(x) {
 			return true
 		}
-	case nil:
+	case *pg.TypeName, nil: // a type's modifiers are constants, or Postgres refuses them
 		return false
 	}
 	return anyChild(m, func(c proto.Message) bool { return bare(c, false) })
