@@ -114,6 +114,15 @@ func TestOrderHash(t *testing.T) {
 	}
 }
 
+// A btree index that keeps the rows of a value together shows by a backward scan how many rows the others have with it:
+// the mode finds that.
+func TestOrderFindsLists(t *testing.T) {
+	report := order(t, OrderConfig{Walls: Engine, Statements: 20000, Seed: *seed, Workers: *workers, First: true, Blind: true, Together: true})
+	if report.Differing == 0 {
+		t.Error("no statement showed what the others hold")
+	}
+}
+
 // A btree index that keeps the rows of a value together shows by a backward scan how many rows the others have with it.
 // Without that, it gives the rows of a value in the order in which they lie.
 func TestOrderTogether(t *testing.T) {

@@ -67,6 +67,8 @@ type maker struct {
 	values    Values   // and how they are written
 	mentioned []*Table // the tables that were named
 	ids       *Column  // of the last one: it holds other servers' ids
+	tie       *Column  // of the last one: many rows have one value there, held
+	held      string
 }
 
 // relation is something in FROM.

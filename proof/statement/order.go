@@ -40,12 +40,14 @@ func (g *Generator) Probe(seed uint64, number int, mode policy.ScopeMode, values
 		m.statement()
 	case n < 18:
 		m.scopeJoined()
+	case n < 22:
+		m.tied()
 	default:
 		m.ordered()
 	}
 	p := Probe{Statement: m.Statement}
 	p.Tokens, p.Uses = m.out, slices.Sorted(maps.Keys(m.uses))
-	if m.ids != nil || m.chance(60) {
+	if m.ids != nil || m.tie != nil || m.chance(60) {
 		p.Plant, p.Into = m.plant()
 	}
 	return p

@@ -6,16 +6,19 @@ import (
 	"github.com/tenantgate/tenantgate/policy"
 )
 
-// plant gives an INSERT of a few rows whose values are those that others may hold.
+// plant gives an INSERT of a few rows, or of many, whose values are those that others may hold.
 func (m *maker) plant() (Statement, *Table) {
 	t := m.tables[m.r.IntN(len(m.tables))]
-	if n := len(m.mentioned); m.ids != nil {
+	if n := len(m.mentioned); m.ids != nil || m.tie != nil {
 		t = m.mentioned[n-1]
 	} else if n > 0 {
 		t = m.mentioned[m.r.IntN(n)]
 	}
 	if t.ScopeType == "" {
 		return Statement{}, nil
+	}
+	if m.tie != nil {
+		return m.plantTied(t), t
 	}
 	m.out = nil
 	var cols []*Column
