@@ -154,7 +154,8 @@ func (k *worker) refused(ctx context.Context, st statement.Statement, o *outcome
 
 // designed tells what the listener answers otherwise than the engine, which is asked about
 // a text and its arguments alone: nothing at all to an empty text, or that it takes none of the
-// arguments whose placeholders are in its comment, for the session to what drivers ask of it, and what Postgres says of a statement before its arguments are looked at.
+// arguments whose placeholders are in its comment, for the session to what drivers ask of it, and what Postgres says of a statement before its arguments are looked at: of
+// its names and types, and of literals that it can't read.
 func designed(code refusal, text string, a answer) bool {
 	switch code {
 	case policy.EmptyQuery:
@@ -162,7 +163,7 @@ func designed(code refusal, text string, a answer) bool {
 	case policy.FunctionNotAllowed:
 		return ofSession.MatchString(text)
 	case policy.ForeignServerID, policy.ArgumentCount:
-		return a.code == policy.QueryFailed && strings.HasPrefix(a.state, "42")
+		return a.code == policy.QueryFailed && (strings.HasPrefix(a.state, "42") || a.state == "22P02" || a.state == "22007")
 	}
 	return false
 }
