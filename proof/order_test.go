@@ -124,7 +124,7 @@ func TestOrderFindsLists(t *testing.T) {
 }
 
 // A btree index that keeps the rows of a value together shows by a backward scan how many rows the others have with it.
-// Without that, it gives the rows of a value in the order in which they lie.
+// Without that, it gives the rows of a value in the reverse of the order in which they lie.
 func TestOrderTogether(t *testing.T) {
 	w := build(t)
 	for _, together := range []bool{true, false} {

@@ -46,7 +46,7 @@ const (
 type hidden struct {
 	node *pg.Node
 	form hideForm
-	test *pg.A_Expr   // of asCase: the IS DISTINCT FROM; nil for a column
+	test *pg.A_Expr   // of asCase: the IS DISTINCT FROM whose left side it is, if it is one
 	text bool         // a literal without a type is of type text (hide_text.go)
 	cast *pg.TypeCast // of a literal with its type written first: date '2027-01-01'
 	root *hidden      // the one whose parameter it shares; nil: it has its own

@@ -38,7 +38,6 @@ func (r *replay) behindVaried(ctx context.Context, statement string, got answer)
 		return false, fmt.Errorf("connecting to the database behind tenantgate: %w", err)
 	}
 	defer func() { _ = admin.Close(context.WithoutCancel(ctx)) }()
-	settled := false
 	for _, turn := range r.cfg.Variants {
 		if err := setDatabase(ctx, admin, turn[0]); err != nil {
 			return false, err
@@ -47,11 +46,11 @@ func (r *replay) behindVaried(ctx context.Context, statement string, got answer)
 		if err := errors.Join(err, setDatabase(ctx, admin, turn[1])); err != nil {
 			return false, err
 		}
-		if settled = a.equal(got); settled {
-			break
+		if a.equal(got) {
+			return true, nil
 		}
 	}
-	return settled, nil
+	return false, nil
 }
 
 // setDatabase has every new session of a database begin with a setting, and ends those of tenantgate.
