@@ -36,7 +36,7 @@ var plannerChecks = []check{
 				count(*) FILTER (WHERE f.target OR f.known) AS columns FROM (` + columnStatistics + `) f
 		) fresh CROSS JOIN LATERAL (
 			SELECT coalesce(string_agg(format('DO %L;', format('BEGIN ALTER TABLE %s ALTER COLUMN %I TYPE %s; EXCEPTION WHEN feature_not_supported THEN RAISE WARNING %L; END', t.ident, t.attname, t.type,
-				replace(format('%s.%I is used by a view, a trigger or a generated column, so that its statistics stay: a superuser can delete its rows of pg_statistic', t.ident, t.attname), '%', '%%'))),
+				replace(format('%1$s.%2$I is used by a view, a trigger or a generated column, so that its statistics stay. As a superuser: DELETE FROM pg_statistic s USING pg_attribute a WHERE a.attrelid = starelid AND a.attnum = staattnum AND starelid = %1$L::regclass AND attname = %2$L', t.ident, t.attname), '%', '%%'))),
 				E'\n' ORDER BY t.ident, t.attnum), '') AS sql
 			FROM (SELECT DISTINCT CASE WHEN f.inherited THEN scoped.ident ELSE f.ident END AS ident, f.attname, f.type, CASE WHEN f.inherited THEN 0 ELSE f.attnum END AS attnum FROM (` + columnStatistics + `) f WHERE f.known) t
 		) anew CROSS JOIN LATERAL (
