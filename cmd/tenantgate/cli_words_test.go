@@ -184,7 +184,7 @@ func TestUnknownFinding(t *testing.T) {
 	if err := os.WriteFile(policy, []byte(src), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const says = `line 6, column 3: table public.messages accepts the finding "hiden-rule", and there is none of that name; a policy can accept hidden-cascade, `
+	const says = `line 6, column 3: table public.messages accepts the finding "hiden-rule", and there is none of that name; a policy can accept hidden-brin, hidden-cascade, `
 	for _, args := range []string{"check /dev/null", "doctor --database-url=postgres://127.0.0.1:1/x", "serve --http-addr=127.0.0.1:0 --ops-addr=127.0.0.1:0 --database-url=postgres://127.0.0.1:1/x --control-database-url=postgres://127.0.0.1:1/x"} {
 		if code, _, errs := command(t, append(strings.Fields(args), "--policy="+policy)...); code == 0 || !strings.Contains(errs, says) {
 			t.Errorf("%s: exit %d: %s", args, code, errs)

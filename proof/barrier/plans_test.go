@@ -52,13 +52,16 @@ var plans = []struct{ text, barrier, walled string }{
 	{`SELECT id FROM messages WHERE metadata @> '{"a": 1}'`, "Index Cond: (server_id = 'a'::text)", "Index Cond: (server_id ="},
 }
 
+// numbered writes what an InitPlan gives as Postgres 15 and 16 do.
+var numbered = strings.NewReplacer("(InitPlan 1).col1", "$0", "(InitPlan 2).col1", "$1")
+
 func TestPlans(t *testing.T) {
 	conn := database(t, many)
 	p := compiled(t, false)
 	for _, c := range plans {
 		sql, params := statement(t, p, c.text)
 		plan, err := lines(conn.Query(t.Context(), "EXPLAIN "+sql, params...))
-		if err != nil || !strings.Contains(plan, c.barrier) {
+		if err != nil || !strings.Contains(numbered.Replace(plan), c.barrier) {
 			t.Errorf("%s\nwants %s\n%s %v", sql, c.barrier, plan, err)
 		}
 	}
@@ -75,7 +78,7 @@ func TestPlansWithWall(t *testing.T) {
 		if want == "" {
 			want = strings.ReplaceAll(c.barrier, "Index Cond: ((server_id = 'a'::text) ", "")
 		}
-		if err != nil || !strings.Contains(plan, want) {
+		if err != nil || !strings.Contains(numbered.Replace(plan), want) {
 			t.Errorf("%s\nwants %s\n%s %v", sql, want, plan, err)
 		}
 		if strings.HasPrefix(c.walled, "Index Cond") && strings.Contains(plan, "Index Cond: ((") {
