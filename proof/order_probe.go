@@ -111,7 +111,7 @@ func (p *prober) uneven(ctx context.Context) (indexes []string, err error) {
 func (p *prober) compare(ctx context.Context, q probing) (o probed, err error) {
 	for round := range 3 {
 		if round > 0 {
-			if err := p.restore(ctx, q); err != nil {
+			if err := p.restore(ctx, q, p.sides[:]...); err != nil {
 				return o, err
 			}
 		}
@@ -180,7 +180,7 @@ func (a answer) sequence() string {
 
 // rerun runs a probe on a side as if nothing had run before.
 func (p *prober) rerun(ctx context.Context, q probing, side int) (answer, error) {
-	if err := p.restore(ctx, q); err != nil {
+	if err := p.restore(ctx, q, p.sides[side]); err != nil {
 		return answer{}, err
 	}
 	return p.sides[side].run(ctx, q, p.server)
@@ -195,11 +195,13 @@ func (p *prober) clean(ctx context.Context, q probing) error {
 	return p.both(ctx, "VACUUM "+strings.Join(left, ", "))
 }
 
-// restore does that and makes the indexes anew: by pages that an earlier run split, a later one may differ.
-func (p *prober) restore(ctx context.Context, q probing) error {
-	for _, t := range p.written(q) {
-		if err := errors.Join(p.both(ctx, "VACUUM "+t), p.both(ctx, "REINDEX TABLE "+t)); err != nil {
-			return err
+// restore removes it on some sides, and makes the indexes anew: by pages that an earlier run split, a later one may differ.
+func (p *prober) restore(ctx context.Context, q probing, sides ...*twin) error {
+	for _, table := range p.written(q) {
+		for _, t := range sides {
+			if err := errors.Join(t.admin.exec(ctx, "VACUUM "+table), t.admin.exec(ctx, "REINDEX TABLE "+table)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -13,7 +13,7 @@ func (m *maker) tied() {
 	t, c := m.tieable()
 	m.tie, m.held = c, probe(t, c, m.r)
 	m.use("order: many rows of one value")
-	m.put("SELECT", "x."+Quote(t.id().Name), "FROM", m.tableName(t), "AS", "x")
+	m.put("SELECT", "x."+Quote(t.Columns[t.keyColumn()].Name), "FROM", m.tableName(t), "AS", "x")
 	m.put("WHERE", "x."+Quote(c.Name), "<=")
 	if m.values == Constants {
 		m.put(constant(c.Type, m.held), "::", string(c.Type))
@@ -35,15 +35,6 @@ func (m *maker) tieable() (*Table, *Column) {
 			return t, c
 		}
 	}
-}
-
-func (t *Table) id() *Column {
-	for i := range t.Columns {
-		if t.Columns[i].Kind == ID {
-			return &t.Columns[i]
-		}
-	}
-	return nil
 }
 
 // plantTied gives an INSERT of many rows of one value. Other columns have it where they must have one.
