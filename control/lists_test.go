@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -34,6 +35,7 @@ func amongNeighbours(t *testing.T, url, sql string, alike bool) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
 	const fill = `INSERT INTO conversations (server_id, id, created_at)
 		SELECT 's' || to_char(s, 'FM000'), g::text, CASE WHEN s = %d AND g <= 60 THEN '2020-01-01'::timestamptz ELSE '2020-01-01'::timestamptz + g * interval '1 s' END
 		FROM generate_series(1, 100) AS s, generate_series(1, 200) AS g;
