@@ -3,7 +3,7 @@
 --
 --   psql -h HOST -U postgres -v secrets="$PWD/deploy/secrets" -v shared=1 -f deploy/postgres/10-roles.sql
 --
--- The recipe of docs/isolation.md makes roles of the same names: in its cluster this fails,
+-- The recipe of docs/own-tables.md makes roles of the same names: in its cluster this fails,
 -- until the recipe's last block has removed them.
 --
 -- Without shared=1 the cluster is taken to be tenantgate's alone, and NOBODY BUT SUPERUSERS

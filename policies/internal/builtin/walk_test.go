@@ -309,7 +309,7 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// Ensure everything of the sets was walked on the releases that were, and that docs/isolation.md names
+// Ensure everything of the sets was walked on the releases that were, and that docs/resources.md names
 // what Postgres can't cancel.
 func TestWalked(t *testing.T) {
 	db := connect(t)
@@ -324,7 +324,7 @@ func TestWalked(t *testing.T) {
 	if now := head(subjects(t, db)); now != lines[0] {
 		t.Errorf("the walk was another: %s, and now %s; do it again: go test . -run '^TestWalk$' -timeout 0 -walk", lines[0], now)
 	}
-	docs, err := os.ReadFile("../../../docs/isolation.md")
+	docs, err := os.ReadFile("../../../docs/resources.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +333,7 @@ func TestWalked(t *testing.T) {
 		kind, name, _ := strings.Cut(columns[0], " ")
 		name, _, _ = strings.Cut(name, "(")
 		if name = "`" + strings.Trim(name, `"`) + "`"; columns[1] == "goes on" && kind != "cast" && !strings.Contains(string(docs), name) {
-			t.Errorf("docs/isolation.md does not name %s", name)
+			t.Errorf("docs/resources.md does not name %s", name)
 		}
 	}
 }
