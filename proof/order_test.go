@@ -2,6 +2,7 @@ package proof
 
 import (
 	"flag"
+	"slices"
 	"strings"
 	"testing"
 
@@ -138,6 +139,36 @@ func TestOrderTogether(t *testing.T) {
 		if err != nil || o.refused != "" || o.differs != together {
 			t.Errorf("together %t: differs %t, refused %q, %v", together, o.differs, o.refused, err)
 		}
+	}
+}
+
+// Ensure what an index shows is seen in each run of a statement: pages that an earlier run split would hide it, and the
+// statement would pass for one whose answer is not determined.
+func TestOrderReruns(t *testing.T) {
+	p, err := build(t).newProber(t.Context(), OrderConfig{Walls: Engine, Blind: true, Together: true, Seed: 1}, 0)
+	defer p.close(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for number := range 1900 {
+		q := p.probe(number)
+		if !slices.Contains(q.Uses, "order: many rows of one value") {
+			continue
+		}
+		o, err := p.compare(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.unsettled {
+			t.Errorf("not determined: %s", q.text(p.server))
+		}
+		if o.differs {
+			found++
+		}
+	}
+	if found < 3 {
+		t.Errorf("%d statements showed what the others hold", found)
 	}
 }
 

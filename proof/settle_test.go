@@ -43,3 +43,19 @@ func TestSettle(t *testing.T) {
 		}
 	}
 }
+
+// Ensure an error excuses a difference where one side alone fails, and by a value.
+func TestOneFails(t *testing.T) {
+	for _, c := range []struct {
+		shared, own string
+		want        bool
+	}{
+		{"22012", "", true}, {"", "21000", true},
+		{"22012", "22P02", false}, {"22012", "21000", false}, {"22012", "42501", false}, // each fails, with another error
+		{"42501", "", false}, {"", "23505", false}, {"", "", false},
+	} {
+		if got := oneFails(c.shared, c.own); got != c.want {
+			t.Errorf("%q and %q: %t", c.shared, c.own, got)
+		}
+	}
+}

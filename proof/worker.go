@@ -266,12 +266,17 @@ func (k *worker) settle(ctx context.Context, st statement.Statement, plain reque
 			}
 		}
 	}
-	oneFails := (o.shared.state == "") != (o.own.state == "")
-	if !oneFails || !ofValues(o.shared.state) && !ofValues(o.own.state) {
+	if !oneFails(o.shared.state, o.own.state) {
 		return false, nil
 	}
 	a, err := k.shuffled.run(ctx, o.gate)
 	return err == nil && compare(st, o.shared, a) == "", err
+}
+
+// oneFails tells whether one side answers and the other fails by a value. Where both fail, each with another error, the
+// order of conditions is no excuse.
+func oneFails(shared, own string) bool {
+	return (shared == "") != (own == "") && (ofValues(shared) || ofValues(own))
 }
 
 // ofValues tells the classes of errors that a value of some row is the cause of:
