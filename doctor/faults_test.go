@@ -24,17 +24,18 @@ type fault struct {
 	second string // a policy before it
 	loud   bool   // it is about statistics, which are off elsewhere
 	lists  bool   // it is about lists of btree indexes, which have none elsewhere
+	always bool   // it is tried without -faults, too
 	mend   bool   // run the script in the short form too
 }
 
 // Ensure each fault gives its own finding and no other, and, for each fourth, that running the script,
-// twice, mends it. Without -faults it tries two faults of each check, and all that must give no finding.
+// twice, mends it. Without -faults it tries two faults of each check, those marked always, and all that must give no finding.
 func TestFaults(t *testing.T) {
 	c := openClinic(t)
 	all := slices.Concat(roleFaults, policyFaults, grantFaults, wallFaults, hiddenFaults, definerFaults, plannerFaults, indexFaults, surfaceFaults)
 	tried := map[string]int{}
 	for i, f := range all {
-		if check := f.check(); check != "" && !*everyFault {
+		if check := f.check(); check != "" && !f.always && !*everyFault {
 			if tried[check]++; tried[check] > 2 {
 				continue
 			}

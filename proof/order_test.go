@@ -2,7 +2,6 @@ package proof
 
 import (
 	"flag"
-	"slices"
 	"strings"
 	"testing"
 
@@ -143,32 +142,19 @@ func TestOrderTogether(t *testing.T) {
 }
 
 // Ensure what an index shows is seen in each run of a statement: pages that an earlier run split would hide it, and the
-// statement would pass for one whose answer is not determined.
+// statement would pass for one whose answer is not determined. These probes were undetermined with the indexes as the
+// earlier runs left them; where the generator makes others of these numbers, look for such anew.
 func TestOrderReruns(t *testing.T) {
 	p, err := build(t).newProber(t.Context(), OrderConfig{Walls: Engine, Blind: true, Together: true, Seed: 1}, 0)
 	defer p.close(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := 0
-	for number := range 1900 {
+	for _, number := range []int{1852, 5262, 9302, 14306, 14366} {
 		q := p.probe(number)
-		if !slices.Contains(q.Uses, "order: many rows of one value") {
-			continue
+		if o, err := p.compare(t.Context(), q); err != nil || !o.differs {
+			t.Errorf("%d: not determined %t, slow %t, %v: %s", number, o.unsettled, o.slow, err, q.text(p.server))
 		}
-		o, err := p.compare(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if o.unsettled {
-			t.Errorf("not determined: %s", q.text(p.server))
-		}
-		if o.differs {
-			found++
-		}
-	}
-	if found < 3 {
-		t.Errorf("%d statements showed what the others hold", found)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -26,13 +27,16 @@ func TestLinks(t *testing.T) {
 		}
 		pages = append(pages, found...)
 	}
-	links := 0
+	for _, page := range []string{"README.md", "docs/isolation.md", "docs/own-tables.md", "docs/resources.md", "deploy/README.md"} {
+		if !slices.Contains(pages, "../../"+page) {
+			t.Errorf("%s was not read", page)
+		}
+	}
 	for _, page := range pages {
 		for _, found := range link.FindAllStringSubmatch(read(t, page), -1) {
 			if strings.Contains(found[1], "://") {
 				continue
 			}
-			links++
 			file, name, _ := strings.Cut(found[1], "#")
 			target := page
 			if file != "" {
@@ -44,9 +48,6 @@ func TestLinks(t *testing.T) {
 				t.Errorf("%s: %s leads to no heading", page, found[1])
 			}
 		}
-	}
-	if links < 50 {
-		t.Errorf("%d links in %d pages: the pages were not read", links, len(pages))
 	}
 }
 
