@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tenantgate/tenantgate/policy"
@@ -109,9 +110,10 @@ func (p *prober) uneven(ctx context.Context) (indexes []string, err error) {
 // from itself tells nothing. What a rolled-back transaction leaves in an index may change the answer, so
 // that is removed before each further run, and the first one does not count where there is such.
 func (p *prober) compare(ctx context.Context, q probing) (o probed, err error) {
+	tables := p.written(q)
 	for round := range 3 {
 		if round > 0 {
-			if err := p.restore(ctx, q, p.sides[:]...); err != nil {
+			if err := restore(ctx, tables, p.sides[:]...); err != nil {
 				return o, err
 			}
 		}
@@ -120,7 +122,7 @@ func (p *prober) compare(ctx context.Context, q probing) (o probed, err error) {
 			if err != nil {
 				return o, fmt.Errorf("running %s: %w", q.text(p.server), err)
 			}
-			counts := round == 2 || round == 1 && len(p.written(q)) == 0
+			counts := round == 2 || round == 1 && len(tables) == 0
 			if counts && a.sequence() != o.answers[side].sequence() {
 				o.unsettled = true
 			}
@@ -141,12 +143,12 @@ func (p *prober) compare(ctx context.Context, q probing) (o probed, err error) {
 		o.refused = string(c)
 	}
 	if o.differs && !o.unsettled && !o.slow && o.plans[0] == o.plans[1] {
-		if o.unsettled, err = exchanged(o.answers, func(side int) (answer, error) { return p.rerun(ctx, q, side) }); err != nil {
+		if o.unsettled, err = exchanged(o.answers, func(side int) (answer, error) { return p.rerun(ctx, q, tables, side) }); err != nil {
 			return o, fmt.Errorf("running %s again: %w", q.text(p.server), err)
 		}
 	}
 	o.differs = o.differs && !o.unsettled && !o.slow
-	return o, p.clean(ctx, q)
+	return o, p.clean(ctx, tables)
 }
 
 // rounds is how often a statement whose answers differ runs again on each side: of two orders that
@@ -178,26 +180,26 @@ func (a answer) sequence() string {
 	return strings.Join([]string{strings.Join(a.columns, "|"), strings.Join(a.rows, "\n"), a.tag, a.state, a.message}, "\n")
 }
 
-// rerun runs a probe on a side as if nothing had run before.
-func (p *prober) rerun(ctx context.Context, q probing, side int) (answer, error) {
-	if err := p.restore(ctx, q, p.sides[side]); err != nil {
+// rerun runs a probe, which writes these tables, on a side as if nothing had run before.
+func (p *prober) rerun(ctx context.Context, q probing, tables []string, side int) (answer, error) {
+	if err := restore(ctx, tables, p.sides[side]); err != nil {
 		return answer{}, err
 	}
 	return p.sides[side].run(ctx, q, p.server)
 }
 
-// clean removes what rolled-back transactions left, so that the sides stay alike.
-func (p *prober) clean(ctx context.Context, q probing) error {
-	left := p.written(q)
-	if len(left) == 0 {
+// clean removes what rolled-back transactions left in tables, so that the sides stay alike.
+func (p *prober) clean(ctx context.Context, tables []string) error {
+	if len(tables) == 0 {
 		return nil
 	}
-	return p.both(ctx, "VACUUM "+strings.Join(left, ", "))
+	return p.both(ctx, "VACUUM "+strings.Join(tables, ", "))
 }
 
-// restore removes it on some sides, and makes the indexes anew: by pages that an earlier run split, a later one may differ.
-func (p *prober) restore(ctx context.Context, q probing, sides ...*twin) error {
-	for _, table := range p.written(q) {
+// restore removes on some sides what rolled-back transactions left, and makes the indexes anew: by pages that an earlier run
+// split, a later one may differ.
+func restore(ctx context.Context, tables []string, sides ...*twin) error {
+	for _, table := range tables {
 		for _, t := range sides {
 			if err := errors.Join(t.admin.exec(ctx, "VACUUM "+table), t.admin.exec(ctx, "REINDEX TABLE "+table)); err != nil {
 				return err
@@ -207,17 +209,19 @@ func (p *prober) restore(ctx context.Context, q probing, sides ...*twin) error {
 	return nil
 }
 
-// written gives the tables that a probe writes.
-func (p *prober) written(q probing) (left []string) {
+// written gives the tables that a probe writes, each once.
+func (p *prober) written(q probing) (tables []string) {
 	if len(q.Plant.Tokens) > 0 && q.path != REST && q.path != Direct {
-		left = append(left, qualified(q.Into))
+		tables = append(tables, qualified(q.Into))
 	}
 	if text := q.text(p.server); writes(text) {
 		for _, i := range touched(text) {
-			left = append(left, qualified(statement.Tables()[i]))
+			if name := qualified(statement.Tables()[i]); !slices.Contains(tables, name) {
+				tables = append(tables, name)
+			}
 		}
 	}
-	return left
+	return tables
 }
 
 // table finds the name of a table where it is none of a column.
