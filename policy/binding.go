@@ -167,7 +167,8 @@ func (a *Approved) Bind(server string, args []Arg) (Bound, *Reason) {
 const mostCount = 10_000
 
 // count gives the number that a parameter of LIMIT or OFFSET carries, if the planner may have it
-// as a constant. One that is negative is Postgres' to refuse.
+// as a constant. It is spelled in one way: '020' makes no other text than '20'. One that is negative
+// is Postgres' to refuse.
 func (b Bound) count(param int) (string, bool) {
 	v := b.Param(param).Value
 	text := v.Text
@@ -175,7 +176,7 @@ func (b Bound) count(param int) (string, bool) {
 		text, _ = integerText(v.Text)
 	}
 	number, err := strconv.ParseUint(text, 10, 32)
-	return text, err == nil && number <= mostCount && (v.Kind == Number || v.Kind == String || v.Kind == Binary)
+	return strconv.FormatUint(number, 10), err == nil && number <= mostCount && (v.Kind == Number || v.Kind == String || v.Kind == Binary)
 }
 
 // checkCount compares the number of args with that of the placeholders. UPDATE and

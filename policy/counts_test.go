@@ -27,6 +27,7 @@ func TestCountsAreConstants(t *testing.T) {
 		{"SELECT id FROM files LIMIT $1", nil, []policy.Arg{text("")}, "LIMIT $1"},
 		{"SELECT id FROM files LIMIT $1", nil, []policy.Arg{text("10000")}, "LIMIT '10000'"},
 		{"SELECT id FROM files LIMIT $1", nil, []policy.Arg{text("10001")}, "LIMIT $1"},
+		{"SELECT id FROM files LIMIT $1", nil, []policy.Arg{text(strings.Repeat("0", 1<<20) + "20")}, "LIMIT '20'"}, // no text of 1 MB is kept prepared
 		{"SELECT id FROM files LIMIT $1", nil, []policy.Arg{text("12345678901234567890")}, "LIMIT $1"},
 		{"SELECT id FROM files LIMIT $1", nil, []policy.Arg{{}}, "LIMIT $1"},
 		{"SELECT id FROM files LIMIT $1", []uint32{1700}, []policy.Arg{text("20")}, "LIMIT $1"},

@@ -177,7 +177,7 @@ func (p *Policy) rather(facts *sqltree.Facts, fault *sqltree.Fault) *sqltree.Fau
 	return fault
 }
 
-// What a prepared statement and its plan take in a backend: by themselves, and for each expression
+// What a prepared statement and its plan take in a backend: by themselves, beside the text, and for each expression
 // of the plan (Postgres 15, 2026-11-23: 30 KB for a look-up by key, 100 to 250 bytes).
 const (
 	statementBytes  = 32 << 10
@@ -189,7 +189,7 @@ func (p *Policy) approved(f *sqltree.Facts, final *sqltree.Rewritten, plan argPl
 		sql: final.Text, kind: kindOfAccess(f.Kind), returning: f.Returns, limits: p.limits,
 		writes: f.Kinds&^sqltree.AccessSelect != 0 || f.Locks, plan: plan, zones: f.Zones, durations: f.WritesIntervals(),
 		hides: f.Hides(), tableless: len(f.Tables) == 0,
-		planned: statementBytes + expressionBytes*f.Weight, records: f.RecordBytes,
+		planned: statementBytes + len(final.Text) + expressionBytes*f.Weight, records: f.RecordBytes,
 	}
 	for _, t := range f.Shaped() {
 		a.shapes = append(a.shapes, shapeOf(t))
