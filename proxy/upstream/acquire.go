@@ -135,6 +135,9 @@ func (p *Pool) shelved(apart bool) (lease, bool) {
 
 // release gives a connection back, and the server's turn with it, unless a backend holds that.
 func (p *Pool) release(l lease, of proxy.Account) {
+	if l.session.pooled() { // the next transaction may have another backend
+		l.session.grown, l.session.zoned = growth{}, 0
+	}
 	if reason := l.session.worn(); reason != "" {
 		p.cfg.Recorder.ConnectionReplaced(reason)
 		job := p.cfg.Work.Start(of)

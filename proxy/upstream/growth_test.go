@@ -185,3 +185,25 @@ func TestRecordTypes(t *testing.T) {
 		t.Errorf("replaced %d times", n)
 	}
 }
+
+// Ensure a transaction through a pooler is not refused for what the ones before it made: they had other backends.
+func TestRecordTypesBehindAPooler(t *testing.T) {
+	l := link(t, Config{MaxConns: 1, NoPrepared: true})
+	row := l.simple("SELECT n FROM (SELECT id, id AS b FROM notes WHERE id = 1) n")
+	zone := l.simple("SELECT '2024-01-01 12:00 A1'::date FROM notes WHERE id = 1")
+	for range 3 {
+		l.want(proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{row}, Commit: true}, proxy.Open, "columns n:2249:0", "row (1,1)", "done SELECT 1")
+		s := l.link.lease.session
+		if s.grown.records == 0 || s.grown.records > recordsMany {
+			t.Errorf("%d bytes of types of rows in one transaction", s.grown.records)
+		}
+		s.grown.records, s.zoned = recordsEnd, zonesMost+1
+		for _, step := range []proxy.Step{row, zone} {
+			if _, _, err := l.run(proxy.Exchange{Steps: []proxy.Step{l.simple("SAVEPOINT a"), step}, Commit: true}); sqlStateOf(err) != "54000" {
+				t.Errorf("in the same transaction: %v", err)
+			}
+			l.want(proxy.Exchange{Steps: []proxy.Step{l.simple("ROLLBACK TO a")}, Commit: true}, proxy.Open, "done ROLLBACK")
+		}
+		l.want(proxy.Exchange{Steps: []proxy.Step{l.simple("COMMIT")}, Commit: true}, proxy.Idle, "done COMMIT")
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tenantgate/tenantgate/proxy"
@@ -167,3 +168,35 @@ func TestFarewellOfAStranger(t *testing.T) {
 		t.Error("its place is still taken")
 	}
 }
+
+// Ensure the backend of a closed connection keeps its place as long as it is busy, which may be for hours.
+func TestFarewellOfABusyBackend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlaces(1, time.Second)
+		place, err := p.take(t.Context(), "address")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours, backend := net.Pipe()
+		s := &socket{Conn: halfCloser{ours}, ticket: &ticket{places: p}, place: place, gone: make(chan struct{})}
+		s.ticket.connected.Store(true)
+		p.open[s] = struct{}{}
+		p.wg.Add(1)
+		_ = s.Close()
+		time.Sleep(48 * time.Hour)
+		synctest.Wait()
+		if _, err := p.take(t.Context(), "address"); err == nil {
+			t.Error("its place is free while it is busy")
+		}
+		_ = backend.Close()
+		p.wg.Wait()
+		if _, err := p.take(t.Context(), "address"); err != nil {
+			t.Error("its place is still taken:", err)
+		}
+	})
+}
+
+// halfCloser is a pipe whose reading side stays open.
+type halfCloser struct{ net.Conn }
+
+func (halfCloser) CloseWrite() error { return nil }

@@ -11,11 +11,8 @@ import (
 )
 
 const (
-	// farewellTime bounds how long a closed connection's backend may keep its place. It
-	// is long: a backend that is busy for an hour is a backend all the same.
-	farewellTime = time.Hour
-	// strangerTime is the same for one that never came to serve: it runs no statement, and
-	// Postgres itself gives up who does not authenticate.
+	// strangerTime bounds how long a closed connection keeps its place that never came to serve: it runs
+	// no statement, and Postgres itself gives up who does not authenticate.
 	strangerTime = 5 * time.Second
 	// peerTimeout is when a server's machine that acknowledges nothing counts as gone.
 	peerTimeout = 20 * time.Second
@@ -83,21 +80,20 @@ func (s *socket) deadline(set func(time.Time) error, t time.Time) error {
 	return set(t)
 }
 
-// farewell waits until the server closed its side, and drops what it still sends.
+// farewell waits until the server closed its side, and drops what it still sends. A backend that
+// is busy for hours keeps its place for hours; one whose machine is gone, for peerTimeout.
 func (s *socket) farewell() {
 	defer s.ticket.places.leave(s)
 	watchPeer(s.Conn)
-	patience := farewellTime
 	if !s.ticket.connected.Load() {
-		patience = strangerTime
+		timer := time.AfterFunc(strangerTime, func() { _ = s.Conn.Close() })
+		defer timer.Stop()
 	}
-	timer := time.AfterFunc(patience, func() { _ = s.Conn.Close() })
-	defer timer.Stop()
 	_, _ = io.Copy(io.Discard, s.Conn)
 	_ = s.Conn.Close()
 }
 
-// probe asks an idle peer for a sign of life. A system that cannot is left to farewellTime.
+// probe asks an idle peer for a sign of life. A system that can't set how often does it by its own times.
 func probe(tcp *net.TCPConn) {
 	const probes = 4
 	_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{
