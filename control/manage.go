@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tenantgate/tenantgate/proxy"
 )
@@ -12,6 +13,9 @@ func (s *Store) manage(ctx context.Context, a proxy.Account, do func(context.Con
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	if err := s.managing.Take(ctx, a, manageWait); err != nil {
+		if !errors.Is(err, proxy.ErrNoTurn) { // the caller is gone, or the service ends
+			return readError("waiting to manage servers", err)
+		}
 		s.cfg.Short("management", proxy.Whose(err))
 		e := overloaded()
 		e.Hint, e.Cause = "make and change servers one after the other", err

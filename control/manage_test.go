@@ -55,6 +55,19 @@ func TestManagingLeavesConnections(t *testing.T) {
 	mu.Unlock()
 }
 
+// Ensure a caller who leaves while others are served is not counted as one for whom there was no turn.
+func TestManagingLeft(t *testing.T) {
+	s := run(t, Config{ControlURL: controlDB(t), Short: func(what, whose string) { t.Errorf("counted as short: %s, %s", what, whose) }})
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	for range s.cfg.MaxConns {
+		_ = s.managing.Take(t.Context(), proxy.Account{Project: "others"}, 0)
+	}
+	if err := s.manage(ctx, proxy.Account{Project: "others"}, func(context.Context) error { return nil }); err == nil || proxy.AsError(err).Code == proxy.Overloaded {
+		t.Errorf("told %v", err)
+	}
+}
+
 // lockProject has whoever makes a server in the project wait until free is called.
 func lockProject(t *testing.T, url, id string) (free func()) {
 	t.Helper()

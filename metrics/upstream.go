@@ -66,7 +66,7 @@ func newPool() *pool {
 		abandoned: prometheus.NewDesc(prometheus.BuildFQName(namespace, "upstream", "abandoned"),
 			"Database backends that go on with a statement although its time is up and its connection was given up: Postgres can't cancel some functions, such as normalize and strpos of long texts. Each holds a connection of its server's share until it ends. Where it stays above 0, pg_stat_activity tells the statements.", nil, nil),
 		heldBack: prometheus.NewDesc(prometheus.BuildFQName(namespace, "", "held_back"),
-			"Texts and statements that wait now because their server uses more than its share of the processors while others are active. None waits longer than for a connection (--pool-wait). Where it stays above 0, one server asks for more than its share.", nil, nil),
+			"Texts and statements that wait now because their server uses more than its share of the processors while others are active. A text waits for a second at most, a statement as long as for a connection (--pool-wait). Where it stays above 0, one server asks for more than its share.", nil, nil),
 	}
 }
 

@@ -18,6 +18,8 @@ func NewHoldings(n, projectShare int) *Holdings {
 // Take counts n more for an account, or tells why it can't: as Turns.Take.
 func (h *Holdings) Take(a Account, n int) error {
 	switch {
+	case n == 0:
+		return nil
 	case h.servers[a]+n > h.server.most:
 		return ErrServerShare
 	case h.projects[a.Project]+n > h.project.most:

@@ -13,7 +13,7 @@ func TestHoldings(t *testing.T) {
 		n       int
 		err     error
 	}{
-		{"big/a", 563, nil}, {"big/a", 1, ErrServerShare}, {"big/b", 188, ErrProjectShare}, {"big/b", 187, nil}, {"big/c", 1, ErrProjectShare},
+		{"big/a", 563, nil}, {"big/a", 1, ErrServerShare}, {"big/b", 188, ErrProjectShare}, {"big/b", 187, nil}, {"big/c", 1, ErrProjectShare}, {"big/c", 0, nil},
 		{"small/a", 251, ErrNoTurn}, {"small/a", 250, nil}, {"other/a", 1, ErrNoTurn},
 	} {
 		if err := h.Take(accountOf(step.account), step.n); err != step.err { //nolint:errorlint // each is the other, too

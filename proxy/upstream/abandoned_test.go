@@ -163,7 +163,7 @@ func TestFormer(t *testing.T) {
 	for _, of := range taken {
 		next.turns.Give(of)
 	}
-	if n, err := next.former(t.Context(), time.Hour, -time.Second); n != 0 || err != nil {
+	if n, err := next.former(t.Context(), time.Now().Add(-time.Hour), -time.Second); n != 0 || err != nil {
 		t.Errorf("%d of this process's own, %v", n, err)
 	}
 	b.exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'SELECT pg_sleep(100)%'")

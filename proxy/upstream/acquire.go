@@ -27,7 +27,8 @@ func (p *Pool) acquire(ctx context.Context, of proxy.Account, waited time.Durati
 	}
 	var l lease
 	if err == nil {
-		if l, err = p.borrow(ctx, start, start.Add(p.cfg.AcquireTimeout-waited), wears); err != nil {
+		end := later(start.Add(p.cfg.AcquireTimeout-waited), time.Now().Add(leastFetch))
+		if l, err = p.borrow(ctx, start, end, wears); err != nil {
 			p.turns.Give(of)
 		}
 	}
@@ -90,8 +91,19 @@ func (p *Pool) borrow(ctx context.Context, start, end time.Time, wears bool) (le
 // apartWait is how long a statement that wears connections out waits for one that is kept apart, before it takes any.
 const apartWait = 100 * time.Millisecond
 
+// leastFetch is how long whoever has a turn may wait for its connection at least: there is one for each turn, and one
+// that is slow to come, or new, must not be taken for a database that can't be reached.
+const leastFetch = 250 * time.Millisecond
+
 func earlier(a, b time.Time) time.Time {
 	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
 		return a
 	}
 	return b

@@ -41,7 +41,7 @@ func (p *Pool) lookForFormer(ctx context.Context, every, age time.Duration) {
 		if p.pool.Stat().TotalConns() == 0 {
 			continue
 		}
-		found, err := p.former(ctx, time.Since(started), age)
+		found, err := p.former(ctx, started, age)
 		if err != nil {
 			continue // whoever asks for a connection learns why
 		}
@@ -57,9 +57,9 @@ func (p *Pool) lookForFormer(ctx context.Context, every, age time.Duration) {
 	}
 }
 
-// former counts the backends that a former process left, of this one that started so long ago,
-// whose statement is older than age.
-func (p *Pool) former(ctx context.Context, since, age time.Duration) (n int, err error) {
+// former counts the backends that were there when this process started, and whose statement is
+// older than age.
+func (p *Pool) former(ctx context.Context, started time.Time, age time.Duration) (n int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, p.cfg.ConnectTimeout)
 	defer cancel()
 	l, err := p.acquireOwn(ctx)
@@ -67,7 +67,7 @@ func (p *Pool) former(ctx context.Context, since, age time.Duration) (n int, err
 		return 0, err
 	}
 	defer p.release(l, ownTurn)
-	if err := l.conn.QueryRow(ctx, formerSQL, since, age).Scan(&n); err != nil {
+	if err := l.conn.QueryRow(ctx, formerSQL, time.Since(started), age).Scan(&n); err != nil {
 		return 0, fmt.Errorf("looking for what a former process left: %w", err)
 	}
 	return n, nil

@@ -26,6 +26,19 @@ func TestShelfIsCleared(t *testing.T) {
 	b.eventually("pgxpool has it back", func() bool { return out() == 0 })
 }
 
+// Ensure whoever waited for its turn to begin for nearly as long as it may has the time to take a free connection.
+func TestLateForAConnection(t *testing.T) {
+	b := setup(t, Config{MaxConns: 4}, "")
+	for range 3 {
+		l, err := b.pool.acquire(t.Context(), proxy.Account{Server: "s"}, b.pool.cfg.AcquireTimeout-time.Microsecond, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.session.close() // the next one is new
+		b.pool.release(l, proxy.Account{Server: "s"})
+	}
+}
+
 // Ensure a connection that somebody left in a transaction is not lent again.
 func TestOpenTransactionIsNotShelved(t *testing.T) {
 	b := setup(t, Config{MaxConns: 1}, "")

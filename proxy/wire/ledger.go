@@ -89,7 +89,7 @@ func (l *ledger) takeLocked(a proxy.Account, n int) error {
 		return nil
 	}
 	l.short("statements", proxy.Whose(full))
-	return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Cause: full,
+	return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", // without a cause: a refused text costs nothing, and must write no line
 		Message: "prepared statements and portals that clients keep take all the memory that there is for them",
 		Hint:    "Close some of them, or connect with fewer clients or a smaller cache of statements."}
 }

@@ -16,9 +16,9 @@ func (s *session) savepoint(approved *policy.Approved, name string) error {
 	switch {
 	case len(s.tx.points) >= mostSavepoints:
 		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many savepoints", Hint: "Release some of them."}
-	case s.tx.made >= mostSavepointsMade:
-		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: fmt.Sprintf("a transaction makes %d savepoints at most", mostSavepointsMade),
-			Hint: "Commit in between; savepoints that were released count, too."}
+	}
+	if err := s.tx.mayMakeSavepoint(); err != nil {
+		return err
 	}
 	if err := s.simple(&part{approved: approved}); err != nil {
 		return err
@@ -26,6 +26,15 @@ func (s *session) savepoint(approved *policy.Approved, name string) error {
 	s.tx.made++
 	s.tx.points = append(s.tx.points, savepoint{strings.Clone(name), s.set.now, s.set.kept, s.tx.modes, len(s.batch.x.Steps) - 1, s.portals.made})
 	return nil
+}
+
+// mayMakeSavepoint refuses one more than a transaction makes. Postgres makes each anew that is gone back to.
+func (t *txn) mayMakeSavepoint() error {
+	if t.made < mostSavepointsMade {
+		return nil
+	}
+	return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: fmt.Sprintf("a transaction makes %d savepoints at most", mostSavepointsMade),
+		Hint: "Commit in between; savepoints that were released or gone back to count, too."}
 }
 
 // toSavepoint releases a savepoint, or goes back to it.
@@ -39,6 +48,12 @@ func (s *session) toSavepoint(approved *policy.Approved, c policy.Command) error
 		return told("25P01", what+" can only be used in transaction blocks")
 	case !s.tx.sent:
 		return told("3B001", fmt.Sprintf("savepoint %q does not exist", printable(c.Name)))
+	}
+	if c.Verb == policy.RollbackTo {
+		if err := s.tx.mayMakeSavepoint(); err != nil {
+			return err
+		}
+		s.tx.made++
 	}
 	if err := s.simple(&part{approved: approved}); err != nil {
 		return err

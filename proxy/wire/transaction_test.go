@@ -55,6 +55,15 @@ func TestSavepointsOfATransactionAreBounded(t *testing.T) {
 		}
 		w.is(w.query("SAVEPOINT a"), "ERROR 54000 E")
 		w.is(w.query("ROLLBACK"), "<ROLLBACK> I")
+		w.query("BEGIN; SAVEPOINT a")
+		for range (mostSavepointsMade - 1) / 50 {
+			if got := w.query(strings.Repeat("ROLLBACK TO a;", 50)); strings.Contains(got, "ERROR") {
+				t.Fatal(got)
+			}
+		}
+		w.query(strings.Repeat("ROLLBACK TO a;", 49))
+		w.is(w.query("ROLLBACK TO a"), "ERROR 54000 E")
+		w.is(w.query("ROLLBACK"), "<ROLLBACK> I")
 	}
 }
 
