@@ -61,7 +61,7 @@ func (l *linked) decidesBy(rules string, types ...string) {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	l.policy, err = policy.Compile(file, schema, policy.Sets{Types: append(types, "int4", "text", "int8", "date"), Operators: strings.Fields("= < > + - * / ||")})
+	l.policy, err = policy.Compile(file, schema, policy.Sets{Functions: map[string][]string{"@test": {"random"}}, Types: append(types, "int4", "text", "int8", "date"), Operators: strings.Fields("= < > + - * / ||")})
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -57,7 +57,9 @@ func startupSettings(cfg Config, path string) []setting {
 }
 
 // prelude is the statement that opens every transaction: it makes settings that end with
-// the transaction. Its first parameter is the time limit, the second and third, where there
+// the transaction, and gives random() a new seed. That generator belongs to the backend: three of its
+// numbers tell its state, and so those that the server before had of it (Postgres 15, seen 2026-11-27).
+// The first parameter is the seed, the second the time limit, the third and fourth, where there
 // is a wall, name the server and sign for it; the rest are fixed.
 type prelude struct {
 	sql    string
@@ -77,9 +79,9 @@ func newPrelude(cfg Config, path string) prelude {
 			p.fixed = append(p.fixed, []byte(s.value))
 		}
 	}
-	calls := make([]string, len(names))
+	calls := []string{"pg_catalog.setseed($1)"}
 	for i, name := range names {
-		calls[i] = "pg_catalog.set_config('" + name + "', $" + strconv.Itoa(i+1) + ", true)"
+		calls = append(calls, "pg_catalog.set_config('"+name+"', $"+strconv.Itoa(i+2)+", true)")
 	}
 	p.sql = "SELECT " + strings.Join(calls, ", ")
 	return p
@@ -87,13 +89,16 @@ func newPrelude(cfg Config, path string) prelude {
 
 // bind writes the prelude's parameters for a statement and has it run. Less than a millisecond
 // would mean "no limit" to Postgres, so it is rounded up.
-func (p *prelude) bind(w *wire, portal, name string, limit time.Duration, server string, signature []byte) {
-	values := 1 + len(p.fixed)
+func (p *prelude) bind(w *wire, portal, name string, seeds *seeds, limit time.Duration, server string, signature []byte) {
+	values := 2 + len(p.fixed)
 	if p.walled {
 		values += 2
 	}
 	at := w.bindPortal(portal, name, values)
 	from := w.out.OpenValue()
+	w.out.Buf = seeds.appendNext(w.out.Buf)
+	w.out.ShutValue(from)
+	from = w.out.OpenValue()
 	w.out.Buf = strconv.AppendInt(w.out.Buf, max(limit.Milliseconds(), 1), 10)
 	w.out.ShutValue(from)
 	if p.walled {

@@ -29,6 +29,7 @@ type session struct {
 	wall       Wall
 	prelude    prelude
 	signed     signed
+	seeds      seeds
 	path       string        // its search_path
 	statements *statements   // nil where nothing may be named
 	run        run           // the one that has the connection now
@@ -106,7 +107,7 @@ func (s *session) writeLimits(portal string, limit time.Duration, server string)
 		name = ""
 		s.wire.parse(name, s.prelude.sql)
 	}
-	s.prelude.bind(&s.wire, portal, name, limit, server, s.signed.by(key, server))
+	s.prelude.bind(&s.wire, portal, name, &s.seeds, limit, server, s.signed.by(key, server))
 }
 
 // writeShapes writes the check of the tables' shapes, if the statement relies on some.
