@@ -25,6 +25,7 @@ func (s *session) ran(state proxy.State, refusal *proxy.Error) error {
 	case s.tx.block:
 		s.tx.failed, s.tx.sent, s.tx.unended = true, state != proxy.Idle, false
 		s.tx.trim(s.batch.x.Done)
+		s.countSavepoints()
 	default:
 		s.undo()
 	}

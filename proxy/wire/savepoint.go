@@ -13,14 +13,17 @@ func (s *session) savepoint(approved *policy.Approved, name string) error {
 	if !s.tx.block {
 		return told("25P01", "SAVEPOINT can only be used in transaction blocks")
 	}
-	switch {
-	case len(s.tx.points) >= mostSavepoints:
+	if len(s.tx.points) >= mostSavepoints {
 		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many savepoints", Hint: "Release some of them."}
 	}
 	if err := s.tx.mayMakeSavepoint(); err != nil {
 		return err
 	}
+	if err := s.openSavepoint(); err != nil {
+		return err
+	}
 	if err := s.simple(&part{approved: approved}); err != nil {
+		s.countSavepoints()
 		return err
 	}
 	s.tx.made++
@@ -74,5 +77,6 @@ func (s *session) toSavepoint(approved *policy.Approved, c policy.Command) error
 		}
 	}
 	s.tx.saved()
+	s.countSavepoints()
 	return nil
 }

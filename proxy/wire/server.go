@@ -17,14 +17,15 @@ import (
 
 // Server is the front end for Postgres' protocol. It serves one listener, once.
 type Server struct {
-	cfg      Config
-	tls      *tls.Config // nil: there is none
-	madeUp   proxy.VerifierKey
-	mac      func(key, text []byte) [32]byte // HMAC-SHA-256
-	clients  *clients
-	buffers  buffers
-	ledger   *ledger
-	throttle *proxy.Throttle // of messages that cost nothing
+	cfg        Config
+	tls        *tls.Config // nil: there is none
+	madeUp     proxy.VerifierKey
+	mac        func(key, text []byte) [32]byte // HMAC-SHA-256
+	clients    *clients
+	buffers    buffers
+	savepoints savepointShares
+	ledger     *ledger
+	throttle   *proxy.Throttle // of messages that cost nothing
 
 	failures *attempts // to authenticate
 	strays   *attempts // cancel requests with another secret than the client's
@@ -65,6 +66,7 @@ func New(config Config) (*Server, error) {
 	}
 	s.strangers = proxy.NewStrangersLog(config.Logger, "clients")
 	s.ledger = newLedger(config)
+	s.savepoints.held = proxy.NewHoldings(savepointsOfAll, config.ProjectShare)
 	s.buffers.held = proxy.NewHoldings(config.MaxLongBytes, config.ProjectShare)
 	if config.TLSMode != TLSDisable {
 		s.tls = forClients(config.TLS)

@@ -25,26 +25,27 @@ type session struct {
 	paid    bool // the next statement was taken off the budget already
 	repeats uint // what was asked for once more; see payAgain
 
-	tx       txn
-	set      settings
-	prepared prepared
-	portals  portals
-	batch    batch
-	round    uint64 // counts the exchanges
-	sent     uint64 // and those of which the link has sent something, or waited to
-	free     freeMessages
-	offset   int      // of the text that the next error is about, in characters of the message's
-	copied   *copying // the COPY FROM STDIN that goes on; nil: none does
-	where    string   // the context of the next error; "" for none
-	present  *presence
-	alone    [1]part              // the statement of a Query message, where there is one
-	taken    *policy.Parametrized // what the refusal that is told next is about; nil: the client's own text
-	before   int64                // bytes that the client was sent when the message came
-	mark     int                  // and those that were to be
-	skipping bool                 // an error was told: what comes up to the next Sync is left out
-	whole    bool                 // the constants of taken stay in the text
-	within   bool                 // there was a transaction when the message came
-	several  bool                 // the Query message holds several statements, which are a transaction
+	tx            txn
+	pointsCounted int // savepoints that count against the server's share
+	set           settings
+	prepared      prepared
+	portals       portals
+	batch         batch
+	round         uint64 // counts the exchanges
+	sent          uint64 // and those of which the link has sent something, or waited to
+	free          freeMessages
+	offset        int      // of the text that the next error is about, in characters of the message's
+	copied        *copying // the COPY FROM STDIN that goes on; nil: none does
+	where         string   // the context of the next error; "" for none
+	present       *presence
+	alone         [1]part              // the statement of a Query message, where there is one
+	taken         *policy.Parametrized // what the refusal that is told next is about; nil: the client's own text
+	before        int64                // bytes that the client was sent when the message came
+	mark          int                  // and those that were to be
+	skipping      bool                 // an error was told: what comes up to the next Sync is left out
+	whole         bool                 // the constants of taken stay in the text
+	within        bool                 // there was a transaction when the message came
+	several       bool                 // the Query message holds several statements, which are a transaction
 }
 
 func newSession(c *client) *session {
@@ -135,6 +136,7 @@ func (s *session) end() {
 	}
 	defer s.prepared.dropAll()
 	defer s.portals.drop()
+	defer func() { s.tx.points = nil; s.countSavepoints() }()
 	defer s.place.Release()
 	s.link.Rollback()
 }

@@ -91,6 +91,7 @@ func (t *txn) find(name string) int {
 // endBlock ends the client's transaction.
 func (s *session) endBlock(committed bool) {
 	s.tx = txn{wrap: s.tx.wrap}
+	s.countSavepoints()
 	s.portals.drop()
 	s.settle(committed)
 }
