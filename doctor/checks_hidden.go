@@ -82,9 +82,9 @@ var hiddenChecks = []check{
 		FROM units u JOIN pg_index i ON i.indrelid = u.oid JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am am ON am.oid = c.relam AND am.amname = 'brin' JOIN pg_namespace n ON n.oid = c.relnamespace
 		CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM pg_inherits h JOIN pg_index p ON p.indexrelid = h.inhparent JOIN units o ON o.oid = p.indrelid WHERE h.inhrelid = c.oid) AS inherited) up
 		WHERE EXISTS (SELECT FROM unnest(i.indclass::oid[], i.indkey::int2[]) AS used (oid, num) JOIN pg_opclass o ON o.oid = used.oid JOIN pg_type t ON t.oid = o.opcintype
-			WHERE used.num <> u.attnum AND t.typlen = -1 AND t.oid <> 'inet'::regtype AND o.opcname !~ '_bloom_ops$')`,
-		says: `the BRIN index {object} keeps the least and the greatest value of the rows of a page range, other servers' among them: an INSERT of a long value fails if it would become one of them, which tells both`,
-		mend: `{mend}`, instead: `{instead}A btree index that leads with {scope} tells nothing. Values of fixed length, as timestamps and integers, are never too long.`,
+			WHERE used.num <> u.attnum AND (o.opcname ~ '_minmax_multi_ops$' OR t.typlen = -1 AND t.oid <> 'inet'::regtype AND o.opcname !~ '_bloom_ops$'))`,
+		says: `the BRIN index {object} keeps values of the rows of a page range, other servers' among them: the least and the greatest, or several. An INSERT fails where its value becomes one of them and has no room, which tells them`,
+		mend: `{mend}`, instead: `{instead}A btree index that leads with {scope} tells nothing. Nor does BRIN of values of fixed length, as timestamps and integers, by their least and greatest (minmax, not minmax_multi).`,
 	}, {
 		name: "hidden-foreign-key", grade: Tell, served: true, stage: stageForeign,
 		sql: `SELECT quote_ident(` + conName + `) || ' on ' || u.ident AS object, 'tell' AS grade, u.wall AS listed, u.root AS listed_oid, '' AS needs, p.ident AS parent,
