@@ -161,7 +161,7 @@ func (b Bound) Approved() *Approved { return b.approved }
 func (b Bound) Server() string { return b.server }
 
 // SQL is the text to send, with parameters $1 to $n; n is NumParams(). It is empty before
-// WithTypes where that is needed.
+// Fill where that is needed.
 func (b Bound) SQL() string {
 	if b.filled.Text != "" || b.approved.inline || b.approved.query != nil {
 		return b.filled.Text

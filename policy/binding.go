@@ -148,15 +148,8 @@ func (a *Approved) Bind(server string, args []Arg) (Bound, *Reason) {
 		return Bound{}, reason
 	}
 	b := Bound{approved: a, server: server, args: args, overridden: overridden}
-	if a.inline && a.query == nil {
-		fillings := make([]sqltree.Filling, len(p.slots))
-		for i := range fillings {
-			fillings[i] = a.serverFilling(server)
-		}
-		return b.filledWith(fillings)
-	}
-	if a.query != nil {
-		return b, nil // WithTypes fills it
+	if b.NeedsFill() {
+		return b, nil
 	}
 	b.filled = a.counts.Fill(func(number int) (string, bool) { return b.count(number - 1) })
 	return b, nil

@@ -59,14 +59,14 @@ func TestCommandPositions(t *testing.T) {
 	} {
 		a := p.Decide(text, policy.Postgres).Approved
 		bound, reason := a.Bind("sérv-ä", make([]policy.Arg, a.NumArgs()))
-		if reason != nil || !bound.NeedsTypes() || bound.SQL() != "" {
+		if reason != nil || !bound.NeedsFill() || bound.SQL() != "" {
 			t.Fatal(text, reason, bound.SQL())
 		}
 		types := make([]uint32, a.Query().NumParams())
 		for i := range types {
 			types[i] = 25
 		}
-		if bound, reason = bound.WithTypes(types); reason != nil {
+		if bound, reason = bound.Fill(types); reason != nil {
 			t.Fatal(text, reason)
 		}
 		for _, word := range []string{"content", "role"} {

@@ -15,20 +15,21 @@ import (
 // be bound to its values; nil where the command needs no description.
 func (a *Approved) Query() *Approved { return a.query }
 
-// NeedsTypes tells whether the statement can't run before WithTypes.
-func (b Bound) NeedsTypes() bool { return b.approved.query != nil && b.filled.Text == "" }
+// NeedsFill tells whether the statement can't run before Fill.
+func (b Bound) NeedsFill() bool { return (b.approved.query != nil || b.approved.inline) && b.filled.Text == "" }
 
-// WithTypes gives a command that can run. types are the OIDs of its query's parameters, as
-// Postgres describes them. The reason is TypeNotAllowed for a type that has no name here.
-func (b Bound) WithTypes(types []uint32) (Bound, *Reason) {
+// Fill puts what its parameters carry into a command, which can run then. It parses the text twice. types are the
+// OIDs of the parameters of Approved.Query, as Postgres describes them; none where that is nil. The reason is
+// TypeNotAllowed for a type that has no name here, and ConstructNotAllowed for a text that becomes too long.
+func (b Bound) Fill(types []uint32) (Bound, *Reason) {
 	a := b.approved
-	if len(types) != len(a.plan.slots) {
+	if a.query != nil && len(types) != len(a.plan.slots) {
 		return Bound{}, &Reason{Code: Internal, Message: "the parameters of the command's query are not those that Postgres describes"}
 	}
-	fillings := make([]sqltree.Filling, len(types))
+	fillings := make([]sqltree.Filling, len(a.plan.slots))
 	for i, slot := range a.plan.slots {
 		fillings[i] = a.serverFilling(b.server)
-		if slot == serverSlot {
+		if slot == serverSlot || a.query == nil { // then all are the server's
 			continue
 		}
 		if text, ok := b.count(i); ok && slices.Contains(a.counts.Numbers(), i+1) {

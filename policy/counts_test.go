@@ -62,7 +62,7 @@ func TestCursorsCountsAreConstants(t *testing.T) {
 	for i := range types {
 		types[i] = 25
 	}
-	b, reason := b.WithTypes(types)
+	b, reason := b.Fill(types)
 	if reason != nil || !strings.HasPrefix(b.SQL(), "DECLARE") || !strings.HasSuffix(b.SQL(), "LIMIT '20'") {
 		t.Errorf("got %s, %v", b.SQL(), reason)
 	}

@@ -24,7 +24,7 @@ type Gate struct {
 	policies  *Policies
 	limiter   *limiter
 	recorder  Recorder
-	parsing   *Turns // places for decisions that are being made; see parsingPlaces
+	parsing   *Turns // places for decisions that are being made
 	work      *Work
 }
 
@@ -36,9 +36,8 @@ type GateConfig struct {
 	// Override replaces, where a field is not zero, the policies' own limits on
 	// requests and places; negative is no limit. The burst is then twice the requests.
 	Override policy.Limits
-	// ProjectShare is how many of the places in which texts are checked one project has at
-	// most, in percent; see NewTurns.
-	ProjectShare int
+	// Parsing are the places in which texts are checked; nil for ParsingPlaces of the gate's own.
+	Parsing *Turns
 	// ProjectBudget is how many servers' requests all servers of one project may send
 	// together; 0: DefaultProjectBudget, negative: no limit.
 	ProjectBudget int
@@ -51,16 +50,21 @@ const DefaultProjectBudget = 25
 
 // NewGate makes a Gate.
 func NewGate(c GateConfig) *Gate {
+	if c.Parsing == nil {
+		c.Parsing = ParsingPlaces(DefaultProjectShare)
+	}
 	return &Gate{
 		directory: c.Directory, policies: c.Policies, recorder: c.Recorder,
-		limiter: newLimiter(c.Override, c.ProjectBudget), parsing: NewTurns(parsingPlaces(), c.ProjectShare), work: c.Work,
+		limiter: newLimiter(c.Override, c.ProjectBudget), parsing: c.Parsing, work: c.Work,
 	}
 }
 
-// parsingPlaces is how many decisions are made at once: one fewer than there are processors. A decision takes a
-// processor to itself until it is made, in C code that the Go runtime can't interrupt, so the last one is left to
-// requests whose texts are known.
-func parsingPlaces() int { return max(1, runtime.GOMAXPROCS(0)-1) }
+// ParsingPlaces are for whoever parses a text: one fewer than there are processors. It takes a
+// processor to itself until it is done, in C code that the Go runtime can't interrupt, so the last one is left to
+// requests whose texts are known. projectShare is as NewTurns has it.
+func ParsingPlaces(projectShare int) *Turns {
+	return NewTurns(max(1, runtime.GOMAXPROCS(0)-1), projectShare)
+}
 
 // Developer gives the caller behind an access token. Here and below, asker is as Directory has it.
 func (g *Gate) Developer(ctx context.Context, asker Account, token string) (Caller, error) {

@@ -79,6 +79,7 @@ type service struct {
 	store        *control.Store
 	lookup       *control.Lookup
 	work         *proxy.Work
+	parsing      *proxy.Turns
 	pool         *upstream.Pool
 	policies     *proxy.Policies
 	gate         *proxy.Gate
@@ -196,10 +197,10 @@ func (sv *service) openPool(ctx context.Context, db databases) (err error) {
 	if err != nil {
 		return fmt.Errorf("preparing to look at the tables: %w", err)
 	}
-	sv.work = proxy.NewWork(int(s.PoolMax))
+	sv.work, sv.parsing = proxy.NewWork(int(s.PoolMax)), proxy.ParsingPlaces(s.ProjectShare)
 	sv.pool, err = upstream.Open(ctx, upstream.Config{
 		URL: db.DatabaseURL, MinConns: s.PoolMin, MaxConns: s.PoolMax, ProjectShare: s.ProjectShare, AcquireTimeout: s.PoolWait, LockTimeout: s.LockTimeout,
-		PreparedStatements: s.Prepared, NoPrepared: s.PreparedOff, SearchPath: s.searchPath(), Wall: sv.wall(), Judge: judge, Work: sv.work, Recorder: sv.metrics, Log: sv.log,
+		PreparedStatements: s.Prepared, NoPrepared: s.PreparedOff, SearchPath: s.searchPath(), Wall: sv.wall(), Judge: judge, Work: sv.work, Parsing: sv.parsing, Recorder: sv.metrics, Log: sv.log,
 		CustomPlans: !slices.ContainsFunc(sv.files, func(f *policy.File) bool { return f.Planner != policy.Custom }),
 	})
 	if err == nil {
@@ -237,8 +238,8 @@ func (sv *service) openRest(_ context.Context, _ databases) (err error) {
 	s := sv.settings
 	sv.gate = proxy.NewGate(proxy.GateConfig{
 		Directory: sv.store, Policies: sv.policies, Recorder: sv.metrics,
-		Override:     policy.Limits{RequestsPerSecond: limit(s.RequestsPerSecond), MaxConcurrent: limit(s.MaxConcurrent)},
-		ProjectShare: s.ProjectShare, ProjectBudget: limit(&s.ProjectBudget), Work: sv.work,
+		Override:      policy.Limits{RequestsPerSecond: limit(s.RequestsPerSecond), MaxConcurrent: limit(s.MaxConcurrent)},
+		ProjectBudget: limit(&s.ProjectBudget), Work: sv.work, Parsing: sv.parsing,
 	})
 	sv.rest, err = rest.New(rest.Config{
 		Gate: sv.gate, Servers: sv.store, EndUsers: sv.lookup, Query: query(sv.pool), Recorder: sv.metrics, Logger: sv.log,

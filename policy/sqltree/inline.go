@@ -91,7 +91,11 @@ func Fill(text string, fillings []Filling) (Filled, *Fault) {
 	}
 	b.WriteString(text[done:])
 	out.Text = b.String()
-	if err := filled(tree, out.Text, fillings, results); err != nil {
+	again, fault := Parse(out.Text)
+	if fault != nil {
+		return Filled{}, tooLarge(fault, unfilled(errors.New(fault.Message)))
+	}
+	if err := filled(tree, again, fillings, results); err != nil {
 		return Filled{}, unfilled(err)
 	}
 	return out, nil
@@ -173,11 +177,7 @@ func noteParameters(m proto.Message, places map[int]bool) {
 }
 
 // filled proves what Fill says.
-func filled(a *pg.RawStmt, final string, fillings []Filling, results map[int]bool) error {
-	b, fault := Parse(final)
-	if fault != nil {
-		return errors.New(fault.Message)
-	}
+func filled(a, b *pg.RawStmt, fillings []Filling, results map[int]bool) error {
 	var message func(a, b proto.Message) error
 	message = func(a, b proto.Message) error {
 		n, ok := a.(*pg.Node)

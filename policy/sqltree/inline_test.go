@@ -1,6 +1,9 @@
 package sqltree
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestFill shows that only the text which Fill makes passes its proof.
 func TestFill(t *testing.T) {
@@ -26,9 +29,13 @@ func TestFill(t *testing.T) {
 		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text AND u IN (COALESCE((SELECT  E'b\\'::"pg_catalog"."int4" FROM u)))) TO STDOUT`,
 		`SELECT 1`,
 	} {
-		if filled(tree, other, fillings, nil) == nil {
+		if changed, _ := Parse(other); filled(tree, changed, fillings, nil) == nil {
 			t.Errorf("%s passes", other)
 		}
+	}
+	long := []Filling{fillings[0], {Constant: true, Value: strings.Repeat("x", parseGuard().MaxBytes)}}
+	if _, fault := Fill(text, long); fault == nil || fault.Code != ConstructNotAllowed {
+		t.Errorf("what is too long to be parsed is no defect: %+v", fault)
 	}
 	if _, fault := Fill(text, fillings[:1]); fault == nil || fault.Code != Internal {
 		t.Errorf("a parameter without a value is left: %+v", fault)

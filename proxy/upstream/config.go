@@ -53,6 +53,8 @@ type Config struct {
 
 	// Work counts the statements that run, together with the texts that are checked; it may be nil.
 	Work *proxy.Work
+	// Parsing are the places in which commands that hold a query are filled; default places of the pool's own.
+	Parsing *proxy.Turns
 
 	Recorder Recorder     // may be nil
 	Log      *slog.Logger // may be nil; no text of a statement and no value is written
@@ -109,6 +111,9 @@ func (c Config) withDefaults() Config {
 	c.LockTimeout = orElse(c.LockTimeout, 5*time.Second)
 	c.PreparedStatements = orElse(c.PreparedStatements, 256)
 	c.MinConns = min(c.MinConns, c.MaxConns)
+	if c.Parsing == nil {
+		c.Parsing = proxy.ParsingPlaces(c.ProjectShare)
+	}
 	if c.Recorder == nil {
 		c.Recorder = silent{}
 	}

@@ -74,6 +74,34 @@ func TestCursorsMakeRecordTypes(t *testing.T) {
 	}
 }
 
+// Ensure a command that holds a query is filled in its server's turn: that parses as much as a decision does, each time.
+func TestFillsInTurn(t *testing.T) {
+	places := proxy.NewTurns(1, 100)
+	l := link(t, Config{MaxConns: 1, Parsing: places})
+	for _, text := range []string{"COPY (SELECT id FROM notes) TO STDOUT", "DECLARE c CURSOR FOR SELECT id FROM notes WHERE id > 1"} {
+		x := proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{l.simple(text)}}
+		other := proxy.Account{Server: "other"}
+		if err := places.Take(t.Context(), other, 0); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := l.run(x); proxy.AsError(err).Code != proxy.Overloaded {
+			t.Errorf("%s, with no place: %v", text, err)
+		}
+		l.link.Rollback()
+		l.want(proxy.Exchange{Steps: []proxy.Step{l.simple("SELECT id FROM notes WHERE id = 1")}, Commit: true}, proxy.Idle, "columns id:23:0", "row 1", "done SELECT 1")
+		places.Give(other)
+		x.Steps = []proxy.Step{l.simple(text)}
+		if _, _, err := l.run(x); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		l.link.Rollback()
+		if err := places.Take(t.Context(), other, 0); err != nil {
+			t.Errorf("%s keeps its place: %v", text, err)
+		}
+		places.Give(other)
+	}
+}
+
 // Ensure a CLOSE that was bound and never ran lets nobody declare more cursors.
 func TestUnexecutedCloseFreesNoCursor(t *testing.T) {
 	for _, text := range []string{"CLOSE ALL", "CLOSE c0"} {

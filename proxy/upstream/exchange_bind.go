@@ -1,6 +1,8 @@
 package upstream
 
 import (
+	"time"
+
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
@@ -22,7 +24,7 @@ func (e *exchange) begun(s *proxy.Step) error {
 	if !s.Bound.Valid() || s.Bound.Server() != e.link.server {
 		return defect("a step without approval reached upstream")
 	}
-	if err := e.typed(s); err != nil {
+	if err := e.filled(s); err != nil {
 		return err
 	}
 	verb := verbOf(s)
@@ -46,13 +48,17 @@ func (e *exchange) begun(s *proxy.Step) error {
 	return e.zone()
 }
 
-// typed gives a command that holds a query the types that it needs to run: those that
-// Postgres describes for the query.
-func (e *exchange) typed(s *proxy.Step) error {
-	if !s.Bound.NeedsTypes() {
+// filled gives a command what it needs to run. Where it holds a query with parameters that takes their types, as
+// Postgres describes them.
+func (e *exchange) filled(s *proxy.Step) error {
+	if !s.Bound.NeedsFill() {
 		return nil
 	}
-	w := &wanted{approved: s.Bound.Approved().Query()}
+	query := s.Bound.Approved().Query()
+	if query == nil {
+		return e.fill(s, nil)
+	}
+	w := &wanted{approved: query}
 	said, known := e.link.pool.descriptions.get(w.key())
 	if !known {
 		if err := e.need(policy.Declare); err != nil {
@@ -66,7 +72,24 @@ func (e *exchange) typed(s *proxy.Step) error {
 			said = *w.told
 		}
 	}
-	bound, reason := s.Bound.WithTypes(said.params)
+	return e.fill(s, said.params)
+}
+
+// fillWait is how long a command waits for a place in which it is filled.
+const fillWait = time.Second
+
+// fill puts its values into a command. What it parses takes as long as a decision does, each time anew.
+func (e *exchange) fill(s *proxy.Step, types []uint32) error {
+	places, of := e.link.pool.cfg.Parsing, e.link.account()
+	if err := places.Take(e.ctx, of, fillWait); err != nil {
+		if e.ctx.Err() != nil {
+			return gone(e.ctx)
+		}
+		e.link.pool.cfg.Recorder.UpstreamError(classBusy)
+		return overloaded("too many statements are being checked", "COPY (SELECT …) and DECLARE are checked each time they run; a plain SELECT is not", err)
+	}
+	defer places.Give(of)
+	bound, reason := s.Bound.Fill(types)
 	if reason != nil {
 		return proxy.FromReason(*reason)
 	}

@@ -14,7 +14,7 @@ func TestRandomIsNobodyElses(t *testing.T) {
 	for name, cfg := range map[string]Config{"named": {MaxConns: 1}, "unnamed": {MaxConns: 1, NoPrepared: true}} {
 		t.Run(name, func(t *testing.T) {
 			l := link(t, cfg)
-			l.decidesBy(linkPolicy + "functions: {allow: [random]}\n", "float8")
+			l.decidesBy(linkPolicy+"functions: {allow: [random]}\n", "float8")
 			var known string
 			seeded := func() {
 				t.Helper()

@@ -59,18 +59,25 @@ func (s *session) bind(text string, args ...string) policy.Bound {
 	return b
 }
 
-// typed gives a command that holds a query the types that Postgres finds for its parameters.
+// typed gives a command what it needs to run: where it holds a query, the types that Postgres finds for its parameters.
 func (s *session) typed(b policy.Bound) policy.Bound {
 	s.Helper()
-	if !b.NeedsTypes() {
+	if !b.NeedsFill() {
 		return b
 	}
 	query := b.Approved().Query()
+	if query == nil {
+		filled, reason := b.Fill(nil)
+		if reason != nil {
+			s.Fatalf("%+v", reason)
+		}
+		return filled
+	}
 	said, err := s.db.PgConn().Prepare(s.Context(), "", query.Rewritten(), query.Declared())
 	if err != nil {
 		s.Fatalf("%s: %v", query.Rewritten(), err)
 	}
-	typed, reason := b.WithTypes(said.ParamOIDs)
+	typed, reason := b.Fill(said.ParamOIDs)
 	if reason != nil {
 		s.Fatalf("%+v", reason)
 	}
@@ -145,12 +152,12 @@ func TestCopyRuns(t *testing.T) {
 		"COPY (SELECT name FROM files UNION ALL SELECT 'x' ORDER BY 1) TO STDOUT (DELIMITER '|', NULL '')":                      "one\ntwo\nx\n",
 	} {
 		var out bytes.Buffer
-		if _, err := s.db.PgConn().CopyTo(t.Context(), &out, s.bind(text).SQL()); err != nil || out.String() != want {
+		if _, err := s.db.PgConn().CopyTo(t.Context(), &out, s.typed(s.bind(text)).SQL()); err != nil || out.String() != want {
 			t.Errorf("%s: %q, %v, want %q", text, out.String(), err, want)
 		}
 	}
 	var out bytes.Buffer
-	if _, err := s.db.PgConn().CopyTo(t.Context(), &out, s.bind("COPY BINARY files (id) TO STDOUT").SQL()); err != nil || !bytes.HasPrefix(out.Bytes(), []byte("PGCOPY\n\xff\r\n")) {
+	if _, err := s.db.PgConn().CopyTo(t.Context(), &out, s.typed(s.bind("COPY BINARY files (id) TO STDOUT")).SQL()); err != nil || !bytes.HasPrefix(out.Bytes(), []byte("PGCOPY\n\xff\r\n")) {
 		t.Errorf("%q, %v", out.Bytes(), err)
 	}
 	s.want("INSERT 0 1", "COPY files (name, id) FROM STDIN", "three", "4")
