@@ -141,13 +141,21 @@ func (w *Work) pause(a Account, n int) {
 }
 
 // End notes that a job has ended.
-func (w *Work) End(job Job) {
+func (w *Work) End(job Job) { w.end(job, 0) }
+
+// Cancel is End for a job of which nothing had to be done: it tells nothing of how long the server's others take.
+func (w *Work) Cancel(job Job) { w.end(job, 1) }
+
+func (w *Work) end(job Job, uncounted int) {
 	if w == nil {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	one := w.add(job.of, -1)
+	for _, l := range w.counted(one) {
+		l.ended -= float64(uncounted) / lately.Seconds()
+	}
 	if at := slices.Index(one.began, job.began); at >= 0 {
 		one.began = slices.Delete(one.began, at, at+1)
 	}

@@ -387,6 +387,29 @@ func TestHeavyOnesEndThemselves(t *testing.T) {
 	}
 }
 
+// Ensure jobs of which nothing had to be done, such as a text that was described before, make no server's work look short.
+func TestCancelledJobsTellNothing(t *testing.T) {
+	for name, end := range map[string]func(*hand, Job){"ended": func(w *hand, j Job) { w.End(j) }, "cancelled": func(w *hand, j Job) { w.Cancel(j) }} {
+		w, pass := clocked(20)
+		busy, quiet := Account{"p", "busy"}, Account{"q", "quiet"}
+		for range 2 {
+			w.start(busy)
+		}
+		for range 1000 {
+			job := w.Start(quiet)
+			pass(time.Millisecond)
+			end(w, w.Start(busy))
+			w.End(job)
+		}
+		if long := w.of[busy].takesLong(w.of[busy].average); long != (name == "cancelled") {
+			t.Errorf("%s: it takes long: %v", name, long)
+		}
+		if n := w.of[busy].running; n != 2 {
+			t.Errorf("%s: %d run", name, n)
+		}
+	}
+}
+
 // Ensure the servers of one project that have more than their share do not have a few each.
 func TestHeavyServersOfAProjectShare(t *testing.T) {
 	w, pass := clocked(20)

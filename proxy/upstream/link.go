@@ -53,7 +53,13 @@ func (l *Link) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer) (p
 	if err != nil {
 		return l.state(), err
 	}
-	defer l.pool.cfg.Work.End(job)
+	defer func() {
+		if x.Unsent {
+			l.pool.cfg.Work.Cancel(job)
+		} else {
+			l.pool.cfg.Work.End(job)
+		}
+	}()
 	fresh, mark, sent := !l.held && !l.explicit, len(out.Buf), out.Sent
 	f := l.attempt(ctx, x, out)
 	if f != nil && fresh && out.Sent == sent && f.again() && ctx.Err() == nil {
