@@ -107,6 +107,7 @@ smith: ## replay statements of sqlsmith as one server; STATEMENTS=50000 SEED=1
 	@echo "seed $(SEED)"
 	$(GO) test ./proof/smith -run Gate -timeout 0 -v -statements $(STATEMENTS) -seed $(SEED)
 
+prove-wire: STATEMENTS = 20000
 prove-wire: ## the same through the front end for Postgres' protocol, looking at every byte; STATEMENTS=20000 SEED=1
 	@.ci/need gcc postgres
 	@echo "seed $(SEED)"

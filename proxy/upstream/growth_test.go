@@ -207,3 +207,25 @@ func TestRecordTypesBehindAPooler(t *testing.T) {
 		l.want(proxy.Exchange{Steps: []proxy.Step{l.simple("COMMIT")}, Commit: true}, proxy.Idle, "done COMMIT")
 	}
 }
+
+// Ensure a backend of the embedded Postgres keeps nothing of a statement's memory, though it keeps a regular expression that
+// the statement has made behind it.
+func TestStatementsMemoryGoesBack(t *testing.T) {
+	l := link(t, Config{MaxConns: 1})
+	for _, sql := range []string{
+		"SELECT cardinality(array_agg(repeat('x', 8000) || g)) FROM generate_series(1, 4000) g",
+		"SELECT cardinality(array_agg(repeat('x', 7900) || g)), 'a' ~ ('(x{1,200}y){1,40}' || count(*)) FROM generate_series(1, 40000) g",
+	} {
+		own, err := l.pool.acquireOwn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := own.conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+		l.pool.release(own, ownTurn)
+	}
+	if kept := l.resident(); kept > 150<<10 {
+		t.Errorf("the idle backend has %d KB", kept)
+	}
+}
