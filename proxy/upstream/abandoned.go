@@ -86,5 +86,5 @@ func (p *Pool) giveTurnLater(of proxy.Account, s *session) {
 func (p *Pool) barred() *proxy.Error {
 	p.cfg.Recorder.UpstreamError(classAbandoned)
 	return overloaded(fmt.Sprintf("statements of this server go on in the database although their time is up, and %d of them are the most for all servers", p.abandoned.most),
-		"they can't be cancelled: wait for their end, and don't give functions such as normalize, strpos, replace or ts_rank texts of many thousand characters, nor @> and && as many elements", errAbandoned)
+		"they can't be cancelled: wait for their end, and don't give functions such as normalize, strpos, replace or btrim, nor LIKE, texts of many thousand characters, nor @> and && as many elements", errAbandoned)
 }

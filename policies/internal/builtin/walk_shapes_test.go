@@ -9,7 +9,7 @@ import (
 
 // shapes are the ways in which arguments are made: "first" is the first argument's, "rest" the others'. Which
 // text costs the most differs with the function.
-var shapes = []string{"same", "needle", "combining", "distinct", "words", "pattern", "second", "nested", "backtrack", "short"}
+var shapes = []string{"same", "needle", "combining", "distinct", "words", "pattern", "second", "nested", "backtrack", "short", "last", "prefix"}
 
 // sql gives the call with arguments of a shape and size; "" where a type has none.
 func (s subject) sql(shape string, n int) string {
@@ -48,11 +48,12 @@ var texts = map[string][2]string{
 	"nested":    {"repeat('[', @)", "repeat('(', @)"},
 	"backtrack": {"repeat('a', @)", "'(a*)*(a|aa)*(a*)\\1b'"},
 	"short":     {"repeat('9', @)", "'b'"},
+	"last":      {"repeat('a', @)", "repeat('b', @) || 'a'"}, // of a set, what is looked for
+	"prefix":    {"repeat('a', 2 * @)", "'%' || repeat('a', @) || 'b'"},
 }
 
 // values make a value of a type of a size, the first argument and the others.
 var values = map[string][2]string{
-	"bytea":       {"convert_to(repeat('a', 2 * @), 'UTF8')", "convert_to('b' || repeat('a', @), 'UTF8')"},
 	"numeric":     {"repeat('9', least(@, 130000))::numeric", "('3' || repeat('7', least(@, 60000)) || '.' || repeat('7', least(@, 16000)))::numeric"},
 	"bit":         {"repeat('10', @)::varbit::bit(@)", "repeat('01', @)::varbit::bit(@)"},
 	"bit varying": {"repeat('10', @)::varbit", "repeat('01', @)::varbit"},
@@ -93,12 +94,17 @@ func argument(typ, shape string, at, n int) string {
 		return size("('1.' || repeat('7', least(@, 16000)))::numeric")
 	}
 	if v, ok := values[typ]; ok {
-		if typ == "jsonpath" {
+		switch {
+		case typ == "jsonpath" && shape == "last":
+			return "'$.* == -($.*)'::jsonpath"
+		case typ == "jsonpath":
 			return v[second]
 		}
 		return size(v[second])
 	}
 	switch typ {
+	case "bytea":
+		return size("convert_to(" + texts[shape][second] + ", 'UTF8')")
 	case "text", "character varying", "character", `"any"`, "any", "cstring":
 		to := map[string]string{"character varying": "varchar", "character": "bpchar"}[typ]
 		return size("(" + texts[shape][second] + ")::" + cmp.Or(to, "text"))
@@ -108,12 +114,18 @@ func argument(typ, shape string, at, n int) string {
 		return "1"
 	case "anyarray", "anycompatiblearray", "integer[]", "bigint[]", "smallint[]":
 		array := map[bool]string{true: "(SELECT array_agg(g) FROM generate_series(1, @) g)", false: "(SELECT array_agg(-g) FROM generate_series(1, @) g)"}[at == 0]
-		if shape == "same" {
+		switch shape {
+		case "last":
+			array = "(SELECT array_agg(g) FROM generate_series(1, @) g)"
+		case "same":
 			array = "array_fill(1, ARRAY[@])"
 		}
 		return size(array) + "::" + map[bool]string{true: "integer[]", false: typ}[strings.HasPrefix(typ, "any")]
 	case "text[]", "character varying[]", "name[]":
 		prefix := map[bool]string{true: "w", false: "v"}[at == 0]
+		if shape == "last" {
+			prefix = "k"
+		}
 		return size("(SELECT array_agg('"+prefix+"' || g) FROM generate_series(1, @) g)") + "::" + typ
 	case "double precision[]", "real[]", "numeric[]":
 		return size("array_fill(1.5, ARRAY[@])") + "::" + typ
@@ -134,7 +146,7 @@ const (
 
 var documents = map[string][2]string{
 	"same": {numbers, numbers}, "needle": {object, others}, "combining": {deep, deep}, "distinct": {apart, apart}, "words": {rows, rows}, "pattern": {object, object},
-	"second": {"'{\"a\": 1}'", object}, "nested": {"(SELECT json_agg(-g) FROM generate_series(1, @) g)::text", apart}, "backtrack": {object, "'1'"}, "short": {numbers, "'\"a\"'"},
+	"second": {"'{\"a\": 1}'", object}, "nested": {"(SELECT json_agg(-g) FROM generate_series(1, @) g)::text", apart}, "backtrack": {object, "'1'"}, "short": {numbers, "'\"a\"'"}, "last": {object, object}, "prefix": {rows, apart},
 }
 
 // perRow gives a small value of a type for the row g; "" where there is none.
