@@ -7,7 +7,8 @@
 // A statement and what belongs to it form one implicit transaction, ended by one Sync:
 //
 //	prelude    set_config(…, true): the statement's time limit, and      (prelude.go)
-//	           its server with a signature, for row-level security       (package wall)
+//	           its server with a signature, for row-level security       (package wall);
+//	           setseed(…): random() goes on from nobody else's numbers   (seed.go)
 //	[describe] Parse and Describe, on a connection's first use of a text (describe.go);
 //	           in the same round trip where another one knows the text   (descriptions.go)
 //	statement  Bind and Execute, everything in text format               (args.go, runrows.go)
