@@ -52,6 +52,9 @@ func decide(t *testing.T, d *datadriven.TestData, schema policy.Schema) string {
 		return "allow " + string(decision.Approved.Kind()) + "\n"
 	}
 	bound, reason := decision.Approved.Bind(server, parseArgs(t, rawArgs))
+	if reason == nil && bound.NeedsFill() && decision.Approved.Query() == nil {
+		bound, reason = bound.Fill(nil)
+	}
 	if reason != nil {
 		return refusal(*reason)
 	}
