@@ -16,7 +16,9 @@ import (
 func (a *Approved) Query() *Approved { return a.query }
 
 // NeedsFill tells whether the statement can't run before Fill.
-func (b Bound) NeedsFill() bool { return (b.approved.query != nil || b.approved.inline) && b.filled.Text == "" }
+func (b Bound) NeedsFill() bool {
+	return (b.approved.query != nil || b.approved.inline) && b.filled.Text == ""
+}
 
 // Fill puts what its parameters carry into a command, which can run then. It parses the text twice. types are the
 // OIDs of the parameters of Approved.Query, as Postgres describes them; none where that is nil. The reason is
