@@ -18,6 +18,8 @@ import (
 // bundled is the database of the bundled schema.
 type bundled struct{}
 
+func (bundled) Adopted() {}
+
 func (bundled) Schema(context.Context, []policy.TableName) (schema policy.Schema, err error) {
 	err = json.Unmarshal(policies.BundledSchema(), &schema)
 	return schema, err

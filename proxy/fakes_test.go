@@ -18,6 +18,14 @@ type fakeCatalog struct {
 	err    error
 	reads  int
 	until  <-chan struct{} // readings wait for it; nil: they don't
+
+	adopted int
+}
+
+func (c *fakeCatalog) Adopted() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.adopted++
 }
 
 func (c *fakeCatalog) Schema(ctx context.Context, _ []policy.TableName) (policy.Schema, error) {

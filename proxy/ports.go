@@ -34,6 +34,9 @@ type Directory interface {
 type Catalog interface {
 	// Schema gives the named tables that exist, in no particular order.
 	Schema(ctx context.Context, tables []policy.TableName) (policy.Schema, error)
+	// Adopted tells that from now on statements are decided by the schema that was given last: only then may
+	// they find names where it says.
+	Adopted()
 }
 
 // Recorder is told what the gate does, for metrics. Its labels are bounded. How requests

@@ -106,6 +106,7 @@ func (p *Policies) reload(ctx context.Context) error {
 		p.tellFound(old, next)
 		result = "changed"
 	}
+	p.config.Catalog.Adopted()
 	current := p.current.Load()
 	if current.misfits() != nil {
 		result = "failed"

@@ -131,9 +131,12 @@ func TestSchemaThatCanNotBeRead(t *testing.T) {
 	if _, err := b.Check(t.Context(), Subject{}, reads); err != nil {
 		t.Error(err)
 	}
+	if b.catalog.adopted != 1 { // when it started
+		t.Errorf("adopted %d times", b.catalog.adopted)
+	}
 	b.catalog.fail(nil)
-	if _, err := b.Refresh(t.Context(), time.Now()); err != nil {
-		t.Error(err)
+	if _, err := b.Refresh(t.Context(), time.Now()); err != nil || b.catalog.adopted != 2 {
+		t.Error(err, b.catalog.adopted)
 	}
 }
 

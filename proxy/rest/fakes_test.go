@@ -221,6 +221,8 @@ func (s *store) ByEmail(ctx context.Context, _ proxy.Account, email string) (pro
 // catalog is the bundled schema.
 type catalog struct{}
 
+func (catalog) Adopted() {}
+
 func (catalog) Schema(context.Context, []policy.TableName) (schema policy.Schema, err error) {
 	err = json.Unmarshal(policies.BundledSchema(), &schema)
 	return schema, err

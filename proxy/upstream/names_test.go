@@ -53,10 +53,15 @@ func newPathBench(t *testing.T, searchPath string) *pathBench {
 
 func (p *pathBench) schema() policy.Schema {
 	p.t.Helper()
+	before := p.pool.path.now()
 	s, err := p.pool.Schema(p.t.Context(), []policy.TableName{{Schema: "app", Name: "people"}})
 	if err != nil {
 		p.t.Fatal(err)
 	}
+	if now := p.pool.path.now(); now != before {
+		p.t.Errorf("statements find names in %s, where the policies don't know them yet", now)
+	}
+	p.pool.Adopted()
 	return s
 }
 

@@ -25,6 +25,7 @@ const closedPath = "pg_catalog, pg_temp"
 type searchPath struct {
 	fixed bool
 	text  atomic.Pointer[string]
+	found atomic.Pointer[string] // where the application looks, as it was read last; nil: it was not
 }
 
 func newSearchPath(configured string) *searchPath {

@@ -138,11 +138,16 @@ func (p *Pool) Schema(ctx context.Context, tables []policy.TableName) (policy.Sc
 		p.judge(&s.Tables[i], read.rows[i].RLS, tried)
 	}
 	give(read.findings, s.Tables)
-	if p.path.settle(read.path) {
-		p.replace()
-		p.log.Info("statements find functions and operators where the application does", "search_path", read.path)
-	}
+	p.path.found.Store(&read.path)
 	return s, nil
+}
+
+// Adopted has statements find names where the schema that was given last says.
+func (p *Pool) Adopted() {
+	if found := p.path.found.Load(); found != nil && p.path.settle(*found) {
+		p.replace()
+		p.log.Info("statements find functions and operators where the application does", "search_path", *found)
+	}
 }
 
 // readAll reads the catalog, where it is not as it was when it was last read (sign.go).

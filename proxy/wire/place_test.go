@@ -26,6 +26,8 @@ func (g *placing) Admit(ctx context.Context, s proxy.Subject) (proxy.Place, erro
 
 type bundled struct{}
 
+func (bundled) Adopted() {}
+
 func (bundled) Schema(context.Context, []policy.TableName) (schema policy.Schema, err error) {
 	return schema, json.Unmarshal(policies.BundledSchema(), &schema)
 }
