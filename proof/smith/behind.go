@@ -14,7 +14,7 @@ import (
 // condition that fails is asked for before one that would have spared it, and the walls, which
 // come first, choose that.
 func (r *replay) behind(ctx context.Context, statement string, got, own answer) (bool, error) {
-	if r.cfg.Alone == "" || !ofValues(got) && !ofValues(own) || got.state != "" && own.state != "" {
+	if r.cfg.Alone == "" || !byValues(got, own) {
 		return false, nil
 	}
 	if r.alone == nil {
@@ -61,6 +61,15 @@ func setDatabase(ctx context.Context, admin *pgconn.PgConn, turn string) error {
 		return fmt.Errorf("%s for a database: %w", turn, err)
 	}
 	return nil
+}
+
+// byValues tells whether answers may differ for the order in which conditions are asked for: one is an error that a
+// value causes, or both are, since which of several errors comes first depends on that order, too.
+func byValues(got, own answer) bool {
+	if got.state != "" && own.state != "" {
+		return ofValues(got) && ofValues(own)
+	}
+	return ofValues(got) || ofValues(own)
 }
 
 // ofValues tells whether a value of some row is the cause of an error: a cardinality violation, a data exception,

@@ -21,3 +21,19 @@ func TestOfValues(t *testing.T) {
 		}
 	}
 }
+
+// Ensure an error that no value causes is never excused by another one.
+func TestByValues(t *testing.T) {
+	value, other, none := answer{state: "22012"}, answer{state: "42501"}, answer{}
+	for _, c := range []struct {
+		got, own answer
+		want     bool
+	}{
+		{value, none, true}, {none, value, true}, {value, answer{state: "22008"}, true},
+		{value, other, false}, {other, value, false}, {other, none, false}, {none, none, false},
+	} {
+		if got := byValues(c.got, c.own); got != c.want {
+			t.Errorf("%v and %v: %t", c.got, c.own, got)
+		}
+	}
+}
