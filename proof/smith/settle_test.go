@@ -11,6 +11,7 @@ func TestOfValues(t *testing.T) {
 		{"42704", "99 is not a valid encoding code"}:                      true,
 		{"0A000", "encoding conversion from UTF8 to ASCII not supported"}: true,
 		{"42601", `syntax error in tsquery: "Fri Nov 27"`}:                true,
+		{"42601", "invalid range bound flags"}:                            true,
 		{"42704", `type "nothing" does not exist`}:                        false,
 		{"0A000", "set-returning functions are not allowed in WHERE"}:     false,
 		{"42601", `syntax error at or near "tsquery"`}:                    false,
