@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -60,5 +61,33 @@ func TestUnsentIsSaid(t *testing.T) {
 	}
 	if of(other[1]) {
 		t.Error("what waited for a connection is said to be known")
+	}
+}
+
+// Ensure an exchange that needs nothing of the database is no work: a thousand of them a second must not make
+// a server's long statements look short, which would let more of them begin.
+func TestUnsentIsNoWork(t *testing.T) {
+	w := proxy.NewWork(200)
+	l := link(t, Config{MaxConns: 1, Work: w})
+	l.want(proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{l.simple("SELECT id FROM notes WHERE id = 1")}, Commit: true}, proxy.Open, "columns id:23:0", "row 1", "done SELECT 1")
+	known := l.extended("SELECT body FROM notes WHERE id = 2")[:2]
+	if _, _, err := l.run(proxy.Exchange{Steps: known, Commit: true}); err != nil {
+		t.Fatal(err)
+	}
+	for _, quiet := range []string{"a", "b", "c"} {
+		w.Start(proxy.Account{Project: quiet, Server: quiet})
+	}
+	for range 12 {
+		w.Start(l.link.account())
+	}
+	for start := time.Now(); time.Since(start) < 1500*time.Millisecond; {
+		x := proxy.Exchange{Steps: known, Commit: true}
+		if _, err := l.link.Run(t.Context(), &x, &l.out); err != nil || !x.Unsent {
+			t.Fatalf("%v, sent %v", err, !x.Unsent)
+		}
+		l.out.Buf = l.out.Buf[:0]
+	}
+	if _, err := w.Begin(t.Context(), l.link.account(), time.Millisecond); !errors.Is(err, proxy.ErrBusy) {
+		t.Errorf("beside twelve that take long another one begins: %v", err)
 	}
 }
