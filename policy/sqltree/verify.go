@@ -30,11 +30,8 @@ import (
 // reads no hidden column is not proved here but found by Analyze.
 func Verify(stmt *pg.RawStmt, r *Rewritten, c *Catalog, d Demands) *Fault {
 	final, fault := Parse(r.Text)
-	if fault != nil && (fault.Code == QueryTooLong || fault.Code == ConstructNotAllowed) {
-		return construct(-1, "the statement grows too large when it is restricted: use fewer tables or placeholders")
-	}
 	if fault != nil {
-		return unproved(errors.New("the final text does not parse: " + fault.Message))
+		return tooLarge(fault, unproved(errors.New("the final text does not parse: "+fault.Message)))
 	}
 	v := &verifier{catalog: c, params: r.Params, stars: r.stars, Demands: d}
 	if err := v.node(stmt.Stmt, final.Stmt); err != nil {

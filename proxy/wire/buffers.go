@@ -21,8 +21,30 @@ type buffers struct {
 	reading sync.Pool // of *[longBuffer]byte
 	writing sync.Pool // of *[]byte
 
+	long budget // bytes of what is longer
+}
+
+// budget counts what the clients of servers hold of something that all share.
+type budget struct {
 	mu   sync.Mutex
-	held *proxy.Holdings // bytes of the budget
+	held *proxy.Holdings
+}
+
+// take counts n more for an account, or tells why it can't, as Holdings.Take.
+func (b *budget) take(a proxy.Account, n int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.held.Take(a, n)
+}
+
+// give gives n back.
+func (b *budget) give(a proxy.Account, n int) {
+	if n == 0 {
+		return // as mostly
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held.Give(a, n)
 }
 
 func (b *buffers) forReading() []byte {
@@ -40,24 +62,6 @@ func (b *buffers) forWriting() *[]byte {
 	return &fresh
 }
 
-// reserve takes n bytes off the budget for a server's client, or none where that is more
-// than there is, or than the share of the server or its project.
-func (b *buffers) reserve(a proxy.Account, n int) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.held.Take(a, n) == nil
-}
-
-// giveBack gives n bytes back.
-func (b *buffers) giveBack(a proxy.Account, n int) {
-	if n == 0 {
-		return // as mostly
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.held.Give(a, n)
-}
-
 // grow gives the client a longer buffer to read into: twice as long as what has come of a
 // message that will have n bytes, so that nobody gets memory for announcing it. A buffer of
 // more than the usual length has no room behind its message: so it is given back with it.
@@ -66,7 +70,7 @@ func (c *client) grow(n int) error {
 	size := longBuffer
 	if len(c.in.Buf) >= longBuffer {
 		size = min(2*len(c.in.Buf), n)
-		if !b.reserve(c.account(), size) {
+		if b.long.take(c.account(), size) != nil {
 			return errNoMemory
 		}
 		c.hurry(n)
@@ -92,7 +96,7 @@ func (c *client) giveBackReading() {
 	if len(c.in.Buf) == longBuffer {
 		b.reading.Put((*[longBuffer]byte)(c.in.Buf))
 	}
-	b.giveBack(c.account(), c.grown)
+	b.long.give(c.account(), c.grown)
 	c.grown = 0
 	c.in.Buf, c.in.At, c.in.End = c.small[:], 0, 0
 }

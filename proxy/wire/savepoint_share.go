@@ -1,28 +1,15 @@
 package wire
 
-import (
-	"sync"
-
-	"github.com/tenantgate/tenantgate/proxy"
-)
+import "github.com/tenantgate/tenantgate/proxy"
 
 // savepointsOfAll is how many savepoints all clients together have open. Each that has written holds an entry in
 // Postgres' table of locks, which has 64 for each connection by default (max_locks_per_transaction): a few transactions
 // that fill it keep everybody from writing (Postgres 15, seen 2026-11-27 with 15 of them).
 const savepointsOfAll = 2000
 
-// savepointShares count the savepoints that are open, by server and project.
-type savepointShares struct {
-	mu   sync.Mutex
-	held *proxy.Holdings
-}
-
 // openSavepoint counts one more, or tells why there can't be one.
 func (s *session) openSavepoint() error {
-	of := &s.c.server.savepoints
-	of.mu.Lock()
-	defer of.mu.Unlock()
-	full := of.held.Take(s.c.account(), 1)
+	full := s.c.server.savepoints.take(s.c.account(), 1)
 	if full == nil {
 		s.pointsCounted++
 		return nil
@@ -35,12 +22,6 @@ func (s *session) openSavepoint() error {
 // countSavepoints gives back those that the transaction has no more.
 func (s *session) countSavepoints() {
 	gone := s.pointsCounted - len(s.tx.points)
-	if gone == 0 {
-		return
-	}
-	of := &s.c.server.savepoints
-	of.mu.Lock()
-	defer of.mu.Unlock()
-	of.held.Give(s.c.account(), gone)
+	s.c.server.savepoints.give(s.c.account(), gone)
 	s.pointsCounted -= gone
 }

@@ -9,18 +9,12 @@ import (
 )
 
 // withSavepoints has the clients of w's server open n savepoints together.
-func (w *sitting) withSavepoints(n int) *savepointShares {
+func (w *sitting) withSavepoints(n int) *budget {
 	of := &w.client.server.savepoints
 	of.mu.Lock()
 	defer of.mu.Unlock()
 	of.held = proxy.NewHoldings(n, 100)
 	return of
-}
-
-func (of *savepointShares) open() int {
-	of.mu.Lock()
-	defer of.mu.Unlock()
-	return of.held.Taken()
 }
 
 // Ensure the savepoints that all have open are bounded, and that each is given back however it ends: else a few
@@ -30,7 +24,7 @@ func TestOpenSavepointsAreShared(t *testing.T) {
 	of := w.withSavepoints(40) // a server has 30 of them
 	open := func(n int) {
 		t.Helper()
-		if got := of.open(); got != n {
+		if got := heldOf(of); got != n {
 			t.Errorf("%d are counted, want %d", got, n)
 		}
 	}
@@ -69,7 +63,7 @@ func TestOpenSavepointsAreShared(t *testing.T) {
 	open(0)
 	w.query("BEGIN")
 	w.query(strings.Repeat("SAVEPOINT a;", 31)) // in one message
-	if n := of.open(); n > 30 {
+	if n := heldOf(of); n > 30 {
 		t.Errorf("%d are counted", n)
 	}
 	w.query("ROLLBACK")
