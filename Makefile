@@ -18,7 +18,7 @@ WALLS      ?= all,engine,database
 SOURCES := clients cmd control doctor metrics policies policy proof proxy wall
 
 .DEFAULT_GOAL := help
-.PHONY: build run test clients faults pg-matrix lint bench bench-crowd bench-grow bench-wire bench-stages bench-walls bench-plans fuzz prove prove-order prove-wire smith clean help
+.PHONY: build run test clients faults pg-matrix lint bench bench-crowd bench-grow bench-wire bench-versions bench-stages bench-walls bench-plans fuzz prove prove-order prove-wire smith clean help
 
 build: ## build bin/tenantgate
 	@.ci/need gcc
@@ -68,6 +68,10 @@ bench-grow: build ## measure with ever more servers and ever more texts of state
 bench-wire: build ## measure the front end for Postgres' protocol beside PgBouncer and Postgres; ARGS="--turn 5s --out docs/benchmarks.md"
 	@.ci/need postgres psql pgbouncer
 	$(GO) run ./cmd/bench wire --tenantgate bin/tenantgate $$(.ci/need --pgbouncers | sed 's/^/--pgbouncer /') $(ARGS)
+
+bench-versions: build ## measure bin/tenantgate beside an older program, in turns; BEFORE=/…/tenantgate ARGS="--rounds 21 --statement point"
+	@.ci/need postgres psql
+	$(GO) run ./cmd/bench versions --tenantgate bin/tenantgate --before '$(BEFORE)' $(ARGS)
 
 bench-stages: ## run the Go benchmarks of the stages; BENCH=Decide chooses, PKG=./policy/... too
 	@.ci/need gcc postgres

@@ -1,7 +1,7 @@
 // Command bench measures tenantgate: beside what stands for its price (make bench), beside a
 // server that takes all it can get, or one that attacks (make bench-crowd), and with ever more servers and
 // statements (make bench-grow). Its front end for Postgres' protocol it measures beside PgBouncer
-// (make bench-wire).
+// (make bench-wire). A newer version it measures beside an older one (make bench-versions).
 //
 // For the price, on one Postgres, in turns of a second or so, each statement is sent to five fronts by the
 // same clients: tenantgate as it is shipped, with all walls; a bare program, which runs one
@@ -27,6 +27,7 @@ type arguments struct {
 	Crowd    crowdCommand    `cmd:"" help:"Measure what quiet servers get beside one that asks without end, and print a table."`
 	Grow     growCommand     `cmd:"" help:"Measure with ever more servers and ever more texts of statements, and print a table of each."`
 	Wire     wireCommand     `cmd:"" help:"Measure Postgres' protocol beside PgBouncer and Postgres itself, and print a table of each mode."`
+	Versions versionsCommand `cmd:"" help:"Measure a newer and an older tenantgate in turns, and print a table of the ratios."`
 	Attacker attackerCommand `cmd:"" hidden:"" help:"Be the attackers of crowd --attack."`
 	Front    frontCommand    `cmd:"" hidden:"" help:"Be one of the fronts that tenantgate is compared with."`
 }
@@ -80,6 +81,16 @@ type wireCommand struct {
 	Clients   int           `default:"16" help:"Clients at once."`
 	Idle      int           `default:"5000" help:"Idle clients whose memory is measured; 0 for none."`
 	Settle    time.Duration `default:"5s" help:"Time before it is."`
+}
+
+// versionsCommand measures what became slower or faster.
+type versionsCommand struct {
+	options
+	Before      string   `required:"" placeholder:"FILE" help:"The older program."`
+	Connections []int    `default:"1,16" help:"Numbers of clients at once over HTTP."`
+	Statement   []string `default:"point,list,thousand,insert,update" help:"Statements over HTTP; --statement= leaves them out."`
+	Mode        []string `default:"extended,prepared,simple" help:"Ways in which pgbench sends; --mode= leaves them out."`
+	Clients     int      `default:"16" help:"Clients of pgbench at once."`
 }
 
 // frontCommand is what the processes run that are compared with tenantgate.

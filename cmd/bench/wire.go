@@ -93,16 +93,22 @@ func (c *wireCommand) rounds(ctx context.Context, d *database, fronts []*wireFro
 
 // measure is a front's turn. The connecting is in it on both sides, and takes milliseconds.
 func (c *wireCommand) measure(ctx context.Context, d *database, f *wireFront, script, mode string) (wired, error) {
+	return f.take(ctx, d, func() (turn, error) {
+		return c.pgbench(ctx, script, mode, f.url, c.Clients, max(1, int(c.Turn.Seconds())))
+	})
+}
+
+// take notes what a turn takes of the CPUs.
+func (f *wireFront) take(ctx context.Context, d *database, send func() (turn, error)) (w wired, err error) {
 	postmaster, err := d.postmaster(ctx)
 	if err != nil {
-		return wired{}, err
+		return w, err
 	}
 	before, err := f.used(postmaster)
 	if err != nil {
-		return wired{}, err
+		return w, err
 	}
-	w := wired{}
-	if w.turn, err = c.pgbench(ctx, script, mode, f.url, c.Clients, max(1, int(c.Turn.Seconds()))); err != nil {
+	if w.turn, err = send(); err != nil {
 		return w, err
 	}
 	after, err := f.used(postmaster)

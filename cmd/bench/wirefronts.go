@@ -64,8 +64,7 @@ func (c *wireCommand) startFronts(ctx context.Context, d *database) (fronts []*w
 		if err != nil {
 			return fronts, err
 		}
-		u := url.URL{Scheme: "postgres", User: url.UserPassword(server, d.apiKey), Host: local(port), Path: "/" + server, RawQuery: "sslmode=disable"}
-		fronts = append(fronts, &wireFront{name: "tenantgate", url: u.String(), pid: f.cmd.Process.Pid, injects: true, stop: f.stop})
+		fronts = append(fronts, d.listener(f, port))
 	}
 	return fronts, nil
 }
