@@ -39,10 +39,18 @@ func (w *wire) deallocate(name string) { w.about(frame.Close, frame.Statement, n
 func (w *wire) bind(name string, values int) (at int) { return w.bindPortal("", name, values) }
 
 func (w *wire) bindPortal(portal, name string, values int) (at int) {
+	return w.bindFormats(portal, name, values)
+}
+
+// bindFormats is bindPortal for values in these formats, one for each; none: all are text.
+func (w *wire) bindFormats(portal, name string, values int, formats ...int) (at int) {
 	at = w.out.Open(frame.Bind)
 	w.out.Text(portal)
 	w.out.Text(name)
-	w.out.Int16(0)
+	w.out.Int16(len(formats))
+	for _, f := range formats {
+		w.out.Int16(f)
+	}
 	w.out.Int16(values)
 	return at
 }

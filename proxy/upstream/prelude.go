@@ -65,7 +65,13 @@ type prelude struct {
 	sql    string
 	walled bool
 	fixed  [][]byte
+
+	formats []int // of the parameters
 }
+
+// binaryFormat is that of a value as Postgres' send and receive functions have it (Bind, "Message Formats" in Postgres' documentation);
+// 0 is text.
+const binaryFormat = 1
 
 func newPrelude(cfg Config, path string) prelude {
 	names := []string{"statement_timeout"}
@@ -84,17 +90,15 @@ func newPrelude(cfg Config, path string) prelude {
 		calls = append(calls, "pg_catalog.set_config('"+name+"', $"+strconv.Itoa(i+2)+", true)")
 	}
 	p.sql = "SELECT " + strings.Join(calls, ", ")
+	p.formats = make([]int, len(calls)) // text
+	p.formats[0] = binaryFormat
 	return p
 }
 
 // bind writes the prelude's parameters for a statement and has it run. Less than a millisecond
 // would mean "no limit" to Postgres, so it is rounded up.
 func (p *prelude) bind(w *wire, portal, name string, seeds *seeds, limit time.Duration, server string, signature []byte) {
-	values := 2 + len(p.fixed)
-	if p.walled {
-		values += 2
-	}
-	at := w.bindPortal(portal, name, values)
+	at := w.bindFormats(portal, name, len(p.formats), p.formats...)
 	from := w.out.OpenValue()
 	w.out.Buf = seeds.appendNext(w.out.Buf)
 	w.out.ShutValue(from)

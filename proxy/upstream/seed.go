@@ -3,7 +3,7 @@ package upstream
 import (
 	"crypto/rand"
 	"encoding/binary"
-	"strconv"
+	"math"
 )
 
 // seeds are what the generator of random() begins transactions with, one after the other. The operating
@@ -13,18 +13,17 @@ type seeds struct {
 	left  int // of bytes
 }
 
-// appendNext writes the next one as setseed takes it: a number between -1 and 1, of which Postgres
+// seedSize is how many bytes one has.
+const seedSize = 8
+
+// appendNext writes the next one as setseed takes it in binary format: a number from -1 to 1, of which Postgres
 // uses 53 bits (pg_prng_fseed).
 func (s *seeds) appendNext(dst []byte) []byte {
-	const size = 8
 	if s.left == 0 {
 		_, _ = rand.Read(s.bytes[:]) // it never fails
 		s.left = len(s.bytes)
 	}
-	s.left -= size
-	bits := binary.LittleEndian.Uint64(s.bytes[s.left:])
-	if bits>>63 == 1 {
-		dst = append(dst, '-')
-	}
-	return append(strconv.AppendUint(dst, bits%1e18, 10), "e-18"...)
+	s.left -= seedSize
+	n := float64(int64(binary.LittleEndian.Uint64(s.bytes[s.left:]))) / (1 << 63) //nolint:gosec // any bits will do
+	return binary.BigEndian.AppendUint64(dst, math.Float64bits(n))
 }

@@ -1,7 +1,8 @@
 package upstream
 
 import (
-	"strconv"
+	"encoding/binary"
+	"math"
 	"strings"
 	"testing"
 
@@ -63,14 +64,13 @@ func TestRandomIsNobodyElses(t *testing.T) {
 // Ensure seeds are what setseed takes, and differ.
 func TestSeeds(t *testing.T) {
 	var s seeds
-	seen, negative := map[string]bool{}, 0
+	seen, negative := map[float64]bool{}, 0
 	for range 1000 {
-		text := string(s.appendNext(nil))
-		n, err := strconv.ParseFloat(text, 64)
-		if err != nil || n <= -1 || n >= 1 || seen[text] {
-			t.Fatalf("%s: %v", text, err)
+		n := math.Float64frombits(binary.BigEndian.Uint64(s.appendNext(nil)))
+		if !(n >= -1 && n <= 1) || seen[n] {
+			t.Fatal(n)
 		}
-		if seen[text] = true; n < 0 {
+		if seen[n] = true; n < 0 {
 			negative++
 		}
 	}
