@@ -42,13 +42,18 @@ const (
 func (h *headLines) count(came []byte) (n int, long bool) {
 	for n < len(came) {
 		line, _, ended := bytes.Cut(came[n:], []byte("\n"))
-		h.add(line)
 		n += len(line)
+		if h.within && ended && h.length == 0 && len(line) > 1 { // it came whole, and does not end the head
+			h.commas += bytes.Count(line, []byte(","))
+			h.lines++
+		} else if h.add(line); ended {
+			h.endLine()
+		}
 		if !ended {
 			break
 		}
 		n++
-		if h.endLine(); h.lines > maxHeaderLines || h.commas > maxHeaderCommas {
+		if h.lines > maxHeaderLines || h.commas > maxHeaderCommas {
 			return n, true
 		}
 		if !h.within {
