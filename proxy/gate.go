@@ -228,13 +228,12 @@ func (g *Gate) judge(c *compiled, key planKey, s Subject, job Job) (approved *po
 // enterParsing takes a place for a decision to be made in. Servers take turns at them: whoever
 // sends texts that nobody has sent before has its own wait.
 func (g *Gate) enterParsing(ctx context.Context, a Account) (Job, *Error) {
-	start := time.Now()
-	job, err := g.work.Begin(ctx, a, parsingWait)
+	job, waited, err := g.work.Begin(ctx, a, parsingWait)
 	if err != nil {
 		return Job{}, g.notParsed(err)
 	}
 	g.work.Pause(a)
-	err = g.parsing.Take(ctx, a, parsingWait-time.Since(start))
+	err = g.parsing.Take(ctx, a, parsingWait-waited)
 	g.work.Resume(a)
 	if err != nil {
 		g.work.End(job)

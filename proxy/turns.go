@@ -41,7 +41,8 @@ type Turns struct {
 	projects map[string]*share // those that hold a turn or wait for one
 	lines    lines             // of projects, one of whose servers may have a turn
 	waiting  int
-	spare    []*share // not in use, at most spareShares
+	spare    []*share  // not in use, at most spareShares
+	spares   sync.Pool // of *queued that do not wait
 }
 
 // spareShares is how many shares are kept that nobody has.
@@ -57,7 +58,14 @@ type share struct {
 
 	servers map[string]*share // of a project: those that hold a turn or wait for one
 	lines   lines             // of a project: its servers that wait
-	waiting list.List         // of a server: of chan struct{}, closed when its turn comes
+	waiting list.List         // of a server: of *queued
+}
+
+// queued is one that waits for a turn.
+type queued struct {
+	turn  chan struct{} // gets something when the turn comes
+	timer *time.Timer   // of its patience
+	in    *list.Element
 }
 
 // NewTurns makes n turns. A project holds at most projectShare percent of them; where that
@@ -73,19 +81,18 @@ func (t *Turns) MostOfProject() int { return t.project.most } //nolint:revive //
 // Take waits for a turn. Where none comes within patience the error says why: ErrServerShare,
 // ErrProjectShare or ErrNoTurn; it is the context's where that ends first.
 func (t *Turns) Take(ctx context.Context, a Account, patience time.Duration) error {
-	turn := t.join(a)
-	if turn == nil {
+	w := t.join(a, patience)
+	if w == nil {
 		return nil
 	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
+	defer t.rest(w)
 	select {
-	case <-turn.Value.(chan struct{}):
+	case <-w.turn:
 		return nil
-	case <-timer.C:
-		return t.leave(a, turn)
+	case <-w.timer.C:
+		return t.leave(a, w)
 	case <-ctx.Done():
-		if t.leave(a, turn) == nil {
+		if t.leave(a, w) == nil {
 			return nil // it came in the same moment
 		}
 		return ctx.Err() //nolint:wrapcheck // it is the caller's
@@ -93,7 +100,7 @@ func (t *Turns) Take(ctx context.Context, a Account, patience time.Duration) err
 }
 
 // join takes a turn, if there is one, and gives nil; else it gives a place in the line.
-func (t *Turns) join(a Account) *list.Element {
+func (t *Turns) join(a Account, patience time.Duration) *queued {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p, s := t.of(a)
@@ -102,9 +109,27 @@ func (t *Turns) join(a Account) *list.Element {
 		return nil
 	}
 	t.waiting++
-	turn := s.waiting.PushBack(make(chan struct{}))
+	w := t.queued(patience)
+	w.in = s.waiting.PushBack(w)
 	t.line(p, s)
-	return turn
+	return w
+}
+
+// queued gives one that nobody is.
+func (t *Turns) queued(patience time.Duration) *queued {
+	w, ok := t.spares.Get().(*queued)
+	if !ok {
+		return &queued{turn: make(chan struct{}, 1), timer: time.NewTimer(patience)}
+	}
+	w.timer.Reset(patience)
+	return w
+}
+
+// rest keeps one, whose turn was received or will never come, for somebody else.
+func (t *Turns) rest(w *queued) {
+	w.timer.Stop()
+	w.in = nil
+	t.spares.Put(w)
 }
 
 // ofServer is how few turns a server of the project must hold to have one more.
@@ -144,16 +169,16 @@ func (t *Turns) fresh(name string) (s *share) {
 }
 
 // leave gives up a place in the line, and tells why no turn came; nil: it has come.
-func (t *Turns) leave(a Account, turn *list.Element) error {
+func (t *Turns) leave(a Account, w *queued) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	select {
-	case <-turn.Value.(chan struct{}):
+	case <-w.turn:
 		return nil
 	default:
 	}
 	p, s := t.of(a)
-	s.waiting.Remove(turn)
+	s.waiting.Remove(w.in)
 	t.waiting--
 	why := t.why(p, s)
 	t.line(p, s)
@@ -180,7 +205,7 @@ func (t *Turns) Give(a Account) {
 	t.hold(p, s, -1)
 	for p := t.lines.first(t.project.below(t.free)); p != nil; p = t.lines.first(t.project.below(t.free)) {
 		s := p.lines.first(t.ofServer(p))
-		close(s.waiting.Remove(s.waiting.Front()).(chan struct{}))
+		s.waiting.Remove(s.waiting.Front()).(*queued).turn <- struct{}{}
 		t.waiting--
 		t.hold(p, s, 1)
 	}

@@ -285,7 +285,7 @@ func TestFreeTurnsAllocateNothing(t *testing.T) {
 	turns := NewTurns(2, 0)
 	a, b := Account{"p", "a"}, Account{"p", "b"}
 	if n := testing.AllocsPerRun(100, func() {
-		if turns.join(a) != nil || turns.join(b) != nil {
+		if turns.join(a, time.Minute) != nil || turns.join(b, time.Minute) != nil {
 			t.Fatal("no turn")
 		}
 		turns.Give(a)

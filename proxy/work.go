@@ -60,15 +60,16 @@ func NewWork(connections int) *Work {
 	return &Work{few: max(1, connections/10), burst: max(1, connections/4), now: time.Now, of: map[Account]*load{}, projects: map[string]*load{}, heavy: map[string]int{}, lines: map[string]map[string]line{}}
 }
 
-// Begin waits until something more may be done for an account, and gives it. Where that takes longer than
-// patience the error is ErrBusy; it is the context's where that ends first.
-func (w *Work) Begin(ctx context.Context, a Account, patience time.Duration) (Job, error) {
+// Begin waits until something more may be done for an account, and gives it, and how long that took. Where it takes longer
+// than patience the error is ErrBusy; it is the context's where that ends first.
+func (w *Work) Begin(ctx context.Context, a Account, patience time.Duration) (_ Job, waited time.Duration, _ error) {
 	if w == nil {
-		return Job{}, nil
+		return Job{}, 0, nil
 	}
 	if job, may := w.enter(a, false); may {
-		return job, nil
+		return job, 0, nil
 	}
+	start := time.Now()
 	turn := w.join(a)
 	defer w.leave(a, turn)
 	timer := time.NewTimer(patience)
@@ -79,12 +80,12 @@ func (w *Work) Begin(ctx context.Context, a Account, patience time.Duration) (Jo
 		case <-turn.Value.(chan struct{}):
 		case <-again:
 		case <-timer.C:
-			return Job{}, ErrBusy
+			return Job{}, 0, ErrBusy
 		case <-ctx.Done():
-			return Job{}, ctx.Err() //nolint:wrapcheck // it is the caller's
+			return Job{}, 0, ctx.Err() //nolint:wrapcheck // it is the caller's
 		}
 		if job, may := w.enter(a, true); may {
-			return job, nil
+			return job, time.Since(start), nil
 		}
 		again = time.After(heldBackLook)
 	}
@@ -97,7 +98,7 @@ func (w *Work) Start(a Account) Job {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.job(a, false)
+	return w.job(a, false, w.now())
 }
 
 // Abandoned notes a statement that goes on in the database though its time is up. It is never left out when its
@@ -108,13 +109,13 @@ func (w *Work) Abandoned(a Account) Job {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.add(a, 1)
+	w.add(a, 1, w.now())
 	return Job{of: a}
 }
 
 // job begins something. The lock is held.
-func (w *Work) job(a Account, heavy bool) Job {
-	one := w.add(a, 1)
+func (w *Work) job(a Account, heavy bool, now time.Time) Job {
+	one := w.add(a, 1, now)
 	one.began = append(one.began, one.at)
 	if heavy {
 		w.heavy[a.Project]++
@@ -135,7 +136,7 @@ func (w *Work) pause(a Account, n int) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, l := range w.counted(w.add(a, 0)) {
+	for _, l := range w.counted(w.add(a, 0, w.now())) {
 		l.paused += n
 	}
 }
@@ -152,7 +153,7 @@ func (w *Work) end(job Job, uncounted int) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	one := w.add(job.of, -1)
+	one := w.add(job.of, -1, w.now())
 	for _, l := range w.counted(one) {
 		l.ended -= float64(uncounted) / lately.Seconds()
 	}
@@ -184,8 +185,7 @@ func (w *Work) HeldBack() int {
 }
 
 // add notes n more for an account. The lock is held.
-func (w *Work) add(a Account, n int) *load {
-	now := w.now()
+func (w *Work) add(a Account, n int, now time.Time) *load {
 	w.sweep(now, lately)
 	one := w.of[a]
 	if one == nil {

@@ -16,11 +16,12 @@ const protected = 0.25
 func (w *Work) enter(a Account, first bool) (Job, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	heavy, wait := w.judge(a, w.now())
+	now := w.now()
+	heavy, wait := w.judge(a, now)
 	if wait || heavy && !first && w.lines[a.Project] != nil {
 		return Job{}, false
 	}
-	return w.job(a, heavy), true
+	return w.job(a, heavy, now), true
 }
 
 // judge tells whether a server had more than its fair share over the last second, and whether it has to wait.

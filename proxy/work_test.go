@@ -34,7 +34,7 @@ func (h *hand) enters(a Account, first bool) bool {
 }
 
 func (h *hand) begin(ctx context.Context, a Account, patience time.Duration) error {
-	job, err := h.Begin(ctx, a, patience)
+	job, _, err := h.Begin(ctx, a, patience)
 	if err == nil {
 		h.began(job)
 	}

@@ -27,12 +27,12 @@ func (p *Pool) acquire(ctx context.Context, of proxy.Account, waited time.Durati
 	}
 	var l lease
 	if err == nil {
-		end := later(start.Add(p.cfg.AcquireTimeout-waited), time.Now().Add(leastFetch))
-		if l, err = p.borrow(ctx, start, end, wears); err != nil {
+		if l, err = p.borrow(ctx, start, start.Add(p.cfg.AcquireTimeout-waited), wears); err != nil {
 			p.turns.Give(of)
 		}
 	}
-	p.cfg.Recorder.Stage("pool_wait", time.Since(start).Seconds())
+	l.given = time.Now()
+	p.cfg.Recorder.Stage("pool_wait", l.given.Sub(start).Seconds())
 	switch {
 	case err == nil:
 		p.leased.Add(1)
@@ -46,11 +46,10 @@ func (p *Pool) acquire(ctx context.Context, of proxy.Account, waited time.Durati
 // begin waits until a statement of the account may run beside those of others, and tells how long that took. The
 // statement has so much less time to wait for a connection.
 func (p *Pool) begin(ctx context.Context, of proxy.Account) (job proxy.Job, waited time.Duration, err error) {
-	start := time.Now()
-	job, err = p.cfg.Work.Begin(ctx, of, p.cfg.AcquireTimeout)
+	job, waited, err = p.cfg.Work.Begin(ctx, of, p.cfg.AcquireTimeout)
 	switch {
 	case err == nil:
-		return job, time.Since(start), nil
+		return job, waited, nil
 	case ctx.Err() != nil:
 		return job, 0, gone(ctx)
 	}
@@ -70,11 +69,12 @@ func (p *Pool) acquireOwn(ctx context.Context) (lease, error) {
 // ownTurn is under which this program takes its turns; no server has it.
 var ownTurn proxy.Account
 
-// borrow gives a connection to whoever has a turn.
+// borrow gives a connection to whoever has a turn, and waits for one until end, or a little if that is past.
 func (p *Pool) borrow(ctx context.Context, start, end time.Time, wears bool) (lease, error) {
 	if l, ok := p.shelved(wears); ok {
 		return l, nil
 	}
+	end = later(end, time.Now().Add(leastFetch))
 	if wears && p.spare() {
 		if l, err := p.fetch(ctx, start, earlier(end, time.Now().Add(apartWait)), true); err == nil {
 			return l, nil
@@ -118,7 +118,7 @@ func (p *Pool) fetch(ctx context.Context, start, end time.Time, apart bool) (lea
 		if err != nil {
 			return lease{}, err
 		}
-		l := lease{conn, sessionOf(conn.Conn().PgConn()), start, apart}
+		l := lease{conn: conn, session: sessionOf(conn.Conn().PgConn()), since: start, apart: apart}
 		if l.session.path == p.path.now() {
 			return l, nil
 		}
@@ -177,7 +177,7 @@ func (p *Pool) renew(l lease, of proxy.Account, job proxy.Job) {
 	defer cancel()
 	start := time.Now()
 	if conn, err := p.pool.Acquire(ctx); err == nil {
-		p.shelf.put(lease{conn, sessionOf(conn.Conn().PgConn()), start, true})
+		p.shelf.put(lease{conn: conn, session: sessionOf(conn.Conn().PgConn()), since: start, apart: true})
 	}
 }
 

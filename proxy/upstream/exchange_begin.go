@@ -34,7 +34,7 @@ func (e *exchange) attach() {
 		e.expect(answer{kind: ownClosed})
 		e.pending = true
 	}
-	e.s.alarm.set(e.ctx, time.Now().Add(e.time+grace))
+	e.s.alarm.set(e.ctx, e.attached.Add(e.time+grace))
 }
 
 // maxAnswer bounds what is no row, in bytes.

@@ -87,7 +87,7 @@ func TestUnsentIsNoWork(t *testing.T) {
 		}
 		l.out.Buf = l.out.Buf[:0]
 	}
-	if _, err := w.Begin(t.Context(), l.link.account(), time.Millisecond); !errors.Is(err, proxy.ErrBusy) {
+	if _, _, err := w.Begin(t.Context(), l.link.account(), time.Millisecond); !errors.Is(err, proxy.ErrBusy) {
 		t.Errorf("beside twelve that take long another one begins: %v", err)
 	}
 }

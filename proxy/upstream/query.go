@@ -69,7 +69,7 @@ func (p *Pool) attempt(ctx context.Context, st *statement, enc Encoding, dst []b
 	}
 	defer p.release(l, account)
 	r := &l.session.run
-	*r = run{talk: talk{ctx: ctx, s: l.session}, st: st, types: p.types, descriptions: p.descriptions, enc: encoder{Encoding: enc}, start: time.Now()}
+	*r = run{talk: talk{ctx: ctx, s: l.session}, st: st, types: p.types, descriptions: p.descriptions, enc: encoder{Encoding: enc}, start: l.given}
 	defer func() {
 		if !r.ended { // a panic: answers of this run's are still to come
 			l.session.giveUp()

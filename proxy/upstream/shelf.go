@@ -22,6 +22,7 @@ type lease struct {
 	conn    *pgxpool.Conn
 	session *session
 	since   time.Time // when pgxpool gave it
+	given   time.Time // to the statement
 	apart   bool      // it is for statements that wear connections out
 }
 
