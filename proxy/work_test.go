@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"sync"
@@ -554,5 +555,14 @@ func TestHeldBackDelaysNoOther(t *testing.T) {
 	}
 	if err := <-came; err != nil {
 		t.Error(err)
+	}
+}
+
+// Ensure what stays of an average after short times is what stays after long ones, by the same function.
+func TestStays(t *testing.T) {
+	for _, gone := range []time.Duration{0, time.Microsecond, 999 * time.Microsecond, time.Millisecond, lately, time.Hour} {
+		if got, want := stays(gone), math.Exp(-gone.Seconds()/lately.Seconds()); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%v: %v, not %v", gone, got, want)
+		}
 	}
 }
