@@ -11,8 +11,18 @@ import (
 // of the server's rows alone spare that as they do in front of all rows. Where they answer something else, the others'
 // rows had a part in the answer.
 func TestSettle(t *testing.T) {
-	const failing = `SELECT c.id FROM conversations c WHERE c.server_id = ? AND EXISTS (SELECT FROM messages m JOIN files f ON c.title::jsonb IS NULL
-		WHERE m.server_id = ? AND f.server_id = ? AND m.content IS DISTINCT FROM m.content)`
+	for failing, shared := range map[string]string{
+		`SELECT c.id FROM conversations c WHERE c.server_id = ? AND EXISTS (SELECT FROM messages m JOIN files f ON c.title::jsonb IS NULL
+			WHERE m.server_id = ? AND f.server_id = ? AND m.content IS DISTINCT FROM m.content)`: "",
+		`UPDATE conversations c SET id = (SELECT string_agg(m.id, ',') FROM messages m JOIN files f ON c.title::jsonb IS NULL
+			WHERE m.server_id = ? AND f.server_id = ? AND m.content IS DISTINCT FROM m.content) WHERE c.server_id = ?`: "23502",
+	} {
+		settles(t, failing, shared)
+	}
+}
+
+func settles(t *testing.T, failing, shared string) {
+	t.Helper()
 	w := build(t)
 	k, err := w.newWorker(t.Context(), Config{Walls: Engine}, 0)
 	if err != nil {
@@ -21,21 +31,21 @@ func TestSettle(t *testing.T) {
 	t.Cleanup(func() { w.idle = append(w.idle, k.leave(t.Context(), Config{})...) })
 	st := statement.Lex(failing, nil, writtenFor, Servers[0])
 	st.Mode, st.Loose = policy.Require, false
-	for tampered, want := range map[string]Fault{
-		"": "",
-		"SELECT count(*)::text AS id FROM public.conversations WHERE $1::text <> ''": Mismatch,
-	} {
-		k.tamper = func(sql string) string {
-			if tampered != "" {
-				return tampered
-			}
-			return sql
+	for _, tampered := range []string{"", "SELECT count(*)::text AS id FROM public.conversations WHERE $1::text <> ''"} {
+		want := Fault("")
+		k.tamper = nil
+		if tampered != "" {
+			want = Mismatch
+			k.tamper = func(string) string { return tampered }
 		}
 		o, err := k.try(t.Context(), st, chance(1, 1))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o.own.state != "22P02" || o.shared.state != "" {
+		if tampered != "" {
+			shared = ""
+		}
+		if o.own.state != "22P02" || o.shared.state != shared {
 			t.Errorf("the two sides answer %q and %q", o.shared.state, o.own.state)
 		}
 		if o.fault != want || o.unsettled != (want == "") {
@@ -50,7 +60,7 @@ func TestOneFails(t *testing.T) {
 		shared, own string
 		want        bool
 	}{
-		{"22012", "", true}, {"", "21000", true},
+		{"22012", "", true}, {"", "21000", true}, {"23502", "22P02", true}, {"22012", "23505", true},
 		{"22012", "22P02", false}, {"22012", "21000", false}, {"22012", "42501", false}, // each fails, with another error
 		{"42501", "", false}, {"", "23505", false}, {"", "", false},
 	} {

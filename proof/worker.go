@@ -273,10 +273,12 @@ func (k *worker) settle(ctx context.Context, st statement.Statement, plain reque
 	return err == nil && compare(st, o.shared, a) == "", err
 }
 
-// oneFails tells whether one side answers and the other fails by a value. Where both fail, each with another error, the
-// order of conditions is no excuse.
+// oneFails tells whether a value makes one side fail and not the other one, which answers or violates a constraint: those
+// are checked when all values are there. Where both fail by values, each with another error, the order of conditions is
+// no excuse.
 func oneFails(shared, own string) bool {
-	return (shared == "") != (own == "") && (ofValues(shared) || ofValues(own))
+	there := func(state string) bool { return state == "" || constraint(state) }
+	return there(shared) != there(own) && (ofValues(shared) || ofValues(own))
 }
 
 // ofValues tells the classes of errors that a value of some row is the cause of:
