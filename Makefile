@@ -70,7 +70,7 @@ bench-wire: build ## measure the front end for Postgres' protocol beside PgBounc
 	$(GO) run ./cmd/bench wire --tenantgate bin/tenantgate $$(.ci/need --pgbouncers | sed 's/^/--pgbouncer /') $(ARGS)
 
 bench-versions: build ## measure bin/tenantgate beside an older program, in turns; BEFORE=/…/tenantgate ARGS="--rounds 21 --statement point"
-	@.ci/need postgres psql
+	@.ci/need postgres
 	$(GO) run ./cmd/bench versions --tenantgate bin/tenantgate --before '$(BEFORE)' $(ARGS)
 
 bench-stages: ## run the Go benchmarks of the stages; BENCH=Decide chooses, PKG=./policy/... too
@@ -121,4 +121,4 @@ clean: ## remove what was built; the data of `make run` stays
 	rm -rf bin
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -86,7 +86,7 @@ type wireCommand struct {
 // versionsCommand measures what became slower or faster.
 type versionsCommand struct {
 	options
-	Before      string   `required:"" placeholder:"FILE" help:"The older program."`
+	Before      string   `required:"" type:"existingfile" placeholder:"FILE" help:"The older program."`
 	Connections []int    `default:"1,16" help:"Numbers of clients at once over HTTP."`
 	Statement   []string `default:"point,list,thousand,insert,update" help:"Statements over HTTP; --statement= leaves them out."`
 	Mode        []string `default:"extended,prepared,simple" help:"Ways in which pgbench sends; --mode= leaves them out."`

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// wired is what one turn of pgbench gave.
+// wired is what one turn gave.
 type wired struct {
 	turn
 	front, postgres time.Duration // of the CPUs, for a statement
@@ -98,7 +98,7 @@ func (c *wireCommand) measure(ctx context.Context, d *database, f *wireFront, sc
 	})
 }
 
-// take notes what a turn takes of the CPUs.
+// take has a turn sent, and notes what it took of the CPUs.
 func (f *wireFront) take(ctx context.Context, d *database, send func() (turn, error)) (w wired, err error) {
 	postmaster, err := d.postmaster(ctx)
 	if err != nil {
@@ -114,6 +114,9 @@ func (f *wireFront) take(ctx context.Context, d *database, send func() (turn, er
 	after, err := f.used(postmaster)
 	if err != nil {
 		return w, err
+	}
+	if w.requests == 0 {
+		return w, errors.New("the turn was too short for an answer")
 	}
 	w.front = (after[0] - before[0]) / time.Duration(w.requests)
 	w.postgres = (after[1] - before[1]) / time.Duration(w.requests)
