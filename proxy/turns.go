@@ -42,7 +42,7 @@ type Turns struct {
 	lines    lines             // of projects, one of whose servers may have a turn
 	waiting  int
 	spare    []*share  // not in use, at most spareShares
-	spares   sync.Pool // of *queued that do not wait
+	idle     sync.Pool // of *queued that do not wait
 }
 
 // spareShares is how many shares are kept that nobody has.
@@ -65,7 +65,7 @@ type share struct {
 type queued struct {
 	turn  chan struct{} // gets something when the turn comes
 	timer *time.Timer   // of its patience
-	in    *list.Element
+	in    *list.Element // its place in the line of its server
 }
 
 // NewTurns makes n turns. A project holds at most projectShare percent of them; where that
@@ -85,7 +85,7 @@ func (t *Turns) Take(ctx context.Context, a Account, patience time.Duration) err
 	if w == nil {
 		return nil
 	}
-	defer t.rest(w)
+	defer t.putBack(w)
 	select {
 	case <-w.turn:
 		return nil
@@ -109,15 +109,15 @@ func (t *Turns) join(a Account, patience time.Duration) *queued {
 		return nil
 	}
 	t.waiting++
-	w := t.queued(patience)
+	w := t.newQueued(patience)
 	w.in = s.waiting.PushBack(w)
 	t.line(p, s)
 	return w
 }
 
-// queued gives one that nobody is.
-func (t *Turns) queued(patience time.Duration) *queued {
-	w, ok := t.spares.Get().(*queued)
+// newQueued gives one that is in no line, its timer started.
+func (t *Turns) newQueued(patience time.Duration) *queued {
+	w, ok := t.idle.Get().(*queued)
 	if !ok {
 		return &queued{turn: make(chan struct{}, 1), timer: time.NewTimer(patience)}
 	}
@@ -125,11 +125,11 @@ func (t *Turns) queued(patience time.Duration) *queued {
 	return w
 }
 
-// rest keeps one, whose turn was received or will never come, for somebody else.
-func (t *Turns) rest(w *queued) {
+// putBack keeps one, whose turn was received or will never come, for somebody else.
+func (t *Turns) putBack(w *queued) {
 	w.timer.Stop()
 	w.in = nil
-	t.spares.Put(w)
+	t.idle.Put(w)
 }
 
 // ofServer is how few turns a server of the project must hold to have one more.

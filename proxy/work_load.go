@@ -29,8 +29,8 @@ func (l *load) pass(now time.Time) {
 	}
 }
 
-// stays is how much of an average is left after a time. Mostly that is short: there, the first terms of the series are
-// as good, and cost a tenth.
+// stays is how much of an average is left after a time. Mostly that is under a millisecond: then the first terms of the
+// series are as good, and cost a tenth.
 func stays(gone time.Duration) float64 {
 	x := float64(gone) / float64(lately)
 	if x < 1e-3 {
@@ -58,7 +58,7 @@ func (l *load) lasting(now time.Time) float64 {
 	if age < lately {
 		return 0
 	}
-	return 1 - stays(age)
+	return 1 - math.Exp(-float64(age)/float64(lately))
 }
 
 // takesLong tells whether what was done lately took long, in the mean: that is how many run at a time, on average, by

@@ -558,7 +558,7 @@ func TestHeldBackDelaysNoOther(t *testing.T) {
 	}
 }
 
-// Ensure what stays of an average after short times is what stays after long ones, by the same function.
+// Ensure the series for short times agrees with the exponential function.
 func TestStays(t *testing.T) {
 	for _, gone := range []time.Duration{0, time.Microsecond, 999 * time.Microsecond, time.Millisecond, lately, time.Hour} {
 		if got, want := stays(gone), math.Exp(-gone.Seconds()/lately.Seconds()); math.Abs(got-want) > 1e-9 {

@@ -46,11 +46,11 @@ func (h *headLines) count(came []byte) (n int, long bool) {
 		if h.within && ended && h.length == 0 && len(line) > 1 { // it came whole, and does not end the head
 			h.commas += bytes.Count(line, []byte(","))
 			h.lines++
-		} else if h.add(line); ended {
+		} else {
+			if h.add(line); !ended {
+				break
+			}
 			h.endLine()
-		}
-		if !ended {
-			break
 		}
 		n++
 		if h.lines > maxHeaderLines || h.commas > maxHeaderCommas {

@@ -116,7 +116,7 @@ func (s *Server) run(ctx context.Context, r *request, subject proxy.Subject) err
 }
 
 // outcome is a statement that ran: `{"columns":…,"rows":…`, the rows it changed, and
-// how long it took from the moment it was approved.
+// how long it took from the moment it was handed over.
 type outcome struct {
 	body     []byte
 	affected int64
@@ -128,8 +128,7 @@ func (s *Server) attempt(ctx context.Context, r *request, subject proxy.Subject)
 	r.ran, r.kind, r.overridden = false, "", 0
 	start := time.Now()
 	approved, err := s.cfg.Gate.Check(ctx, subject, r.statement.text)
-	checked := time.Now()
-	r.waited += checked.Sub(start) // the share of texts that are checked pays for it
+	r.apart(start) // the share of texts that are checked pays for it
 	if err != nil {
 		return outcome{}, err
 	}
@@ -144,8 +143,9 @@ func (s *Server) attempt(ctx context.Context, r *request, subject proxy.Subject)
 		return outcome{}, proxy.FromReason(*reason)
 	}
 	r.ran, r.ranOnce, r.kind, r.overridden = true, true, string(bound.Kind()), bound.Overridden()
+	start = time.Now()
 	body, affected, err := s.cfg.Query(ctx, subject.Server.ProjectID, bound, Form{r.int8AsString, r.conn}, append(r.resultBuffer(subject.Server.Account()), '{'))
-	return outcome{body, affected, time.Since(checked)}, err
+	return outcome{body, affected, time.Since(start)}, err
 }
 
 // mayRun asks the scopes for everything that the statement does: what answers rows reads,

@@ -101,8 +101,8 @@ func requestID(given []byte) string {
 // newID makes a UUID of version 7, RFC 9562 section 5.7.
 func newID() string { return uuid.Must(uuid.NewV7FromReader(chance{})).String() }
 
-// chance gives bytes that nobody has to guess: an id only has to be another one each time. The operating system's would
-// take longer than all else of an id.
+// chance gives bytes that may be guessed: an id only has to be another one each time. The operating system's bytes
+// would take longer than all else of an id.
 type chance struct{}
 
 func (chance) Read(p []byte) (int, error) {

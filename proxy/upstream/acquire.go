@@ -69,7 +69,7 @@ func (p *Pool) acquireOwn(ctx context.Context) (lease, error) {
 // ownTurn is under which this program takes its turns; no server has it.
 var ownTurn proxy.Account
 
-// borrow gives a connection to whoever has a turn, and waits for one until end, or a little if that is past.
+// borrow gives a connection to whoever has a turn. It waits for one until end, and for leastFetch at least.
 func (p *Pool) borrow(ctx context.Context, start, end time.Time, wears bool) (lease, error) {
 	if l, ok := p.shelved(wears); ok {
 		return l, nil

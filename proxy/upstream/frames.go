@@ -38,12 +38,8 @@ func (w *wire) deallocate(name string) { w.about(frame.Close, frame.Statement, n
 // text format, then run.
 func (w *wire) bind(name string, values int) (at int) { return w.bindPortal("", name, values) }
 
-func (w *wire) bindPortal(portal, name string, values int) (at int) {
-	return w.bindFormats(portal, name, values)
-}
-
-// bindFormats is bindPortal for values in these formats, one for each; none: all are text.
-func (w *wire) bindFormats(portal, name string, values int, formats ...int) (at int) {
+// bindPortal does so to any portal, and for values in these formats, one for each, where some are given.
+func (w *wire) bindPortal(portal, name string, values int, formats ...int) (at int) {
 	at = w.out.Open(frame.Bind)
 	w.out.Text(portal)
 	w.out.Text(name)

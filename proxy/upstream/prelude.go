@@ -66,7 +66,7 @@ type prelude struct {
 	walled bool
 	fixed  [][]byte
 
-	formats []int // of the parameters
+	formats []int // of the parameters, one of each call
 }
 
 // binaryFormat is that of a value as Postgres' send and receive functions have it (Bind, "Message Formats" in Postgres' documentation);
@@ -98,7 +98,7 @@ func newPrelude(cfg Config, path string) prelude {
 // bind writes the prelude's parameters for a statement and has it run. Less than a millisecond
 // would mean "no limit" to Postgres, so it is rounded up.
 func (p *prelude) bind(w *wire, portal, name string, seeds *seeds, limit time.Duration, server string, signature []byte) {
-	at := w.bindFormats(portal, name, len(p.formats), p.formats...)
+	at := w.bindPortal(portal, name, len(p.formats), p.formats...)
 	from := w.out.OpenValue()
 	w.out.Buf = seeds.appendNext(w.out.Buf)
 	w.out.ShutValue(from)

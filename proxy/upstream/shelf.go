@@ -22,7 +22,7 @@ type lease struct {
 	conn    *pgxpool.Conn
 	session *session
 	since   time.Time // when pgxpool gave it
-	given   time.Time // to the statement
+	given   time.Time // to who has it now, or had it last
 	apart   bool      // it is for statements that wear connections out
 }
 
