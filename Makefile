@@ -45,7 +45,7 @@ pg-matrix: ## check sets, barrier, walls and doctor on each Postgres of PG_BINS=
 	@for bin in $(PG_BINS); do \
 		echo "$$bin"; TENANTGATE_PG_BIN="$$bin" $(GO) test -count=1 -v ./policies/internal/builtin -calls || exit 1; \
 		TENANTGATE_PG_BIN="$$bin" $(GO) test -count=1 ./proof/barrier ./control ./proxy/upstream || exit 1; \
-		TENANTGATE_PG_BIN="$$bin" $(GO) test -count=1 ./doctor -faults || exit 1; \
+		TENANTGATE_PG_BIN="$$bin" $(GO) test -count=1 -timeout 40m ./doctor -faults || exit 1; \
 	done
 
 lint: ## gofmt and golangci-lint, which has go vet in it

@@ -22,6 +22,7 @@ type Approved struct {
 	zones     bool
 	durations bool // it writes intervals
 	planned   int  // bytes: PlanBytes
+	relations int  // Relations
 	records   int  // bytes: RecordBytes
 	key       string
 	literals  []sqltree.LiteralParam // that parameters carry
@@ -107,6 +108,10 @@ func (a Arg) SpellsZone() bool {
 // hardly ever too few, while it keeps it; to make it takes some five times as much. Partitions
 // of a table are not counted.
 func (a *Approved) PlanBytes() int { return a.planned }
+
+// Relations is how many tables and functions its plan reads, as often as it does. While it is not read to its end,
+// the backend keeps up to two of Postgres' shared buffers for each from all others.
+func (a *Approved) Relations() int { return a.relations }
 
 // RecordBytes is about how many bytes the types of rows take that the statement makes, other
 // than those of tables: a backend that has run it keeps them until its end, once for each text.

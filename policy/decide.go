@@ -189,7 +189,7 @@ func (p *Policy) approved(f *sqltree.Facts, final *sqltree.Rewritten, plan argPl
 		sql: final.Text, kind: kindOfAccess(f.Kind), returning: f.Returns, limits: p.limits,
 		writes: f.Kinds&^sqltree.AccessSelect != 0 || f.Locks, plan: plan, zones: f.Zones, durations: f.WritesIntervals(),
 		hides: f.Hides(), tableless: len(f.Tables) == 0,
-		planned: statementBytes + len(final.Text) + expressionBytes*f.Weight, records: f.RecordBytes,
+		planned: statementBytes + len(final.Text) + expressionBytes*f.Weight, records: f.RecordBytes, relations: f.Relations,
 	}
 	for _, t := range f.Shaped() {
 		a.shapes = append(a.shapes, shapeOf(t))

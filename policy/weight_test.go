@@ -124,3 +124,27 @@ func TestRecordBytes(t *testing.T) {
 		}
 	}
 }
+
+// Ensure each table that a plan reads counts, as often as it reads it.
+func TestRelations(t *testing.T) {
+	p := compile(t, "inject", readSchema(t))
+	for text, want := range map[string]int{
+		"SELECT 1":                0,
+		"SELECT id FROM messages": 1,
+		"SELECT a.id FROM messages a JOIN messages b ON a.id = b.id":                                            2,
+		"SELECT (SELECT id FROM messages LIMIT 1), (SELECT id FROM messages LIMIT 1) FROM messages":             3,
+		"WITH w AS NOT MATERIALIZED (SELECT id FROM messages) SELECT a.id FROM w a, w b, w c WHERE a.id = b.id": 4, // one too many
+		"WITH w AS MATERIALIZED (SELECT id FROM messages) SELECT a.id FROM w a":                                 1,
+		"DECLARE c CURSOR FOR SELECT (SELECT id FROM messages LIMIT 1)":                                         1,
+		"SELECT id FROM messages UNION ALL SELECT id FROM messages":                                             2,
+	} {
+		d := p.Decide(text, policy.Postgres)
+		if d.Verdict != policy.Allow {
+			t.Errorf("%s: %+v", text, d.Reason)
+			continue
+		}
+		if got := d.Approved.Relations(); got != want {
+			t.Errorf("%s: %d, not %d", text, got, want)
+		}
+	}
+}

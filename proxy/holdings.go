@@ -1,5 +1,7 @@
 package proxy
 
+import "sync"
+
 // Holdings count what accounts hold of something that all share, such as bytes. They are not safe for concurrent
 // use: their owner has a lock.
 type Holdings struct {
@@ -49,4 +51,37 @@ func (h *Holdings) count(a Account, n int) {
 	if h.projects[a.Project] += n; h.projects[a.Project] == 0 {
 		delete(h.projects, a.Project)
 	}
+}
+
+// Tally is Holdings that many may use at a time.
+type Tally struct {
+	mu   sync.Mutex
+	held *Holdings
+}
+
+// NewTally counts up to n, as NewHoldings.
+func NewTally(n, projectShare int) *Tally { return &Tally{held: NewHoldings(n, projectShare)} }
+
+// Take counts n more for an account, or tells why it can't, as Holdings.Take.
+func (t *Tally) Take(a Account, n int) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.held.Take(a, n)
+}
+
+// Give gives n back.
+func (t *Tally) Give(a Account, n int) {
+	if n == 0 {
+		return // as mostly
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.held.Give(a, n)
+}
+
+// Taken is how much all hold together.
+func (t *Tally) Taken() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.held.Taken()
 }

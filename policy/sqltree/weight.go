@@ -78,6 +78,7 @@ func (a *analyzer) use(cols []column) {
 // relate counts a table or function of a level, or a WITH query that is planned by itself.
 func (a *analyzer) relate() {
 	a.load.stages++
+	a.facts.Relations++
 	a.addWeight(relationWeight)
 }
 
@@ -143,6 +144,7 @@ func (a *analyzer) referred(c *cte) []column {
 	c.recursive = c.recursive || c.open
 	if c.repeats {
 		a.load.stages += c.stages
+		a.facts.Relations = a.atMost(a.facts.Relations + c.stages)
 		a.addWeight(c.weight)
 		return c.cols
 	}

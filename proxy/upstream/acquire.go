@@ -17,14 +17,7 @@ func (p *Pool) acquire(ctx context.Context, of proxy.Account, waited time.Durati
 		defer p.cfg.Work.Resume(of)
 	}
 	start := time.Now()
-	if p.abandoned.bars(of) {
-		return lease{}, p.barred()
-	}
-	err := p.turns.Take(ctx, of, p.cfg.AcquireTimeout-waited)
-	if err == nil && p.abandoned.bars(of) { // which it has since it waits
-		p.turns.Give(of)
-		return lease{}, p.barred()
-	}
+	err := p.turn(ctx, of, waited)
 	var l lease
 	if err == nil {
 		if l, err = p.borrow(ctx, start, start.Add(p.cfg.AcquireTimeout-waited), wears); err != nil {
@@ -33,14 +26,50 @@ func (p *Pool) acquire(ctx context.Context, of proxy.Account, waited time.Durati
 	}
 	l.given = time.Now()
 	p.cfg.Recorder.Stage("pool_wait", l.given.Sub(start).Seconds())
-	switch {
-	case err == nil:
+	if err == nil {
 		p.leased.Add(1)
 		return l, nil
-	case ctx.Err() != nil:
-		return lease{}, gone(ctx)
 	}
-	return lease{}, p.noConnection(err)
+	return lease{}, p.noLease(ctx, err)
+}
+
+// errBarred is of an account whose abandoned statements hold its share.
+var errBarred = errors.New("abandoned statements hold the share")
+
+// turn waits for a turn at a connection.
+func (p *Pool) turn(ctx context.Context, of proxy.Account, waited time.Duration) error {
+	if p.abandoned.bars(of) {
+		return errBarred
+	}
+	err := p.turns.Take(ctx, of, p.cfg.AcquireTimeout-waited)
+	if err == nil && p.abandoned.bars(of) { // which it has since it waits
+		p.turns.Give(of)
+		return errBarred
+	}
+	return err
+}
+
+// noLease tells why there is no connection.
+func (p *Pool) noLease(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, errBarred):
+		return p.barred()
+	case ctx.Err() != nil:
+		return gone(ctx)
+	}
+	return p.noConnection(err)
+}
+
+// passes fails where acquire would for want of a turn. What is answered from memory is refused then, too: else whoever
+// has used up his share could tell by the answer whether anybody has sent a text before, with the values in it.
+func (p *Pool) passes(ctx context.Context, of proxy.Account, waited time.Duration) error {
+	p.cfg.Work.Pause(of)
+	defer p.cfg.Work.Resume(of)
+	if err := p.turn(ctx, of, waited); err != nil {
+		return p.noLease(ctx, err)
+	}
+	p.turns.Give(of)
+	return nil
 }
 
 // begin waits until a statement of the account may run beside those of others, and tells how long that took. The

@@ -89,6 +89,9 @@ type Recorder interface {
 	StatementParsed()
 	// UpstreamError counts a failure by its class; see the constants of class.go.
 	UpstreamError(class string)
+	// Short counts a refusal because something that all share ran short: of what, "parsing" or "cursors", and
+	// whose share is used up (proxy.Whose).
+	Short(what, whose string)
 	// ConnectionReplaced counts a connection that was closed because its backend may keep
 	// more than it should; see ReplaceReasons.
 	ConnectionReplaced(reason string)
@@ -136,5 +139,6 @@ type silent struct{}
 
 func (silent) Stage(string, float64)     {}
 func (silent) StatementParsed()          {}
+func (silent) Short(string, string)      {}
 func (silent) UpstreamError(string)      {}
 func (silent) ConnectionReplaced(string) {}

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/tenantgate/tenantgate/policy"
@@ -14,22 +15,32 @@ const (
 	mostCursorsB = 32 << 20 // bytes of their plans
 )
 
+// cursorReads is how many relations the open cursors of all transactions together read. A cursor that stopped midway keeps up
+// to two of Postgres' shared buffers for each, as a portal does (portalReads in package wire).
+const cursorReads = 1000
+
 // cursors counts the open cursors of a transaction. A cursor counts under its name from when Postgres has answered
 // its DECLARE until Postgres has answered its CLOSE, a ROLLBACK TO a savepoint that is older, or the transaction's end.
-// The zero value has none.
+// Made by Link.counted.
 type cursors struct {
 	named  map[string]cursor
 	bytes  int // of all of their plans
+	reads  int // relations of all of their plans
 	made   int // how many DECLAREs were answered
 	points []mark
 
 	written      int // DECLAREs that were written and not answered, of names that do not count yet
 	writtenBytes int
+
+	all     *proxy.Tally // of cursorReads
+	account proxy.Account
+	taken   int // of all
 }
 
 // cursor is one that is open.
 type cursor struct {
 	bytes  int // of its plan
+	reads  int // relations of its plan
 	number int // of its DECLARE
 }
 
@@ -39,12 +50,19 @@ type mark struct {
 	made int
 }
 
-// write counts a DECLARE before it is written, or refuses it.
+// errCursors is why a cursor can't be declared.
+var errCursors = &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many cursors are open", Hint: "Close some of them, or end the transaction."}
+
+// write counts a DECLARE before it is written, or tells why it is refused: errCursors, or as Tally.Take.
 func (c *cursors) write(a *policy.Approved) error {
 	before, open := c.named[a.Command().Name]
 	if !open && len(c.named)+c.written >= mostCursors || c.bytes+c.writtenBytes-before.bytes+a.PlanBytes() > mostCursorsB {
-		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many cursors are open", Hint: "Close some of them, or end the transaction."}
+		return errCursors
 	}
+	if full := c.all.Take(c.account, a.Relations()); full != nil {
+		return full
+	}
+	c.taken += a.Relations()
 	if !open {
 		c.written++
 	}
@@ -56,10 +74,10 @@ func (c *cursors) write(a *policy.Approved) error {
 func (c *cursors) completed(a *policy.Approved) {
 	switch name := a.Command().Name; a.Command().Verb {
 	case policy.Declare:
-		c.add(strings.Clone(name), a.PlanBytes())
+		c.add(strings.Clone(name), a)
 	case policy.CloseCursor:
 		if name == "" {
-			c.named, c.bytes = nil, 0
+			c.named, c.bytes, c.reads = nil, 0, 0
 		}
 		c.remove(name)
 	case policy.Savepoint:
@@ -67,18 +85,19 @@ func (c *cursors) completed(a *policy.Approved) {
 	case policy.Release, policy.RollbackTo:
 		c.toSavepoint(name, a.Command().Verb == policy.RollbackTo)
 	case policy.Commit, policy.Rollback:
-		c.named, c.bytes, c.points = nil, 0, nil
+		c.named, c.bytes, c.reads, c.points = nil, 0, 0, nil
 	}
 }
 
-func (c *cursors) add(name string, bytes int) {
+func (c *cursors) add(name string, a *policy.Approved) {
 	c.remove(name)
 	if c.named == nil {
 		c.named = map[string]cursor{}
 	}
 	c.made++
-	c.named[name] = cursor{bytes, c.made}
-	c.bytes += bytes
+	c.named[name] = cursor{a.PlanBytes(), a.Relations(), c.made}
+	c.bytes += a.PlanBytes()
+	c.reads += a.Relations()
 }
 
 // toSavepoint releases the last savepoint of a name with those after it, or goes back to it, which closes the cursors that
@@ -106,22 +125,32 @@ func (c *cursors) removeSince(made int) {
 	}
 }
 
-// answered notes that nothing written is unanswered.
+// answered notes that nothing written is unanswered, and gives back what the cursors that are open don't take.
 func (c *cursors) answered() {
 	if c != nil {
 		c.written, c.writtenBytes = 0, 0
+		c.all.Give(c.account, c.taken-c.reads)
+		c.taken = c.reads
+	}
+}
+
+// drop gives all back.
+func (c *cursors) drop() {
+	if c != nil {
+		c.all.Give(c.account, c.taken)
 	}
 }
 
 func (c *cursors) remove(name string) {
 	c.bytes -= c.named[name].bytes
+	c.reads -= c.named[name].reads
 	delete(c.named, name)
 }
 
 // counted gives the cursors of the transaction.
 func (l *Link) counted() *cursors {
 	if l.cursors == nil {
-		l.cursors = &cursors{}
+		l.cursors = &cursors{all: l.pool.cursorReads, account: l.account()}
 	}
 	return l.cursors
 }
@@ -141,11 +170,17 @@ func (e *exchange) declares(s *proxy.Step) error {
 		return nil
 	}
 	c := e.link.counted()
-	if err := c.write(a); err == nil || len(e.answers) == 0 {
-		return err
+	full := c.write(a)
+	if full != nil && len(e.answers) > 0 {
+		if err := e.catchUp(); err != nil {
+			return err
+		}
+		full = c.write(a)
 	}
-	if err := e.catchUp(); err != nil {
-		return err
+	if full == nil || errors.Is(full, errCursors) {
+		return full
 	}
-	return c.write(a)
+	e.link.pool.cfg.Recorder.Short("cursors", proxy.Whose(full))
+	return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many tables are read by the open cursors of this server, its project or all",
+		Hint: "Close cursors, or end the transaction."}
 }

@@ -85,7 +85,7 @@ func (e *exchange) fill(s *proxy.Step, types []uint32) error {
 		if e.ctx.Err() != nil {
 			return gone(e.ctx)
 		}
-		e.link.pool.cfg.Recorder.UpstreamError(classBusy)
+		e.link.pool.cfg.Recorder.Short("parsing", proxy.Whose(err))
 		return overloaded("too many statements are being checked", "COPY (SELECT …) and DECLARE are checked each time they run; a plain SELECT is not", err)
 	}
 	defer places.Give(of)

@@ -17,6 +17,9 @@ func (e *exchange) prepare(s *proxy.Step) error {
 	w := wantedOf(s.Prepared, s.Prepared.Approved)
 	w.told = nil // of a statement that is new, also where this is tried again
 	if d, known := e.link.pool.descriptions.get(w.key()); known {
+		if err := e.passes(); err != nil {
+			return err
+		}
 		w.told = &d
 		e.expect(answer{kind: toldParsed, step: s})
 		return nil
@@ -27,6 +30,15 @@ func (e *exchange) prepare(s *proxy.Step) error {
 	e.ensure(w, s)
 	e.expect(answer{kind: toldParsed, step: s})
 	return nil
+}
+
+// passes fails where the exchange has no connection and could have none.
+func (e *exchange) passes() error {
+	if e.link.held || e.hadTurn {
+		return nil
+	}
+	e.hadTurn = true
+	return e.link.pool.passes(e.ctx, e.link.account(), e.link.waited)
 }
 
 // commandOf is what a step's prepared statement does beside statements on rows.
@@ -92,6 +104,9 @@ func (e *exchange) describe(s *proxy.Step) error {
 	w := wantedOf(s.Prepared, s.Prepared.Approved)
 	if w.told == nil {
 		if d, known := e.link.pool.descriptions.get(w.key()); known {
+			if err := e.passes(); err != nil {
+				return err
+			}
 			w.told = &d
 		}
 	}

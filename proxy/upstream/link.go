@@ -54,6 +54,7 @@ func (l *Link) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer) (p
 		return l.state(), err
 	}
 	defer func() {
+		l.cursors.answered()
 		if x.Unsent {
 			l.pool.cfg.Work.Cancel(job)
 		} else {
@@ -160,6 +161,7 @@ func (l *Link) release() {
 	was := l.lease
 	l.lease, l.held, l.opened, l.unsynced, l.undone, l.settings, l.inForce = lease{}, false, false, false, false, nil, ""
 	l.portions.drop()
+	l.cursors.drop()
 	l.cursors = nil // most clients are idle and have none
 	l.pool.release(was, l.account())
 }

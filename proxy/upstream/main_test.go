@@ -50,6 +50,12 @@ func (r *recorder) UpstreamError(class string) {
 	r.errors[class]++
 }
 
+func (r *recorder) Short(what, whose string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.errors["short of "+what+": "+whose]++
+}
+
 func (r *recorder) ConnectionReplaced(reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

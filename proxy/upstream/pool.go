@@ -31,6 +31,7 @@ type Pool struct {
 	lastRead     lastRead
 	places       *places
 	turns        *proxy.Turns
+	cursorReads  *proxy.Tally // relations of open cursors; see cursorReads
 	shelf        shelf
 	abandoned    *abandoned
 	leased       atomic.Int32 // connections in statements' hands
@@ -63,7 +64,7 @@ func Open(ctx context.Context, cfg Config) (*Pool, error) {
 		places.close()
 		return nil, fmt.Errorf("opening the upstream pool: %w", err)
 	}
-	p := &Pool{pool: pool, cfg: cfg, path: path, log: cfg.Log, types: newTypes(), descriptions: newDescriptions(), places: places, turns: proxy.NewTurns(int(cfg.MaxConns), cfg.ProjectShare)}
+	p := &Pool{pool: pool, cfg: cfg, path: path, log: cfg.Log, types: newTypes(), descriptions: newDescriptions(), places: places, turns: proxy.NewTurns(int(cfg.MaxConns), cfg.ProjectShare), cursorReads: proxy.NewTally(cursorReads, cfg.ProjectShare)}
 	p.abandoned = newAbandoned(cfg.MaxConns)
 	p.shelf.keep = max(min(shelfTime, cfg.MaxConnLifetime), time.Millisecond)
 	p.statements.New = func() any { return newStatement() }

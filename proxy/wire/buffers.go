@@ -16,35 +16,12 @@ const (
 
 // buffers are lent to clients while they are served, so that an idle one has none. The
 // collector takes those that were not used between two of its runs. What is longer than
-// longBuffer is not kept, and counts against the budget of all clients.
+// longBuffer is not kept, and counts against a share of what all clients have.
 type buffers struct {
 	reading sync.Pool // of *[longBuffer]byte
 	writing sync.Pool // of *[]byte
 
-	long budget // bytes of what is longer
-}
-
-// budget counts what the clients of servers hold of something that all share.
-type budget struct {
-	mu   sync.Mutex
-	held *proxy.Holdings
-}
-
-// take counts n more for an account, or tells why it can't, as Holdings.Take.
-func (b *budget) take(a proxy.Account, n int) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.held.Take(a, n)
-}
-
-// give gives n back.
-func (b *budget) give(a proxy.Account, n int) {
-	if n == 0 {
-		return // as mostly
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.held.Give(a, n)
+	long *proxy.Tally // bytes of what is longer
 }
 
 func (b *buffers) forReading() []byte {
@@ -70,7 +47,7 @@ func (c *client) grow(n int) error {
 	size := longBuffer
 	if len(c.in.Buf) >= longBuffer {
 		size = min(2*len(c.in.Buf), n)
-		if b.long.take(c.account(), size) != nil {
+		if b.long.Take(c.account(), size) != nil {
 			return errNoMemory
 		}
 		c.hurry(n)
@@ -96,7 +73,7 @@ func (c *client) giveBackReading() {
 	if len(c.in.Buf) == longBuffer {
 		b.reading.Put((*[longBuffer]byte)(c.in.Buf))
 	}
-	b.long.give(c.account(), c.grown)
+	b.long.Give(c.account(), c.grown)
 	c.grown = 0
 	c.in.Buf, c.in.At, c.in.End = c.small[:], 0, 0
 }

@@ -36,7 +36,7 @@ func TestMessagesOfAllLengths(t *testing.T) {
 	}
 	time.Sleep(5 * time.Millisecond)
 	_ = r.Close()
-	if held := heldOf(&c.server.buffers.long); held != 0 {
+	if held := c.server.buffers.long.Taken(); held != 0 {
 		t.Errorf("%d bytes are held", held)
 	}
 }
@@ -50,10 +50,10 @@ func TestLongMessagesShareABudget(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { _, _, err := c.next(proxy.Idle); done <- err }()
 	time.Sleep(100 * time.Millisecond)
-	if held := heldOf(&b.long); held != 32<<10 {
+	if held := b.long.Taken(); held != 32<<10 {
 		t.Errorf("%d bytes are held for 20 KiB of 960", held)
 	}
-	if b.long.take(proxy.Account{Project: "another"}, 589_000) != nil {
+	if b.long.Take(proxy.Account{Project: "another"}, 589_000) != nil {
 		t.Fatal("there is no budget")
 	}
 	r.say(make([]byte, 0xf0000-4-20<<10))
@@ -66,7 +66,7 @@ func TestLongMessagesShareABudget(t *testing.T) {
 		t.Error("it waits")
 	}
 	c.giveBackReading()
-	if held := heldOf(&b.long); held != 589_000 {
+	if held := b.long.Taken(); held != 589_000 {
 		t.Errorf("%d bytes are held", held)
 	}
 }
@@ -113,34 +113,28 @@ func TestLongBufferIsLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if held := heldOf(&c.server.buffers.long); held != 0 || len(c.in.Buf) > longBuffer {
+	if held := c.server.buffers.long.Taken(); held != 0 || len(c.in.Buf) > longBuffer {
 		t.Errorf("%d bytes are held", held)
 	}
 }
 
-func heldOf(b *budget) int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.held.Taken()
-}
-
 // No server holds all of the budget, and what it gives back it has again.
 func TestLongMessagesOfOneServer(t *testing.T) {
-	b := &buffers{long: budget{held: proxy.NewHoldings(1000, 100)}}
+	b := &buffers{long: proxy.NewTally(1000, 100)}
 	for _, step := range []struct {
 		server string
 		n      int
 		ok     bool
 	}{{"a", 500, true}, {"a", 251, false}, {"a", 250, true}, {"a", 1, false}, {"b", 250, true}, {"b", 1, false}} {
-		if ok := b.long.take(proxy.Account{Project: "p", Server: step.server}, step.n) == nil; ok != step.ok {
+		if ok := b.long.Take(proxy.Account{Project: "p", Server: step.server}, step.n) == nil; ok != step.ok {
 			t.Errorf("%+v", step)
 		}
 	}
 	a := proxy.Account{Project: "p", Server: "a"}
-	b.long.give(a, 750)
-	b.long.give(proxy.Account{Project: "p", Server: "b"}, 250)
-	if b.long.take(a, 750) != nil || heldOf(&b.long) != 750 {
-		t.Errorf("%d bytes are held", heldOf(&b.long))
+	b.long.Give(a, 750)
+	b.long.Give(proxy.Account{Project: "p", Server: "b"}, 250)
+	if b.long.Take(a, 750) != nil || b.long.Taken() != 750 {
+		t.Errorf("%d bytes are held", b.long.Taken())
 	}
 }
 

@@ -107,7 +107,7 @@ func (c *copying) hold(body []byte) error {
 		if size > longBuffer {
 			taken = 2 * size
 		}
-		if c.s.c.server.buffers.long.take(c.s.c.account(), taken) != nil {
+		if c.s.c.server.buffers.long.Take(c.s.c.account(), taken) != nil {
 			return &proxy.Error{Code: proxy.Overloaded, SQLState: errNoMemory.state, Message: errNoMemory.message, Hint: errNoMemory.hint}
 		}
 		longer := append(make([]byte, 0, size), c.data...)
@@ -120,7 +120,7 @@ func (c *copying) hold(body []byte) error {
 
 // letGo gives back what the data takes.
 func (c *copying) letGo() {
-	c.s.c.server.buffers.long.give(c.s.c.account(), c.held)
+	c.s.c.server.buffers.long.Give(c.s.c.account(), c.held)
 	c.data, c.held = nil, 0
 }
 

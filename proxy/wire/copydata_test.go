@@ -28,7 +28,7 @@ func TestCopyDataIsGivenBackInAPanic(t *testing.T) {
 		t.Errorf("it ended by %v", err)
 	}
 	c.giveBackReading()
-	if held := heldOf(&c.server.buffers.long); held != 0 {
+	if held := c.server.buffers.long.Taken(); held != 0 {
 		t.Errorf("%d bytes are held", held)
 	}
 	if c.running.Load() != nil {
@@ -42,21 +42,21 @@ func TestCopyDataIsBounded(t *testing.T) {
 	b := &w.client.server.buffers
 	w.is(w.copied(copyFiles, "a\tb\t", strings.Repeat("c", 100_000), strings.Repeat("c", 100_000)+"\n"), "copyin0 [0 0 0] <COPY 1> I")
 	w.query(all)
-	if n := heldOf(&b.long); n != 0 {
+	if n := b.long.Taken(); n != 0 {
 		t.Errorf("%d bytes are not given back", n)
 	}
 	w.send(&pgproto3.Query{String: copyFiles}, &pgproto3.CopyData{Data: []byte("a\tb\t" + strings.Repeat("c", 10_000))})
 	for range 9 {
 		w.send(&pgproto3.CopyData{Data: []byte(strings.Repeat("c", 10_000))})
 	}
-	until(t, func() bool { return heldOf(&b.long) >= 200_000 })
+	until(t, func() bool { return b.long.Taken() >= 200_000 })
 	w.send(&pgproto3.CopyFail{})
 	w.answers()
-	b.long.held = proxy.NewHoldings(150_000, 100)
+	b.long = proxy.NewTally(150_000, 100)
 	pieces := strings.SplitAfter(strings.Repeat(strings.Repeat("c", 10_000)+"|", 10), "|")
 	w.is(w.copied(copyFiles, pieces...), "copyin0 [0 0 0] ERROR 53200 I")
 	w.is(w.query(all), "columns() row() <SELECT 1> I")
-	if n := heldOf(&b.long); n != 0 {
+	if n := b.long.Taken(); n != 0 {
 		t.Errorf("%d bytes are not given back", n)
 	}
 }

@@ -19,6 +19,7 @@ const (
 // a server may have thousands of them.
 type ledger struct {
 	short func(what, whose string)
+	reads *proxy.Tally // relations of named portals; see portalReads
 
 	mu     sync.Mutex
 	held   *proxy.Holdings // bytes
@@ -44,7 +45,7 @@ type sharedPlan struct {
 const sharedSize = 256
 
 func newLedger(c Config) *ledger {
-	return &ledger{short: c.Recorder.Short, held: proxy.NewHoldings(c.MaxKeptBytes, c.ProjectShare), shared: map[sharer]*sharedPlan{}}
+	return &ledger{short: c.Recorder.Short, reads: proxy.NewTally(portalReads, c.ProjectShare), held: proxy.NewHoldings(c.MaxKeptBytes, c.ProjectShare), shared: map[sharer]*sharedPlan{}}
 }
 
 // hold counts one more holder of a decision, and gives its text as all of the server's clients have it.
@@ -119,6 +120,20 @@ func (k *keeping) take(n int) error {
 	k.bytes += n
 	return nil
 }
+
+// read counts n relations more that portals read.
+func (k *keeping) read(n int) error {
+	full := k.of.reads.Take(k.account, n)
+	if full == nil {
+		return nil
+	}
+	k.of.short("portals", proxy.Whose(full))
+	return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many tables are read by the open portals of this server, its project or all",
+		Hint: "Read portals to their end, close them, or end the transaction."}
+}
+
+// stopReading counts n relations less.
+func (k *keeping) stopReading(n int) { k.of.reads.Give(k.account, n) }
 
 // give counts n bytes less.
 func (k *keeping) give(n int) {

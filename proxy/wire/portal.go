@@ -16,6 +16,11 @@ const (
 	mostValues   = 32 << 20 // bytes, of their arguments and plans
 )
 
+// portalReads is how many relations the named portals of all clients together read. A portal that stopped midway keeps up to
+// two of Postgres' shared buffers for each, and who finds none that is free fails: "no unpinned buffers available" (Postgres 15, seen
+// 2026-11-27 with 12 transactions; there are 16,384 by default).
+const portalReads = 1000
+
 // mostIdentifier is the length of the longest name that is taken, in bytes: as in Postgres, which
 // cuts longer ones.
 const mostIdentifier = 63
@@ -40,6 +45,7 @@ type portal struct {
 	made     uint64          // how many were made before it
 	values   int             // bytes of its arguments and its plan, which the database keeps
 	counted  int             // bytes that it counts for, of what the client keeps; see keeping
+	reads    int             // relations that it counts for; see portalReads
 }
 
 // size is about what it keeps in memory under a name, in bytes: also its statement, which may
@@ -57,6 +63,7 @@ type portals struct {
 	values  int
 	made    uint64 // portals, with those that are gone
 	counted int    // bytes, of what the client keeps
+	reads   int    // relations that count
 	views   bool   // some have the formats of this exchange
 }
 
@@ -90,7 +97,14 @@ func (p *portals) add(name string, made portal) error {
 		if made.of.approved != nil {
 			made.counted += made.of.approved.Approved.Size()
 		}
+		if made.of.approved != nil {
+			made.reads = made.of.approved.Approved.Relations()
+		}
+		if err := p.keeps.read(made.reads); err != nil {
+			return err
+		}
 		if err := p.keeps.take(made.counted); err != nil {
+			p.keeps.stopReading(made.reads)
 			return err
 		}
 	}
@@ -105,7 +119,7 @@ func (p *portals) add(name string, made portal) error {
 		p.named = map[string]portal{}
 	}
 	p.named[strings.Clone(name)] = made
-	p.bytes, p.values, p.counted = p.bytes+made.size(name), p.values+made.values, p.counted+made.counted
+	p.bytes, p.values, p.counted, p.reads = p.bytes+made.size(name), p.values+made.values, p.counted+made.counted, p.reads+made.reads
 	return nil
 }
 
@@ -127,8 +141,9 @@ func (p *portals) remove(name string) {
 		return
 	}
 	if gone, there := p.named[name]; there {
-		p.bytes, p.values, p.counted = p.bytes-gone.size(name), p.values-gone.values, p.counted-gone.counted
+		p.bytes, p.values, p.counted, p.reads = p.bytes-gone.size(name), p.values-gone.values, p.counted-gone.counted, p.reads-gone.reads
 		p.keeps.give(gone.counted)
+		p.keeps.stopReading(gone.reads)
 		delete(p.named, name)
 	}
 }
@@ -148,6 +163,9 @@ func (p *portals) dropSince(made uint64) {
 func (p *portals) drop() {
 	if p.counted > 0 {
 		p.keeps.give(p.counted)
+	}
+	if p.reads > 0 {
+		p.keeps.stopReading(p.reads)
 	}
 	*p = portals{keeps: p.keeps}
 }

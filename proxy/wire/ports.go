@@ -60,7 +60,7 @@ type Recorder interface {
 	Evicted(frontend string, authenticated bool)
 	// Short counts clients that could not stay because their server, project, or all have as many as
 	// they may, where what is "clients"; statements and portals for which there was no room, "statements"; TLS
-	// handshakes that got no place, "handshakes"; savepoints, "savepoints"; and pauses of those that send many messages which cost nothing,
+	// handshakes that got no place, "handshakes"; savepoints, "savepoints"; portals, "portals"; and pauses of those that send many messages which cost nothing,
 	// "messages".
 	Short(what, whose string)
 	// TransactionEnded counts a transaction that was ended: "timeout" for its age, "contended" for that

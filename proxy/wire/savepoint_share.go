@@ -9,7 +9,7 @@ const savepointsOfAll = 2000
 
 // openSavepoint counts one more, or tells why there can't be one.
 func (s *session) openSavepoint() error {
-	full := s.c.server.savepoints.take(s.c.account(), 1)
+	full := s.c.server.savepoints.Take(s.c.account(), 1)
 	if full == nil {
 		s.pointsCounted++
 		return nil
@@ -22,6 +22,6 @@ func (s *session) openSavepoint() error {
 // countSavepoints gives back those that the transaction has no more.
 func (s *session) countSavepoints() {
 	gone := s.pointsCounted - len(s.tx.points)
-	s.c.server.savepoints.give(s.c.account(), gone)
+	s.c.server.savepoints.Give(s.c.account(), gone)
 	s.pointsCounted -= gone
 }

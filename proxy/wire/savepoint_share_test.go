@@ -9,11 +9,9 @@ import (
 )
 
 // withSavepoints has the clients of w's server open n savepoints together.
-func (w *sitting) withSavepoints(n int) *budget {
-	of := &w.client.server.savepoints
-	of.mu.Lock()
-	defer of.mu.Unlock()
-	of.held = proxy.NewHoldings(n, 100)
+func (w *sitting) withSavepoints(n int) *proxy.Tally {
+	of := proxy.NewTally(n, 100)
+	w.client.server.savepoints = of
 	return of
 }
 
@@ -24,7 +22,7 @@ func TestOpenSavepointsAreShared(t *testing.T) {
 	of := w.withSavepoints(40) // a server has 30 of them
 	open := func(n int) {
 		t.Helper()
-		if got := heldOf(of); got != n {
+		if got := of.Taken(); got != n {
 			t.Errorf("%d are counted, want %d", got, n)
 		}
 	}
@@ -63,7 +61,7 @@ func TestOpenSavepointsAreShared(t *testing.T) {
 	open(0)
 	w.query("BEGIN")
 	w.query(strings.Repeat("SAVEPOINT a;", 31)) // in one message
-	if n := heldOf(of); n > 30 {
+	if n := of.Taken(); n > 30 {
 		t.Errorf("%d are counted", n)
 	}
 	w.query("ROLLBACK")

@@ -23,7 +23,7 @@ type Server struct {
 	mac        func(key, text []byte) [32]byte // HMAC-SHA-256
 	clients    *clients
 	buffers    buffers
-	savepoints budget // by number
+	savepoints *proxy.Tally // by number
 	ledger     *ledger
 	throttle   *proxy.Throttle // of messages that cost nothing
 
@@ -66,8 +66,8 @@ func New(config Config) (*Server, error) {
 	}
 	s.strangers = proxy.NewStrangersLog(config.Logger, "clients")
 	s.ledger = newLedger(config)
-	s.savepoints.held = proxy.NewHoldings(savepointsOfAll, config.ProjectShare)
-	s.buffers.long.held = proxy.NewHoldings(config.MaxLongBytes, config.ProjectShare)
+	s.savepoints = proxy.NewTally(savepointsOfAll, config.ProjectShare)
+	s.buffers.long = proxy.NewTally(config.MaxLongBytes, config.ProjectShare)
 	if config.TLSMode != TLSDisable {
 		s.tls = forClients(config.TLS)
 	}
