@@ -109,8 +109,8 @@ func (a Arg) SpellsZone() bool {
 // of a table are not counted.
 func (a *Approved) PlanBytes() int { return a.planned }
 
-// Relations is how many tables and functions its plan reads, as often as it does. While it is not read to its end,
-// the backend keeps up to two of Postgres' shared buffers for each from all others.
+// Relations is how many tables, functions and WITH queries its plan reads, each counted for every time that it is in the
+// plan. While the plan is not read to its end, the backend keeps up to three of Postgres' shared buffers for each table.
 func (a *Approved) Relations() int { return a.relations }
 
 // RecordBytes is about how many bytes the types of rows take that the statement makes, other

@@ -125,7 +125,7 @@ func TestRecordBytes(t *testing.T) {
 	}
 }
 
-// Ensure each table that a plan reads counts, as often as it reads it.
+// Ensure each table counts for every time that it is in the plan.
 func TestRelations(t *testing.T) {
 	p := compile(t, "inject", readSchema(t))
 	for text, want := range map[string]int{

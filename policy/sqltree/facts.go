@@ -26,7 +26,7 @@ type Facts struct {
 	Returns bool   // it answers rows
 	Zones   bool   // it may make time zones out of its values: see zones.go
 	Weight  int    // of its plan, in expressions: see weight.go
-	// Relations is how many tables and functions its plan reads, as often as it does.
+	// Relations is how many tables, functions and WITH queries are in its plan, each as often as it is there.
 	Relations int
 	// RecordBytes is about what the types of its rows take in a backend, which keeps each until its end.
 	RecordBytes int

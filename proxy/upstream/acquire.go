@@ -18,6 +18,9 @@ func (p *Pool) acquire(ctx context.Context, of proxy.Account, waited time.Durati
 	}
 	start := time.Now()
 	err := p.turn(ctx, of, waited)
+	if errors.Is(err, errBarred) {
+		return lease{}, p.barred()
+	}
 	var l lease
 	if err == nil {
 		if l, err = p.borrow(ctx, start, start.Add(p.cfg.AcquireTimeout-waited), wears); err != nil {
@@ -51,21 +54,20 @@ func (p *Pool) turn(ctx context.Context, of proxy.Account, waited time.Duration)
 
 // noLease tells why there is no connection.
 func (p *Pool) noLease(ctx context.Context, err error) error {
-	switch {
-	case errors.Is(err, errBarred):
-		return p.barred()
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return gone(ctx)
 	}
 	return p.noConnection(err)
 }
 
-// passes fails where acquire would for want of a turn. What is answered from memory is refused then, too: else whoever
-// has used up his share could tell by the answer whether anybody has sent a text before, with the values in it.
+// passes fails where acquire would for want of a turn.
 func (p *Pool) passes(ctx context.Context, of proxy.Account, waited time.Duration) error {
 	p.cfg.Work.Pause(of)
 	defer p.cfg.Work.Resume(of)
-	if err := p.turn(ctx, of, waited); err != nil {
+	switch err := p.turn(ctx, of, waited); {
+	case errors.Is(err, errBarred):
+		return p.barred()
+	case err != nil:
 		return p.noLease(ctx, err)
 	}
 	p.turns.Give(of)

@@ -16,8 +16,8 @@ const (
 )
 
 // cursorReads is how many relations the open cursors of all transactions together read. A cursor that stopped midway keeps up
-// to two of Postgres' shared buffers for each, as a portal does (portalReads in package wire).
-const cursorReads = 1000
+// to three of Postgres' shared buffers for each, as a portal does (portalReads in package wire).
+const cursorReads = 500
 
 // cursors counts the open cursors of a transaction. A cursor counts under its name from when Postgres has answered
 // its DECLARE until Postgres has answered its CLOSE, a ROLLBACK TO a savepoint that is older, or the transaction's end.
@@ -182,5 +182,5 @@ func (e *exchange) declares(s *proxy.Step) error {
 	}
 	e.link.pool.cfg.Recorder.Short("cursors", proxy.Whose(full))
 	return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many tables are read by the open cursors of this server, its project or all",
-		Hint: "Close cursors, or end the transaction."}
+		Hint: "Close cursors, or end the transaction; run a statement that reads hundreds of tables without a cursor."}
 }

@@ -22,7 +22,7 @@ type exchange struct {
 	answers []answer // to come, and what is to be said between them
 	due     int      // those of answers that were given
 	writing int      // the step that is being written
-	hadTurn bool     // it could have had a connection
+	hadTurn bool     // it has waited for a turn, which an unknown text would have needed
 	pending bool     // something was written for the database since the last flush
 	making  []*plan  // statements whose preparation was written and not confirmed
 	review  bool     // a result can still be refused, and a change with it: it is read before the commit

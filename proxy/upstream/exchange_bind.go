@@ -59,11 +59,11 @@ func (e *exchange) filled(s *proxy.Step) error {
 		return e.fill(s, nil)
 	}
 	w := &wanted{approved: query}
+	if err := e.need(policy.Declare); err != nil { // also for a known query: see asUnknown
+		return err
+	}
 	said, known := e.link.pool.descriptions.get(w.key())
 	if !known {
-		if err := e.need(policy.Declare); err != nil {
-			return err
-		}
 		if said, known = e.saidOf(w); !known {
 			e.ensure(w, &proxy.Step{Approved: w.approved})
 			if err := e.catchUp(); err != nil {

@@ -17,7 +17,7 @@ func (e *exchange) prepare(s *proxy.Step) error {
 	w := wantedOf(s.Prepared, s.Prepared.Approved)
 	w.told = nil // of a statement that is new, also where this is tried again
 	if d, known := e.link.pool.descriptions.get(w.key()); known {
-		if err := e.passes(); err != nil {
+		if err := e.asUnknown(); err != nil {
 			return err
 		}
 		w.told = &d
@@ -32,13 +32,23 @@ func (e *exchange) prepare(s *proxy.Step) error {
 	return nil
 }
 
-// passes fails where the exchange has no connection and could have none.
-func (e *exchange) passes() error {
-	if e.link.held || e.hadTurn {
+// asUnknown fails where an unknown text would, for want of a connection: else whoever has used up his share could tell by
+// the answer whether anybody has sent a text before, with the values in it. An exchange that goes on takes the connection, as it
+// would for an unknown text.
+func (e *exchange) asUnknown() error {
+	switch {
+	case e.link.held || e.hadTurn:
 		return nil
+	case !e.told():
+		return e.need(policy.NoCommand)
 	}
 	e.hadTurn = true
 	return e.link.pool.passes(e.ctx, e.link.account(), e.link.waited)
+}
+
+// told tells whether the exchange ends with what is told of statements, and runs none.
+func (e *exchange) told() bool {
+	return e.of.Commit && !slices.ContainsFunc(e.of.Steps, func(s proxy.Step) bool { return s.Verb != proxy.Prepare && s.Verb != proxy.Describe })
 }
 
 // commandOf is what a step's prepared statement does beside statements on rows.
@@ -104,7 +114,7 @@ func (e *exchange) describe(s *proxy.Step) error {
 	w := wantedOf(s.Prepared, s.Prepared.Approved)
 	if w.told == nil {
 		if d, known := e.link.pool.descriptions.get(w.key()); known {
-			if err := e.passes(); err != nil {
+			if err := e.asUnknown(); err != nil {
 				return err
 			}
 			w.told = &d

@@ -37,7 +37,8 @@ func TestUnsentIsSaid(t *testing.T) {
 	l := link(t, Config{MaxConns: 1, AcquireTimeout: 50 * time.Millisecond})
 	of := func(steps ...proxy.Step) bool {
 		t.Helper()
-		x := proxy.Exchange{Steps: steps}
+		told := steps[len(steps)-1].Verb == proxy.Describe
+		x := proxy.Exchange{Steps: steps, Commit: told && !l.link.held}
 		_, _ = l.link.Run(context.Background(), &x, &l.out)
 		return x.Unsent
 	}
@@ -45,7 +46,13 @@ func TestUnsentIsSaid(t *testing.T) {
 	if of(known[:2]...) {
 		t.Error("what was asked for is said to be known")
 	}
-	for range 2 { // in the transaction of that, and without one
+	for _, within := range []bool{true, false} { // a transaction
+		if within {
+			_, _ = l.link.Run(context.Background(), &proxy.Exchange{Steps: known[:1]}, &l.out)
+		}
+		if l.link.held != within {
+			t.Fatalf("a transaction is open: %v", l.link.held)
+		}
 		if !of(known[1]) || !of(known[0], known[1]) {
 			t.Error("what is known is said to be asked for")
 		}

@@ -33,6 +33,15 @@ func TestKnownTextsTellNothing(t *testing.T) {
 		}
 	}
 	l.pool.release(held, ownTurn)
+	for _, title := range []string{"5123", "5125"} { // without a Sync, either keeps the connection
+		if _, _, err := l.run(proxy.Exchange{Steps: written(title)[:1]}); err != nil {
+			t.Fatal(err)
+		}
+		if !l.link.held {
+			t.Errorf("%s leaves the connection to others", title)
+		}
+		l.link.Rollback()
+	}
 	if _, _, err := l.run(proxy.Exchange{Steps: written("5123"), Commit: true}); err != nil {
 		t.Error("with a connection:", err)
 	}

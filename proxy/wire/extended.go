@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
@@ -152,8 +153,15 @@ func (s *session) closeStatement(name string) error {
 	return nil
 }
 
+// closePortal forgets a portal. One with a name counts, and so as for a statement it must be sure that nothing before it fails.
 func (s *session) closePortal(name string) error {
 	found, there := s.portals.find(name)
+	if there && name != "" && !found.of.local() {
+		name = strings.Clone(name) // what was read may be gone after the exchange
+		if err := s.exchange(false); err != nil {
+			return err
+		}
+	}
 	s.portals.remove(name)
 	if !there || found.of.local() || s.tx.failed && !s.tx.sent {
 		s.sayEmpty(frame.CloseComplete)

@@ -129,7 +129,7 @@ func (k *keeping) read(n int) error {
 	}
 	k.of.short("portals", proxy.Whose(full))
 	return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many tables are read by the open portals of this server, its project or all",
-		Hint: "Close portals, or end the transaction."}
+		Hint: "Close portals, or end the transaction; run a statement that reads hundreds of tables without a named portal."}
 }
 
 // stopReading counts n relations less.

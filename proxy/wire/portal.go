@@ -17,9 +17,9 @@ const (
 )
 
 // portalReads is how many relations the named portals of all clients together read. A portal that stopped midway keeps up to
-// two of Postgres' shared buffers for each, and who finds none that is free fails: "no unpinned buffers available" (Postgres 15, seen
-// 2026-11-27 with 12 transactions; there are 16,384 by default).
-const portalReads = 1000
+// three of Postgres' shared buffers for each, and who finds none that is free fails: "no unpinned buffers available" (Postgres 15, seen
+// 2026-11-27 with 12 transactions; there are 16,384 by default). The unnamed portal, one for each client, does not count.
+const portalReads = 500
 
 // mostIdentifier is the length of the longest name that is taken, in bytes: as in Postgres, which
 // cuts longer ones.

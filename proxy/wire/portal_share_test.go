@@ -57,5 +57,12 @@ func TestPortalReadsAreShared(t *testing.T) {
 	bind("p")
 	w.query("ROLLBACK TO a")
 	reads(0)
+	bind("outer")
+	w.query("SAVEPOINT a")
+	w.link.fails["content"] = told("22012", "division by zero")
+	w.pipe(&pgproto3.Parse{Query: "SELECT content FROM messages"}, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Close{ObjectType: 'P', Name: "outer"})
+	w.query("ROLLBACK TO a")
+	reads(2) // the Close was left out
 	w.query("COMMIT")
+	reads(0)
 }
