@@ -73,8 +73,10 @@ func (c *client) giveBackReading() {
 	if len(c.in.Buf) == longBuffer {
 		b.reading.Put((*[longBuffer]byte)(c.in.Buf))
 	}
-	b.long.Give(c.account(), c.grown)
-	c.grown = 0
+	if c.grown > 0 {
+		b.long.Give(c.account(), c.grown)
+		c.grown = 0
+	}
 	c.in.Buf, c.in.At, c.in.End = c.small[:], 0, 0
 }
 

@@ -52,6 +52,7 @@ func TestCopyDataIsBounded(t *testing.T) {
 	until(t, func() bool { return b.long.Taken() >= 200_000 })
 	w.send(&pgproto3.CopyFail{})
 	w.answers()
+	until(t, func() bool { return b.long.Taken() == 0 })
 	b.long = proxy.NewTally(150_000, 100)
 	pieces := strings.SplitAfter(strings.Repeat(strings.Repeat("c", 10_000)+"|", 10), "|")
 	w.is(w.copied(copyFiles, pieces...), "copyin0 [0 0 0] ERROR 53200 I")
