@@ -90,12 +90,7 @@ func TestPlanBytes(t *testing.T) {
 		"SELECT id FROM messages WHERE id IN ($1" + strings.Repeat(", $2::text", 500) + ")":                                                                                                       3000,
 		"WITH a AS (SELECT conversation_id AS id, count(*) AS n FROM messages GROUP BY 1), b AS (SELECT id, n, n * 2 AS m FROM a) SELECT a.n, b.n + b.m FROM a JOIN b USING (id) WHERE b.n > a.n": 300,
 	} {
-		d := p.Decide(text, policy.Postgres)
-		if d.Verdict != policy.Allow {
-			t.Errorf("%s: %+v", text, d.Reason)
-			continue
-		}
-		if got := d.Approved.PlanBytes() >> 10; got > most || got < 32 {
+		if got := admitted(t, p, text).PlanBytes() >> 10; got > most || got < 32 {
 			t.Errorf("%d KB: %.80s", got, text)
 		}
 	}
@@ -114,12 +109,7 @@ func TestRecordBytes(t *testing.T) {
 		"WITH q AS (SELECT 1 AS a) SELECT q, q FROM q":                                 2 * (200 + 112),
 		"SELECT j FROM (conversations CROSS JOIN (SELECT 1 AS x) AS y) AS j":           -1,
 	} {
-		d := p.Decide(text, policy.Postgres)
-		if d.Verdict != policy.Allow {
-			t.Errorf("%s: %+v", text, d.Reason)
-			continue
-		}
-		if got := d.Approved.RecordBytes(); got != want && (want >= 0 || got == 0) {
+		if got := admitted(t, p, text).RecordBytes(); got != want && (want >= 0 || got == 0) {
 			t.Errorf("%d: %s", got, text)
 		}
 	}
@@ -138,13 +128,18 @@ func TestRelations(t *testing.T) {
 		"DECLARE c CURSOR FOR SELECT (SELECT id FROM messages LIMIT 1)":                                         1,
 		"SELECT id FROM messages UNION ALL SELECT id FROM messages":                                             2,
 	} {
-		d := p.Decide(text, policy.Postgres)
-		if d.Verdict != policy.Allow {
-			t.Errorf("%s: %+v", text, d.Reason)
-			continue
-		}
-		if got := d.Approved.Relations(); got != want {
+		if got := admitted(t, p, text).Relations(); got != want {
 			t.Errorf("%s: %d, not %d", text, got, want)
 		}
 	}
+}
+
+// admitted decides on a text that is to be allowed.
+func admitted(t *testing.T, p *policy.Policy, text string) *policy.Approved {
+	t.Helper()
+	d := p.Decide(text, policy.Postgres)
+	if d.Verdict != policy.Allow {
+		t.Fatalf("%s: %+v", text, d.Reason)
+	}
+	return d.Approved
 }

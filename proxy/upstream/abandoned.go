@@ -22,7 +22,7 @@ func abandonedMost(maxConns int32) int { return max(1, int(maxConns)/4) }
 // looks for interrupts ends at once, and one that was killed is gone already.
 const abandonedAfter = time.Second
 
-// errAbandoned is in the chain of a refusal because of a server's abandoned backends.
+// errAbandoned is why a server gets no turn, and in the chain of the refusal: its abandoned backends hold its share.
 var errAbandoned = errors.New("statements of the server go on in the database after their time")
 
 // abandoned are the backends that go on after their connection was given up.

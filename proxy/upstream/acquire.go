@@ -18,8 +18,8 @@ func (p *Pool) acquire(ctx context.Context, of proxy.Account, waited time.Durati
 	}
 	start := time.Now()
 	err := p.turn(ctx, of, waited)
-	if errors.Is(err, errBarred) {
-		return lease{}, p.barred()
+	if errors.Is(err, errAbandoned) {
+		return lease{}, p.noLease(ctx, err)
 	}
 	var l lease
 	if err == nil {
@@ -36,25 +36,25 @@ func (p *Pool) acquire(ctx context.Context, of proxy.Account, waited time.Durati
 	return lease{}, p.noLease(ctx, err)
 }
 
-// errBarred is of an account whose abandoned statements hold its share.
-var errBarred = errors.New("abandoned statements hold the share")
-
-// turn waits for a turn at a connection.
+// turn waits for a turn at a connection. The error is errAbandoned, or as Turns.Take has it.
 func (p *Pool) turn(ctx context.Context, of proxy.Account, waited time.Duration) error {
 	if p.abandoned.bars(of) {
-		return errBarred
+		return errAbandoned
 	}
 	err := p.turns.Take(ctx, of, p.cfg.AcquireTimeout-waited)
 	if err == nil && p.abandoned.bars(of) { // which it has since it waits
 		p.turns.Give(of)
-		return errBarred
+		return errAbandoned
 	}
 	return err
 }
 
 // noLease tells why there is no connection.
 func (p *Pool) noLease(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+	switch {
+	case errors.Is(err, errAbandoned):
+		return p.barred()
+	case ctx.Err() != nil:
 		return gone(ctx)
 	}
 	return p.noConnection(err)
@@ -64,10 +64,7 @@ func (p *Pool) noLease(ctx context.Context, err error) error {
 func (p *Pool) passes(ctx context.Context, of proxy.Account, waited time.Duration) error {
 	p.cfg.Work.Pause(of)
 	defer p.cfg.Work.Resume(of)
-	switch err := p.turn(ctx, of, waited); {
-	case errors.Is(err, errBarred):
-		return p.barred()
-	case err != nil:
+	if err := p.turn(ctx, of, waited); err != nil {
 		return p.noLease(ctx, err)
 	}
 	p.turns.Give(of)

@@ -21,7 +21,7 @@ const cursorReads = 500
 
 // cursors counts the open cursors of a transaction. A cursor counts under its name from when Postgres has answered
 // its DECLARE until Postgres has answered its CLOSE, a ROLLBACK TO a savepoint that is older, or the transaction's end.
-// Made by Link.counted.
+// Link.counted makes it.
 type cursors struct {
 	named  map[string]cursor
 	bytes  int // of all of their plans

@@ -39,15 +39,15 @@ func (e *exchange) asUnknown() error {
 	switch {
 	case e.link.held || e.hadTurn:
 		return nil
-	case !e.told():
+	case !e.describesOnly():
 		return e.need(policy.NoCommand)
 	}
 	e.hadTurn = true
 	return e.link.pool.passes(e.ctx, e.link.account(), e.link.waited)
 }
 
-// told tells whether the exchange ends with what is told of statements, and runs none.
-func (e *exchange) told() bool {
+// describesOnly tells whether the exchange ends with a Sync and only prepares and describes statements.
+func (e *exchange) describesOnly() bool {
 	return e.of.Commit && !slices.ContainsFunc(e.of.Steps, func(s proxy.Step) bool { return s.Verb != proxy.Prepare && s.Verb != proxy.Describe })
 }
 

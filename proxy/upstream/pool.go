@@ -31,7 +31,7 @@ type Pool struct {
 	lastRead     lastRead
 	places       *places
 	turns        *proxy.Turns
-	cursorReads  *proxy.Tally // relations of open cursors; see cursorReads
+	cursorReads  *proxy.Tally // relations in the plans of all open cursors
 	shelf        shelf
 	abandoned    *abandoned
 	leased       atomic.Int32 // connections in statements' hands
