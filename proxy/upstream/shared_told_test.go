@@ -45,9 +45,6 @@ func TestKnownTextsTellNothing(t *testing.T) {
 	if _, _, err := l.run(proxy.Exchange{Steps: written("5123"), Commit: true}); err != nil {
 		t.Error("with a connection:", err)
 	}
-	if free := l.pool.turns.Contended(l.link.account()); free != 0 || l.pool.turns.Waiting() != 0 {
-		t.Error("a turn is kept")
-	}
 	if _, _, err := l.run(proxy.Exchange{Steps: l.extended("SELECT 'salary 5123' AS c FROM notes"), Commit: true}); err != nil {
 		t.Error("a turn is lost:", err)
 	}
