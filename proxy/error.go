@@ -62,6 +62,13 @@ func Deactivated() *Error {
 	return Refuse(ServerInactive, "this server is deactivated; its operator can activate it again")
 }
 
+// HeldBack is the answer for a server that Work holds back: the same whether a text was to be checked or to run.
+func HeldBack(cause error) *Error {
+	return &Error{Code: Overloaded, Retryable: true, RetryAfter: time.Second, Cause: cause,
+		Message: "this server's statements have taken more than its share of the database, which other servers use, too, so this one could not begin in time; try again later",
+		Hint:    "send fewer statements at a time"}
+}
+
 // FromReason turns a policy's reason into an Error.
 func FromReason(r policy.Reason) *Error {
 	return &Error{Code: r.Code, Message: r.Message, Hint: r.Hint, SQLState: r.SQLState, Position: r.Position}

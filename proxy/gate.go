@@ -193,10 +193,13 @@ func (g *Gate) decide(ctx context.Context, c *compiled, s Subject, text string) 
 	key := planKey{dialect: s.Dialect, types: s.Types.Key(), text: text}
 	if approved, refusal := c.plans.look(key); approved != nil || refusal != nil {
 		g.recorder.PlanCache("hit")
+		if full := g.asUnknown(ctx, s, refusal != nil); full != nil {
+			return nil, full
+		}
 		return approved, refusal
 	}
 	g.recorder.PlanCache("miss")
-	job, refusal := g.enterParsing(ctx, s.Server.Account())
+	job, refusal := g.enterParsing(ctx, s)
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -225,10 +228,31 @@ func (g *Gate) judge(c *compiled, key planKey, s Subject, job Job) (approved *po
 	return d.Approved, nil
 }
 
+// asUnknown waits as a text that nobody has sent before would, and fails where that would: else whoever has used up a share could
+// tell by the answer whether any server has sent a text, with the values in it. A text that is admitted waits to begin where it
+// is run, in the same way (upstream); so here it waits only where there is a line of texts to be checked.
+func (g *Gate) asUnknown(ctx context.Context, s Subject, refused bool) *Error {
+	a := s.Server.Account()
+	if !refused && !g.parsing.Lined(a) {
+		return nil
+	}
+	job, full := g.enterParsing(ctx, s)
+	if full != nil {
+		return full
+	}
+	g.parsing.Give(a)
+	g.work.Cancel(job)
+	return nil
+}
+
 // enterParsing takes a place for a decision to be made in. Servers take turns at them: whoever
 // sends texts that nobody has sent before has its own wait.
-func (g *Gate) enterParsing(ctx context.Context, a Account) (Job, *Error) {
+func (g *Gate) enterParsing(ctx context.Context, s Subject) (Job, *Error) {
+	a := s.Server.Account()
 	job, waited, err := g.work.Begin(ctx, a, parsingWait)
+	if s.InTransaction && errors.Is(err, ErrBusy) { // held back for as long as may be, it goes on: others may wait for what it has locked
+		job, err = g.work.Start(a), nil
+	}
 	if err != nil {
 		return Job{}, g.notParsed(err)
 	}
@@ -247,11 +271,10 @@ func (g *Gate) notParsed(cause error) *Error {
 	if errors.Is(cause, ErrNoTurn) { // else the caller is gone
 		g.recorder.Short("parsing", Whose(cause))
 	}
-	message := "too many statements are being checked; try again"
 	if errors.Is(cause, ErrBusy) {
-		message = "this server's statements have taken more than its share of the database, which other servers use, too; send fewer at a time, or try again in a second"
+		return HeldBack(cause)
 	}
-	return &Error{Code: Overloaded, Message: message, RetryAfter: time.Second, Retryable: true, Cause: cause,
+	return &Error{Code: Overloaded, Message: "too many statements are being checked; try again", RetryAfter: time.Second, Retryable: true, Cause: cause,
 		Hint: "send values as parameters: a text that is sent again and again is not checked again"}
 }
 

@@ -262,6 +262,17 @@ func (t *Turns) Contended(a Account) int {
 	return excess
 }
 
+// Lined tells whether somebody of the account's project waits.
+func (t *Turns) Lined(a Account) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.waiting == 0 {
+		return false
+	}
+	p := t.projects[a.Project]
+	return p != nil && p.lines.first(len(p.lines)) != nil
+}
+
 // Waiting counts those that wait.
 func (t *Turns) Waiting() int {
 	t.mu.Lock()

@@ -87,6 +87,8 @@ type Subject struct {
 	Types    policy.GivenTypes // that the client gives the parameters of the text to be checked
 	Server   Server
 	Caller   Caller // zero for an application that holds a server's key
+
+	InTransaction bool // the database has a transaction of the caller's open
 }
 
 // Rate is the state of a server's request budget after a request was admitted or refused.

@@ -82,7 +82,7 @@ func (p *Pool) begin(ctx context.Context, of proxy.Account) (job proxy.Job, wait
 		return job, 0, gone(ctx)
 	}
 	p.cfg.Recorder.UpstreamError(classBusy)
-	return job, 0, overloaded("this server's statements have taken more than its share of the database, which other servers use, too, so this one could not begin in time", busyHint, err)
+	return job, 0, proxy.HeldBack(err)
 }
 
 // acquireOwn is acquire for what this program asks for itself, by pgx's means.

@@ -99,13 +99,18 @@ func (s *session) decide(text string, types ...uint32) (*policy.Approved, error)
 	if err := s.identify(); err != nil {
 		return nil, err
 	}
-	s.subject.Types = types
-	approved, err := s.gate.Check(s.base, s.subject, text)
-	s.subject.Types = nil
+	approved, err := s.ask(text, types)
 	if err != nil {
 		return nil, s.rejected(err)
 	}
 	return approved, nil
+}
+
+// ask is decide for a client that is known, and counts no refusal.
+func (s *session) ask(text string, types []uint32) (*policy.Approved, error) {
+	s.subject.Types, s.subject.InTransaction = types, s.tx.opened()
+	defer func() { s.subject.Types = nil }()
+	return s.gate.Check(s.base, s.subject, text) //nolint:wrapcheck // it is the gate's own
 }
 
 // bound binds a statement for the client's server.

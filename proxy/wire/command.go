@@ -74,7 +74,7 @@ func (s *session) setTransaction(modes policy.Modes) error {
 // give gives modes to the transaction that is open, for the client or for Postgres alone.
 func (s *session) give(modes policy.Modes) error {
 	switch {
-	case s.tx.sent || s.tx.implicit:
+	case s.tx.opened():
 		return s.giveLate(modes)
 	case s.tx.block:
 		return s.beginWith(nil, merged(s.tx.modes, modes))

@@ -21,9 +21,7 @@ func (s *session) parametrize(p *part) bool {
 	if !ok {
 		return false
 	}
-	s.subject.Types = taken.Types
-	approved, err := s.gate.Check(s.base, s.subject, taken.Text)
-	s.subject.Types = nil
+	approved, err := s.ask(taken.Text, taken.Types)
 	if err != nil || approved.KeepsConstants() || approved.Command().Verb != policy.NoCommand {
 		return false
 	}

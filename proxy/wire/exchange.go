@@ -69,7 +69,7 @@ func (s *session) complete(sync bool) error {
 			return err
 		}
 	}
-	opened := tx.sent || tx.implicit
+	opened := tx.opened()
 	x.Begin, x.Commit, x.Timeout = begin, sync, s.set.timeout()
 	only := tx.modes.ReadOnly // a block's has the session's of its beginning
 	if !tx.block {

@@ -28,6 +28,7 @@ type deciding struct {
 	policy   *policy.Policy
 	kept     map[string]*policy.Approved
 	holder   error // what Holder says, if not nil
+	within   bool  // a transaction, the last one was checked
 	held     int   // times that it was asked
 	stands   func() bool
 	inactive bool
@@ -105,6 +106,7 @@ func (g *deciding) Check(_ context.Context, s proxy.Subject, text string) (*poli
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.checked++
+	g.within = s.InTransaction
 	if g.says != nil {
 		if err := g.says(text); err != nil {
 			return nil, err

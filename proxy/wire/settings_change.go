@@ -87,7 +87,7 @@ func (s *session) prove() error {
 // settingsAlone has the link make settings, in the transaction that it has or else in one of
 // their own.
 func (s *session) settingsAlone(list []proxy.Setting) error {
-	opened := s.tx.sent || s.tx.implicit
+	opened := s.tx.opened()
 	x := proxy.Exchange{Settings: list, Resettle: true, Commit: !opened}
 	_, err := s.runOn(&x)
 	refusal := refusalIn(err)

@@ -51,6 +51,9 @@ const (
 	mostSavepointsMade = 10_000
 )
 
+// opened tells whether the link has one open.
+func (t *txn) opened() bool { return t.sent || t.implicit }
+
 // state is that which the client sees.
 func (t *txn) state() proxy.State {
 	switch {

@@ -121,3 +121,32 @@ func TestRepetitionsCost(t *testing.T) {
 		}
 	}
 }
+
+// Ensure the gate is told whether the database has a transaction of the client's open: within one no text is refused for the server's share of the work.
+func TestGateKnowsOfTransactions(t *testing.T) {
+	w := greeted(t)
+	n := 0
+	within := func(want bool) {
+		t.Helper()
+		n++
+		w.query(fmt.Sprintf("SELECT %d FROM messages", n))
+		if w.gate.within != want {
+			t.Errorf("text %d: %v", n, w.gate.within)
+		}
+	}
+	within(false)
+	w.query("BEGIN")
+	within(false) // it is sent with the first statement
+	within(true)
+	w.pipe(&pgproto3.Parse{Query: "SELECT 0 FROM messages"})
+	if !w.gate.within {
+		t.Error("Parse: not within")
+	}
+	w.query("COMMIT")
+	within(false)
+	w.pipe(&pgproto3.Parse{Query: point}, &pgproto3.Bind{Parameters: [][]byte{[]byte("x")}}, &pgproto3.Execute{}, &pgproto3.Flush{}, &pgproto3.Parse{Query: "SELECT -1 FROM messages"})
+	if !w.gate.within {
+		t.Error("behind a Flush: not within")
+	}
+	within(false)
+}
