@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"hash/maphash"
 	"slices"
 
 	"github.com/tenantgate/tenantgate/policy"
@@ -73,11 +74,36 @@ func (e *exchange) wears() bool {
 	})
 }
 
-// grows refuses a statement that makes types of rows where the transaction has made too many.
+// making is what a transaction asks its backend to keep, whether or not the backend has it already: whoever is refused for
+// what it has made must not learn from that what others have made on the same connection.
+type making struct {
+	records int                 // bytes of types of rows
+	texts   map[uint64]struct{} // hashes of the texts that count, at most makingTexts
+}
+
+// makingTexts is how many texts with types of rows a transaction may repeat for nothing; those beyond count each time.
+const makingTexts = 1000
+
+// grows counts the types of rows that a step makes, and refuses it where the transaction has made too many.
 func (e *exchange) grows(a *policy.Approved) error {
-	if l := e.link; a == nil || a.RecordBytes() == 0 || !l.held || l.lease.session.grown.records < recordsEnd {
+	if a == nil || a.RecordBytes() == 0 {
 		return nil
 	}
-	return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "the statements of this transaction have made too many types of rows",
-		Hint: "Commit, and go on in another transaction; or select columns in place of rows."}
+	m := &e.link.made
+	if m.records >= recordsEnd {
+		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "the statements of this transaction have made too many types of rows",
+			Hint: "Commit, and go on in another transaction; or select columns in place of rows."}
+	}
+	text := maphash.String(e.link.pool.seed, a.Key())
+	if _, again := m.texts[text]; again {
+		return nil
+	}
+	m.records += a.RecordBytes()
+	if len(m.texts) < makingTexts {
+		if m.texts == nil {
+			m.texts = map[uint64]struct{}{}
+		}
+		m.texts[text] = struct{}{}
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -32,6 +33,7 @@ type Pool struct {
 	places       *places
 	turns        *proxy.Turns
 	cursorReads  *proxy.Tally // relations in the plans of all open cursors
+	seed         maphash.Seed // of the hashes of making
 	shelf        shelf
 	abandoned    *abandoned
 	leased       atomic.Int32 // connections in statements' hands
@@ -64,7 +66,7 @@ func Open(ctx context.Context, cfg Config) (*Pool, error) {
 		places.close()
 		return nil, fmt.Errorf("opening the upstream pool: %w", err)
 	}
-	p := &Pool{pool: pool, cfg: cfg, path: path, log: cfg.Log, types: newTypes(), descriptions: newDescriptions(), places: places, turns: proxy.NewTurns(int(cfg.MaxConns), cfg.ProjectShare), cursorReads: proxy.NewTally(cursorReads, cfg.ProjectShare)}
+	p := &Pool{pool: pool, cfg: cfg, path: path, log: cfg.Log, types: newTypes(), descriptions: newDescriptions(), places: places, turns: proxy.NewTurns(int(cfg.MaxConns), cfg.ProjectShare), cursorReads: proxy.NewTally(cursorReads, cfg.ProjectShare), seed: maphash.MakeSeed()}
 	p.abandoned = newAbandoned(cfg.MaxConns)
 	p.shelf.keep = max(min(shelfTime, cfg.MaxConnLifetime), time.Millisecond)
 	p.statements.New = func() any { return newStatement() }
