@@ -27,6 +27,7 @@ func (s *session) exchange(sync bool) error {
 	}
 	if err := s.complete(sync); err != nil {
 		s.forget(0)
+		s.portals.closed(false)
 		s.portals.forgetViews()
 		s.batch.reset()
 		return err
@@ -39,6 +40,7 @@ func (s *session) exchange(sync bool) error {
 	if errors.Is(err, proxy.ErrSchemaChanged) {
 		s.refresh()
 	}
+	s.portals.closed(refusal == nil)
 	err = s.ran(state, refusal)
 	s.prepared.releaseReplaced()
 	s.portals.forgetViews()

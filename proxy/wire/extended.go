@@ -162,11 +162,12 @@ func (s *session) closePortal(name string) error {
 			return err
 		}
 	}
-	s.portals.remove(name)
 	if !there || found.of.local() || s.tx.failed && !s.tx.sent {
+		s.portals.remove(name)
 		s.sayEmpty(frame.CloseComplete)
 		return nil
 	}
+	s.portals.close(name)
 	s.batch.add(proxy.Step{Verb: proxy.ClosePortal, Portal: s.kept(name)}, note{})
 	return nil
 }

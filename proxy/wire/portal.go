@@ -63,7 +63,8 @@ type portals struct {
 	values  int
 	made    uint64 // portals, with those that are gone
 	counted int    // bytes, of what the client keeps
-	reads   int    // relations that count
+	reads   int    // relations that count, those of closing included
+	closing int    // relations of portals whose Close was collected and not run: Postgres has those still
 	views   bool   // some have the formats of this exchange
 }
 
@@ -146,6 +147,26 @@ func (p *portals) remove(name string) {
 		p.keeps.stopReading(gone.reads)
 		delete(p.named, name)
 	}
+}
+
+// close forgets a portal whose Close is to be run. What it reads counts until closed.
+func (p *portals) close(name string) {
+	if of := p.named[name]; name != "" && of.reads > 0 {
+		p.closing += of.reads
+		of.reads = 0
+		p.named[name] = of
+	}
+	p.remove(name)
+}
+
+// closed notes that an exchange has run, with the Closes in it. Where it failed before one of them, Postgres has that
+// portal until the transaction ends, and it counts for as long.
+func (p *portals) closed(run bool) {
+	if run {
+		p.keeps.stopReading(p.closing)
+		p.reads -= p.closing
+	}
+	p.closing = 0
 }
 
 // dropSince drops those that were made behind so many.

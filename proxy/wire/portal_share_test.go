@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
@@ -39,8 +40,13 @@ func TestPortalReadsAreShared(t *testing.T) {
 	fill()
 	w.pipe(&pgproto3.Close{ObjectType: 'P', Name: "p3"})
 	reads(28)
+	w.send(&pgproto3.Close{ObjectType: 'P', Name: "p4"})
+	time.Sleep(50 * time.Millisecond)
+	reads(28) // Postgres has it until the Close was run
+	w.pipe()
+	reads(26)
 	bind("")
-	reads(28) // the unnamed one is one for each client
+	reads(26) // the unnamed one is one for each client
 	w.query("ROLLBACK")
 	reads(0)
 	fill()
@@ -63,6 +69,10 @@ func TestPortalReadsAreShared(t *testing.T) {
 	w.pipe(&pgproto3.Parse{Query: "SELECT content FROM messages"}, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Close{ObjectType: 'P', Name: "outer"})
 	w.query("ROLLBACK TO a")
 	reads(2) // the Close was left out
+	w.pipe(&pgproto3.Parse{Query: "SELECT content FROM messages"}, &pgproto3.Bind{}, &pgproto3.Close{ObjectType: 'P', Name: "outer"}, &pgproto3.Execute{})
+	w.query("ROLLBACK TO a")
+	w.query("SAVEPOINT b")
+	reads(2) // whether the Close was run is not asked
 	w.query("COMMIT")
 	reads(0)
 }
