@@ -69,7 +69,7 @@ func TestPortalReadsAreShared(t *testing.T) {
 	w.pipe(&pgproto3.Parse{Query: "SELECT content FROM messages"}, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Close{ObjectType: 'P', Name: "outer"})
 	w.query("ROLLBACK TO a")
 	reads(2) // the Close was left out
-	w.pipe(&pgproto3.Parse{Query: "SELECT content FROM messages"}, &pgproto3.Bind{}, &pgproto3.Close{ObjectType: 'P', Name: "outer"}, &pgproto3.Execute{})
+	w.pipe(&pgproto3.Close{ObjectType: 'P', Name: "outer"}, &pgproto3.Parse{Query: "SELECT content FROM messages"})
 	w.query("ROLLBACK TO a")
 	w.query("SAVEPOINT b")
 	reads(2) // whether the Close was run is not asked
