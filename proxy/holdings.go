@@ -12,7 +12,8 @@ type Holdings struct {
 }
 
 // NewHoldings count up to n. A project holds at most projectShare percent of that; where that
-// is not from 1 to 100 it is DefaultProjectShare. The last ones are kept for projects and servers that hold none, as with Turns.
+// is not from 1 to 100 it is DefaultProjectShare. The last ones are kept for projects and servers that hold none, as with
+// Turns; each of those gets a part of them.
 func NewHoldings(n, projectShare int) *Holdings {
 	return &Holdings{shares: sharesOf(n, projectShare), total: n, projects: map[string]int{}, servers: map[Account]int{}}
 }
@@ -26,10 +27,9 @@ func (h *Holdings) Take(a Account, n int) error {
 		return ErrServerShare
 	case h.projects[a.Project]+n > h.project.most:
 		return ErrProjectShare
-	case h.servers[a] >= h.server.below(h.project.most-h.projects[a.Project]-n+1):
-		return ErrProjectShare // its last ones are kept for servers that hold none
-	case h.taken+n > h.total,
-		h.projects[a.Project] >= h.project.below(h.total-h.taken-n+1): // the last ones are kept for projects that hold none
+	case !h.server.spares(h.servers[a], n, h.project.most-h.projects[a.Project]):
+		return ErrProjectShare
+	case !h.project.spares(h.projects[a.Project], n, h.total-h.taken):
 		return ErrNoTurn
 	}
 	h.count(a, n)

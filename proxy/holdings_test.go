@@ -13,20 +13,25 @@ func TestHoldings(t *testing.T) {
 		n       int
 		err     error
 	}{
-		{"big/a", 563, nil}, {"big/a", 1, ErrServerShare}, {"big/b", 188, ErrProjectShare}, {"big/b", 187, nil}, {"big/c", 1, ErrProjectShare}, {"big/c", 0, nil},
-		{"small/a", 251, ErrNoTurn}, {"small/a", 250, nil}, {"other/a", 1, ErrNoTurn},
+		{"big/a", 563, nil}, {"big/a", 1, ErrServerShare}, {"big/b", 95, ErrProjectShare}, {"big/b", 94, nil}, {"big/c", 47, ErrProjectShare}, {"big/c", 46, nil}, {"big/c", 1, ErrProjectShare}, {"big/d", 11, nil}, {"big/c", 0, nil},
+		{"small/a", 162, ErrNoTurn}, {"small/a", 161, nil}, {"small/a", 1, ErrNoTurn}, {"other/a", 63, ErrNoTurn}, {"other/a", 62, nil}, {"other/b", 1, ErrNoTurn}, {"third/a", 1, nil}, {"fourth/a", 62, nil}, {"fifth/a", 1, ErrNoTurn},
 	} {
 		if err := h.Take(accountOf(step.account), step.n); err != step.err { //nolint:errorlint // each is the other, too
 			t.Errorf("step %d: %v, want %v", i, err, step.err)
 		}
 	}
+	h.Give(accountOf("big/d"), 11)
+	h.Give(accountOf("big/c"), 46)
+	h.Give(accountOf("other/a"), 62)
+	h.Give(accountOf("third/a"), 1)
+	h.Give(accountOf("fourth/a"), 62)
 	h.Give(accountOf("big/a"), 563)
 	if err := h.Take(accountOf("big/c"), 400); err != nil {
 		t.Error(err)
 	}
-	h.Give(accountOf("big/b"), 187)
+	h.Give(accountOf("big/b"), 94)
 	h.Give(accountOf("big/c"), 400)
-	h.Give(accountOf("small/a"), 250)
+	h.Give(accountOf("small/a"), 161)
 	if h.taken != 0 || len(h.servers) != 0 || len(h.projects) != 0 {
 		t.Errorf("left: %+v", h)
 	}

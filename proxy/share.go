@@ -63,3 +63,15 @@ func (b bound) below(free int) int {
 	}
 	return b.most
 }
+
+// spares tells whether one that holds so many may have n more at once, where so many are free. Out of the reserve who holds none
+// gets half at most, so that another finds some.
+func (b bound) spares(held, n, free int) bool {
+	switch left := free - n; {
+	case left < 0:
+		return false
+	case left < b.reserve:
+		return held == 0 && n <= max(b.reserve/2, 1)
+	}
+	return true
+}

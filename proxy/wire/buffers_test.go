@@ -125,14 +125,15 @@ func TestLongMessagesOfOneServer(t *testing.T) {
 		server string
 		n      int
 		ok     bool
-	}{{"a", 500, true}, {"a", 251, false}, {"a", 250, true}, {"a", 1, false}, {"b", 250, true}, {"b", 1, false}} {
+	}{{"a", 500, true}, {"a", 251, false}, {"a", 250, true}, {"a", 1, false}, {"b", 126, false}, {"b", 125, true}, {"b", 1, false}, {"c", 63, false}, {"c", 62, true}} {
 		if ok := b.long.Take(proxy.Account{Project: "p", Server: step.server}, step.n) == nil; ok != step.ok {
 			t.Errorf("%+v", step)
 		}
 	}
 	a := proxy.Account{Project: "p", Server: "a"}
 	b.long.Give(a, 750)
-	b.long.Give(proxy.Account{Project: "p", Server: "b"}, 250)
+	b.long.Give(proxy.Account{Project: "p", Server: "b"}, 125)
+	b.long.Give(proxy.Account{Project: "p", Server: "c"}, 62)
 	if b.long.Take(a, 750) != nil || b.long.Taken() != 750 {
 		t.Errorf("%d bytes are held", b.long.Taken())
 	}
