@@ -69,3 +69,34 @@ func TestOneFails(t *testing.T) {
 		}
 	}
 }
+
+// Ensure an INTERSECT may answer either of two values that are equal but for blanks at their end, and nothing else may.
+func TestAlike(t *testing.T) {
+	for _, c := range []struct {
+		sql, a, b string
+		want      bool
+	}{
+		{"SELECT a INTERSECT SELECT b", "2:c1 | 1:x", "6:c1     | 1:x", true}, {"SELECT a INTERSECT SELECT b", "2:c1", "2:c2", false},
+		{"SELECT a INTERSECT SELECT b", "2:c1", "3: c1", false}, {"SELECT a UNION SELECT b", "2:c1", "6:c1    ", false}, {"SELECT a INTERSECT SELECT b", "∅", "0:", false},
+	} {
+		if got := alike(c.sql, answer{rows: []string{c.a}}, answer{rows: []string{c.b}}); got != c.want {
+			t.Errorf("%s: %q and %q: %t", c.sql, c.a, c.b, got)
+		}
+	}
+	if alike("INTERSECT", answer{state: "22012"}, answer{state: "22P02"}) {
+		t.Error("two errors are alike")
+	}
+}
+
+// Ensure a statement with two errors may tell either, where the one that is told first in its own database is a literal's.
+func TestLimited(t *testing.T) {
+	late := answer{state: "42P10"}
+	for own, want := range map[*answer]bool{
+		{state: "22P02"}: true, {state: "0A000", message: "input of anonymous composite types is not implemented"}: true,
+		{state: "0A000", message: "cannot accumulate empty arrays"}: false, {state: ""}: false, {state: "42703"}: false,
+	} {
+		if got := limited(late, *own); got != want {
+			t.Errorf("%+v: %t", *own, got)
+		}
+	}
+}
