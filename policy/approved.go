@@ -12,6 +12,7 @@ type Approved struct {
 	writes    bool
 	returning bool
 	limits    Limits
+	origin    Origin
 	shapes    []Shape
 	plan      argPlan
 	positions positionMap
@@ -85,6 +86,10 @@ func (a *Approved) ArgOf(i int) int { return a.plan.slots[i] }
 
 // Limits are those of the policy that approved it.
 func (a *Approved) Limits() Limits { return a.limits }
+
+// Origin is that of the policy that approved it: of the same text, with the same types of parameters, that says the same
+// again.
+func (a *Approved) Origin() Origin { return a.origin }
 
 // CallerPosition is Bound's.
 func (a *Approved) CallerPosition(pos int) int { return a.positions.back(a.sql, pos) }

@@ -36,7 +36,12 @@ type Policy struct {
 	operators map[string]bool
 	namesakes map[string]string // functions and operators that are refused where they are not qualified, and why
 	limits    Limits
+	origin    Origin
 }
+
+// Origin tells one compiled policy from every other, also from one of the same file and another schema. It keeps
+// nothing of it in memory. The zero value is no policy's.
+type Origin struct{ token *byte }
 
 // Limits are those of the policy's statements and servers; none is zero.
 func (p *Policy) Limits() Limits { return p.limits }
@@ -61,7 +66,7 @@ func Compile(f *File, s Schema, sets Sets) (*Policy, error) {
 	p := &Policy{
 		file: f, kinds: accessOf(f.Statement.Kinds), limits: f.Limits.WithDefaults(),
 		access: map[*sqltree.Table]sqltree.Access{}, closed: map[*sqltree.Table]*Finding{}, functions: map[sqltree.TypeName]bool{}, types: map[sqltree.TypeName]bool{},
-		given: map[uint32]sqltree.TypeName{}, operators: map[string]bool{},
+		given: map[uint32]sqltree.TypeName{}, operators: map[string]bool{}, origin: Origin{new(byte)},
 	}
 	for _, name := range sets.Operators {
 		p.operators[name] = true

@@ -186,7 +186,7 @@ const (
 
 func (p *Policy) approved(f *sqltree.Facts, final *sqltree.Rewritten, plan argPlan) *Approved {
 	a := &Approved{
-		sql: final.Text, kind: kindOfAccess(f.Kind), returning: f.Returns, limits: p.limits,
+		sql: final.Text, kind: kindOfAccess(f.Kind), returning: f.Returns, limits: p.limits, origin: p.origin,
 		writes: f.Kinds&^sqltree.AccessSelect != 0 || f.Locks, plan: plan, zones: f.Zones, durations: f.WritesIntervals(),
 		hides: f.Hides(), tableless: len(f.Tables) == 0,
 		planned: statementBytes + len(final.Text) + expressionBytes*f.Weight, records: f.RecordBytes, relations: f.Relations,

@@ -21,7 +21,7 @@ func (p *Policy) command(text string, tr *sqltree.Translation, d *sqltree.Direct
 			return nil, fault
 		}
 	}
-	return &Approved{sql: d.Text, command: d.Command, returning: d.Verb == Fetch, limits: p.limits, plan: argPlan{dialect: Postgres, maxArgs: p.limits.MaxArgs}}, nil
+	return &Approved{sql: d.Text, command: d.Command, returning: d.Verb == Fetch, limits: p.limits, origin: p.origin, plan: argPlan{dialect: Postgres, maxArgs: p.limits.MaxArgs}}, nil
 }
 
 // queryCommand decides the query that stands in DECLARE and COPY (…) TO.

@@ -134,6 +134,17 @@ func TestRelations(t *testing.T) {
 	}
 }
 
+// Ensure each decision names the policy that it is of, and no other one, though that may be of the same file.
+func TestOrigin(t *testing.T) {
+	p, other := compile(t, "inject", readSchema(t)), compile(t, "inject", readSchema(t))
+	for _, text := range []string{"SELECT 1", "BEGIN", "SHOW timezone", "DECLARE c CURSOR FOR SELECT id FROM messages", "COPY messages (id) TO STDOUT", "FETCH c"} {
+		a, same, b := admitted(t, p, text).Origin(), admitted(t, p, text).Origin(), admitted(t, other, text).Origin()
+		if a != same || a == b || a == (policy.Origin{}) || b == (policy.Origin{}) {
+			t.Errorf("%s: %v, %v, %v", text, a, same, b)
+		}
+	}
+}
+
 // admitted decides on a text that is to be allowed.
 func admitted(t *testing.T, p *policy.Policy, text string) *policy.Approved {
 	t.Helper()

@@ -26,19 +26,22 @@ type ledger struct {
 	shared map[sharer]*sharedPlan
 }
 
-// sharer is a server some of whose clients hold a decision. Decisions are the same for all servers, but
-// each server is charged for those of its own clients: what one holds must cost no other.
+// sharer is a server some of whose clients hold a decision, and what that is about. Decisions are the same for all servers, but
+// each server is charged for those of its own clients: what one holds must cost no other, and must not tell that another has it.
 type sharer struct {
-	account  proxy.Account
-	approved *policy.Approved
+	account proxy.Account
+	origin  policy.Origin
+	types   string // see policy.GivenTypes
+	text    string
 }
 
 // sharedPlan is a decision that statements of a server's clients hold, with its text. It counts once for
 // the server.
 type sharedPlan struct {
-	text    string
-	size    int
-	holders int
+	by       sharer
+	approved *policy.Approved
+	size     int
+	holders  int
 }
 
 // sharedSize is about what a sharedPlan takes beside the text and the decision, in bytes.
@@ -48,33 +51,31 @@ func newLedger(c Config) *ledger {
 	return &ledger{short: c.Recorder.Short, reads: proxy.NewTally(portalReads, c.ProjectShare), held: proxy.NewHoldings(c.MaxKeptBytes, c.ProjectShare), shared: map[sharer]*sharedPlan{}}
 }
 
-// hold counts one more holder of a decision, and gives its text as all of the server's clients have it.
-func (l *ledger) hold(a proxy.Account, approved *policy.Approved, text string) (string, error) {
+// hold counts one more holder of a decision, and gives it as all of the server's clients have it.
+func (l *ledger) hold(a proxy.Account, of *proxy.Prepared, text string) (*sharedPlan, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	by := sharer{a, approved}
+	by := sharer{a, of.Approved.Origin(), policy.GivenTypes(of.Types).Key(), text}
 	plan := l.shared[by]
 	if plan == nil {
-		size := sharedSize + len(text) + approved.Size()
+		size := sharedSize + len(text) + of.Approved.Size()
 		if err := l.takeLocked(a, size); err != nil {
-			return "", err
+			return nil, err
 		}
-		plan = &sharedPlan{text: text, size: size}
+		plan = &sharedPlan{by: by, approved: of.Approved, size: size}
 		l.shared[by] = plan
 	}
 	plan.holders++
-	return plan.text, nil
+	return plan, nil
 }
 
 // letGo counts one holder less.
-func (l *ledger) letGo(a proxy.Account, approved *policy.Approved) {
+func (l *ledger) letGo(plan *sharedPlan) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	by := sharer{a, approved}
-	plan := l.shared[by]
 	if plan.holders--; plan.holders == 0 {
-		l.held.Give(a, plan.size)
-		delete(l.shared, by)
+		l.held.Give(plan.by.account, plan.size)
+		delete(l.shared, plan.by)
 	}
 }
 
@@ -160,11 +161,9 @@ func (k *keeping) keep(made *statement) error {
 	case small && k.bytes+whole <= freeKept:
 		own = whole
 	case made.approved != nil:
-		text, err := k.of.hold(k.account, made.approved.Approved, made.text)
-		if err != nil {
+		if err := k.hold(made); err != nil {
 			return err
 		}
-		made.text, made.held = text, made.approved.Approved
 		own = made.ownSize()
 	}
 	if err := k.take(own); err != nil {
@@ -182,23 +181,34 @@ func (k *keeping) drop(gone *statement) {
 	gone.counted = 0
 }
 
+// hold has a statement hold the decision that it has.
+func (k *keeping) hold(of *statement) error {
+	plan, err := k.of.hold(k.account, of.approved, of.text)
+	if err != nil {
+		return err
+	}
+	of.text, of.held, of.approved.Approved = plan.by.text, plan, plan.approved
+	return nil
+}
+
 func (k *keeping) letGo(of *statement) {
 	if of.held != nil {
-		k.of.letGo(k.account, of.held)
+		k.of.letGo(of.held)
 		of.held = nil
 	}
 }
 
-// renew has a statement hold another decision on its text.
+// renew gives a statement another policy's decision on its text.
 func (k *keeping) renew(of *statement, approved *policy.Approved) error {
-	if of.held == nil || of.held == approved {
+	before, held := of.approved, of.held
+	of.approved = &proxy.Prepared{Approved: approved, Types: before.Types, Said: before.Said}
+	if held == nil {
 		return nil
 	}
-	text, err := k.of.hold(k.account, approved, of.text)
-	if err != nil {
+	if err := k.hold(of); err != nil {
+		of.approved = before
 		return err
 	}
-	k.letGo(of)
-	of.text, of.held = text, approved
+	k.of.letGo(held)
 	return nil
 }

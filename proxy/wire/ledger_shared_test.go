@@ -17,11 +17,14 @@ func TestSharedDecisions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, _ := w.gate.Check(t.Context(), proxy.Subject{Dialect: policy.Postgres}, all+" ")
+	w.gate.forgets = true
+	clear(w.gate.kept)
+	another, _ := w.gate.Check(t.Context(), proxy.Subject{Dialect: policy.Postgres}, all)
+	next, _ := greeted(t).gate.Check(t.Context(), proxy.Subject{Dialect: policy.Postgres}, all) // of the policy, compiled anew
 	size := sharedSize + len(all) + approved.Size()
 	a, b := proxy.Account{Server: "a"}, proxy.Account{Server: "b"}
 	one, second, other := keepingOf(l, a), keepingOf(l, a), keepingOf(l, b)
-	own, again, same := planned(all, approved), planned(all, approved), planned(all, approved)
+	own, again, same := planned(all, approved), planned(all, another), planned(all, approved)
 	is := func(want int) {
 		t.Helper()
 		if n := l.taken(); n != want {
@@ -30,6 +33,9 @@ func TestSharedDecisions(t *testing.T) {
 	}
 	if one.keep(own) != nil || second.keep(again) != nil {
 		t.Error("there is no room")
+	}
+	if again.approved.Approved != approved {
+		t.Error("one decision counts, and two are held")
 	}
 	is(size + 2*keptStep)
 	if other.keep(same) != nil {
@@ -40,7 +46,8 @@ func TestSharedDecisions(t *testing.T) {
 	is(2*size + 2*keptStep)
 	second.drop(again)
 	is(size + keptStep)
-	if other.renew(same, next) != nil || l.shared[sharer{b, approved}] != nil || l.shared[sharer{b, next}] == nil {
+	before, after := sharer{b, approved.Origin(), "", all}, sharer{b, next.Origin(), "", all}
+	if other.renew(same, next) != nil || l.shared[before] != nil || l.shared[after] == nil || same.approved.Approved != next {
 		t.Error("the decision of before is held")
 	}
 	other.drop(same)

@@ -2,11 +2,14 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
@@ -222,5 +225,55 @@ func TestSessionGivesBackInAPanic(t *testing.T) {
 	}
 	if s.present == nil || s.present.ctx.Err() == nil {
 		t.Error("its context goes on")
+	}
+}
+
+// Ensure statements count the same, whether or not the gate knows their texts already: else whoever has used up the room
+// for them could tell which texts others have sent.
+func TestKeptTellsNothing(t *testing.T) {
+	long := "SELECT id FROM messages WHERE content IN ('" + strings.Repeat("x', '", 500) + "')"
+	replaced := slices.Repeat([]pgproto3.FrontendMessage{&pgproto3.Parse{Query: long}}, 30)
+	counted := map[bool][3]int{}
+	for _, forgets := range []bool{false, true} {
+		w := greeted(t)
+		w.gate.forgets = forgets
+		l := w.with(64 << 20)
+		for i := range 3 {
+			w.pipe(&pgproto3.Parse{Name: fmt.Sprint("s", i), Query: long})
+		}
+		named := l.taken()
+		w.pipe(&pgproto3.Bind{PreparedStatement: "s1"}, &pgproto3.Execute{}) // it is decided on again
+		bound := l.taken()
+		w.link.did()
+		w.send(replaced...)
+		time.Sleep(100 * time.Millisecond)
+		counted[forgets] = [3]int{named, bound, len(w.link.did())} // the last: of what was run at once
+		w.pipe()
+		w.close()
+		w.nothingKept(l)
+	}
+	if counted[false] != counted[true] || counted[true][0] == 0 {
+		t.Errorf("known: %v, unknown: %v", counted[false], counted[true])
+	}
+}
+
+// Ensure a statement that was prepared runs as the policy of now says, and as it was decided on at first while that is the same.
+func TestPreparedFollowsThePolicy(t *testing.T) {
+	w := greeted(t)
+	w.gate.forgets = true
+	for name, text := range map[string]string{"short": all, "long": all + " -- " + strings.Repeat("x", 9000), "": all} {
+		w.pipe(&pgproto3.Parse{Name: name, Query: text})
+		bind := func() *policy.Approved {
+			w.pipe(&pgproto3.Bind{PreparedStatement: name}, &pgproto3.Execute{})
+			return w.link.bound
+		}
+		first := bind()
+		if bind() != first {
+			t.Errorf("%q: another decision of the same policy", name)
+		}
+		w.gate.policy = greeted(t).gate.policy
+		if now := bind(); now.Origin() == first.Origin() {
+			t.Errorf("%q: the decision of a policy that is gone", name)
+		}
 	}
 }

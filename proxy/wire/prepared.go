@@ -24,8 +24,8 @@ type statement struct {
 	answer   *answer         // what is answered without the database; nil: nothing
 	round    uint64          // the exchange in which the gate approved it
 
-	counted int              // bytes that it counts for, of what the client keeps; see keeping
-	held    *policy.Approved // the decision that is counted for all of the server's clients; nil: none
+	counted int         // bytes that it counts for, of what the client keeps; see keeping
+	held    *sharedPlan // the decision that is counted for all of the server's clients; nil: none
 }
 
 // empty tells whether there is nothing to be done.
@@ -206,9 +206,8 @@ func (s *session) prepare(name, text string, types []uint32) (*statement, error)
 			return nil, err
 		}
 	}
-	if again := s.prepared.unnamed; name == "" && again != nil && again.is(approved, text, types) {
-		again.round = s.round
-		return again, nil
+	if again := s.prepared.unnamed; name == "" && again != nil && again.is(text, types) {
+		return again, s.decided(again, approved)
 	}
 	return &statement{
 		name: strings.Clone(name), text: strings.Clone(text), round: s.round,
@@ -235,8 +234,8 @@ func (s *session) payForName(name, text string) error {
 }
 
 // is tells whether the statement is the same as another would be.
-func (p *statement) is(approved *policy.Approved, text string, types []uint32) bool {
-	return p.approved != nil && p.approved.Approved == approved && p.text == text && slices.Equal(p.approved.Types, types)
+func (p *statement) is(text string, types []uint32) bool {
+	return p.approved != nil && p.text == text && slices.Equal(p.approved.Types, types)
 }
 
 // renew asks the gate about a statement again: the policy may have changed, or who the
@@ -250,15 +249,22 @@ func (s *session) renew(p *statement) error {
 		if err != nil {
 			return err
 		}
-		if approved != p.approved.Approved {
-			if err := s.prepared.keeps.renew(p, approved); err != nil {
-				return err
-			}
-			p.approved = &proxy.Prepared{Approved: approved, Types: p.approved.Types, Said: p.approved.Said}
+		if err := s.decided(p, approved); err != nil {
+			return err
 		}
-		p.round = s.round
 	}
 	return s.mayRun(p.command().Verb)
+}
+
+// decided notes what the gate says now of a statement's text. Of the same policy that is the same as before.
+func (s *session) decided(p *statement, approved *policy.Approved) error {
+	if approved.Origin() != p.approved.Approved.Origin() {
+		if err := s.prepared.keeps.renew(p, approved); err != nil {
+			return err
+		}
+	}
+	p.round = s.round
+	return nil
 }
 
 // unlessFailed gives a refusal: in a transaction that has failed, Postgres looks no further

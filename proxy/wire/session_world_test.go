@@ -28,6 +28,7 @@ type deciding struct {
 	policy   *policy.Policy
 	kept     map[string]*policy.Approved
 	holder   error // what Holder says, if not nil
+	forgets  bool  // what it has decided
 	within   bool  // a transaction, the last one was checked
 	held     int   // times that it was asked
 	stands   func() bool
@@ -120,7 +121,7 @@ func (g *deciding) Check(_ context.Context, s proxy.Subject, text string) (*poli
 	if d.Verdict != policy.Allow {
 		return nil, proxy.FromReason(d.Reason)
 	}
-	if len(s.Types) == 0 {
+	if len(s.Types) == 0 && !g.forgets {
 		g.kept[text] = d.Approved
 	}
 	return d.Approved, nil
@@ -132,9 +133,10 @@ type scripted struct {
 	mu     sync.Mutex
 	ran    []string // what was run, in few words
 	fails  map[string]*proxy.Error
-	zones  string // that is refused
-	open   bool   // a transaction is
-	named  bool   // it was begun by name
+	zones  string           // that is refused
+	open   bool             // a transaction is
+	bound  *policy.Approved // the last one
+	named  bool             // it was begun by name
 	before func(ctx context.Context, sql string)
 	after  func() // all steps were done
 }
@@ -243,6 +245,7 @@ func (l *scripted) answer(step *proxy.Step, out *frame.Writer) {
 	case proxy.Prepare:
 		out.Empty(frame.ParseComplete)
 	case proxy.Bind:
+		l.bound = step.Bound.Approved()
 		out.Empty(frame.BindComplete)
 	case proxy.ClosePortal:
 		out.Empty(frame.CloseComplete)
