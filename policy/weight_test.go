@@ -125,6 +125,7 @@ func TestRelations(t *testing.T) {
 		"SELECT (SELECT id FROM messages LIMIT 1), (SELECT id FROM messages LIMIT 1) FROM messages":             3,
 		"WITH w AS NOT MATERIALIZED (SELECT id FROM messages) SELECT a.id FROM w a, w b, w c WHERE a.id = b.id": 4, // one too many
 		"WITH w AS MATERIALIZED (SELECT id FROM messages) SELECT a.id FROM w a":                                 1,
+		"WITH w AS (SELECT id FROM messages) SELECT a.id FROM w a, w b WHERE a.id = b.id":                       2, // one that is read once more
 		"DECLARE c CURSOR FOR SELECT (SELECT id FROM messages LIMIT 1)":                                         1,
 		"SELECT id FROM messages UNION ALL SELECT id FROM messages":                                             2,
 	} {
