@@ -87,8 +87,8 @@ func (a *Approved) ArgOf(i int) int { return a.plan.slots[i] }
 // Limits are those of the policy that approved it.
 func (a *Approved) Limits() Limits { return a.limits }
 
-// Origin is that of the policy that approved it: of the same text, with the same types of parameters, that says the same
-// again.
+// Origin is that of the policy that approved it. Two decisions of the same Origin on the same text, dialect and types of
+// parameters are equal.
 func (a *Approved) Origin() Origin { return a.origin }
 
 // CallerPosition is Bound's.

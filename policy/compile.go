@@ -39,8 +39,8 @@ type Policy struct {
 	origin    Origin
 }
 
-// Origin tells one compiled policy from every other, also from one of the same file and another schema. It keeps
-// nothing of it in memory. The zero value is no policy's.
+// Origin tells one compiled policy from every other, also from one of the same file and another schema. To hold one
+// does not keep the policy in memory. The zero value is no policy's.
 type Origin struct{ token *byte }
 
 // Limits are those of the policy's statements and servers; none is zero.

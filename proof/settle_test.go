@@ -79,12 +79,19 @@ func TestAlike(t *testing.T) {
 		{"SELECT a INTERSECT SELECT b", "2:c1 | 1:x", "6:c1     | 1:x", true}, {"SELECT a INTERSECT SELECT b", "2:c1", "2:c2", false},
 		{"SELECT a INTERSECT SELECT b", "2:c1", "3: c1", false}, {"SELECT a UNION SELECT b", "2:c1", "6:c1    ", false}, {"SELECT a INTERSECT SELECT b", "∅", "0:", false},
 	} {
-		if got := alike(c.sql, answer{rows: []string{c.a}}, answer{rows: []string{c.b}}); got != c.want {
+		if got := alike(statement.Statement{}, c.sql, answer{rows: []string{c.a}}, answer{rows: []string{c.b}}); got != c.want {
 			t.Errorf("%s: %q and %q: %t", c.sql, c.a, c.b, got)
 		}
 	}
-	if alike("INTERSECT", answer{state: "22012"}, answer{state: "22P02"}) {
-		t.Error("two errors are alike")
+	rows := []string{"2:c1"}
+	for name, pair := range map[string][2]answer{
+		"two errors": {{state: "22012"}, {state: "22P02"}}, "other counts": {{tag: "INSERT 0 5"}, {tag: "INSERT 0 1"}}, "other counts of rows": {{rows: rows, tag: "INSERT 0 5"}, {rows: rows, tag: "INSERT 0 1"}},
+		"other rows afterwards": {{rows: rows, own: []string{"1:x"}}, {rows: rows}}, "other columns": {{rows: rows, columns: []string{"a"}}, {rows: rows, columns: []string{"b"}}},
+		"another order": {{rows: []string{"1:a", "1:b"}}, {rows: []string{"1:b", "1:a"}}}, "no rows": {{own: []string{"1:x"}}, {}},
+	} {
+		if alike(statement.Statement{Sorted: true}, "INTERSECT", pair[0], pair[1]) {
+			t.Errorf("%s are alike", name)
+		}
 	}
 }
 

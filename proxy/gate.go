@@ -193,7 +193,7 @@ func (g *Gate) decide(ctx context.Context, c *compiled, s Subject, text string) 
 	key := planKey{dialect: s.Dialect, types: s.Types.Key(), text: text}
 	if approved, refusal := c.plans.look(key); approved != nil || refusal != nil {
 		g.recorder.PlanCache("hit")
-		if full := g.asUnknown(ctx, s, refusal != nil); full != nil {
+		if full := g.asUnknown(ctx, s, approved); full != nil {
 			return nil, full
 		}
 		return approved, refusal
@@ -228,21 +228,33 @@ func (g *Gate) judge(c *compiled, key planKey, s Subject, job Job) (approved *po
 	return d.Approved, nil
 }
 
-// asUnknown waits as a text that nobody has sent before would, and fails where that would: else whoever has used up a share could
-// tell by the answer whether any server has sent a text, with the values in it. A text that is admitted waits to begin where it
-// is run, in the same way (upstream); so here it waits only where there is a line of texts to be checked.
-func (g *Gate) asUnknown(ctx context.Context, s Subject, refused bool) *Error {
+// asUnknown makes a text with a kept decision wait, and be refused, as one without: else a server that has used up its share could
+// find out which texts other servers have sent, with the values in them. A text that was refused takes all steps of a new
+// one. One that was admitted is spared those that would not refuse it. What begins or ends a transaction holds no values, and must
+// always be possible.
+func (g *Gate) asUnknown(ctx context.Context, s Subject, kept *policy.Approved) *Error {
 	a := s.Server.Account()
-	if !refused && !g.parsing.Lined(a) {
-		return nil
+	switch {
+	case kept == nil, g.parsing.Waits(a) && !controls(kept.Command().Verb):
+		job, full := g.enterParsing(ctx, s)
+		if full != nil {
+			return full
+		}
+		g.parsing.Give(a)
+		g.work.Cancel(job)
+	case !s.InTransaction && g.work.HoldsBack(a):
+		job, _, err := g.work.Begin(ctx, a, parsingWait)
+		if err != nil {
+			return g.notParsed(err)
+		}
+		g.work.Cancel(job)
 	}
-	job, full := g.enterParsing(ctx, s)
-	if full != nil {
-		return full
-	}
-	g.parsing.Give(a)
-	g.work.Cancel(job)
 	return nil
+}
+
+// controls tells the commands that begin and end transactions.
+func controls(v policy.Verb) bool {
+	return v == policy.Begin || v == policy.Commit || v == policy.Rollback
 }
 
 // enterParsing takes a place for a decision to be made in. Servers take turns at them: whoever
@@ -250,7 +262,7 @@ func (g *Gate) asUnknown(ctx context.Context, s Subject, refused bool) *Error {
 func (g *Gate) enterParsing(ctx context.Context, s Subject) (Job, *Error) {
 	a := s.Server.Account()
 	job, waited, err := g.work.Begin(ctx, a, parsingWait)
-	if s.InTransaction && errors.Is(err, ErrBusy) { // held back for as long as may be, it goes on: others may wait for what it has locked
+	if s.InTransaction && errors.Is(err, ErrBusy) { // others may wait for its locks: it goes on when it has waited so long
 		job, err = g.work.Start(a), nil
 	}
 	if err != nil {

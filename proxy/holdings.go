@@ -13,7 +13,7 @@ type Holdings struct {
 
 // NewHoldings count up to n. A project holds at most projectShare percent of that; where that
 // is not from 1 to 100 it is DefaultProjectShare. The last ones are kept for projects and servers that hold none, as with
-// Turns; each of those gets a part of them.
+// Turns; each of those gets half of them at most.
 func NewHoldings(n, projectShare int) *Holdings {
 	return &Holdings{shares: sharesOf(n, projectShare), total: n, projects: map[string]int{}, servers: map[Account]int{}}
 }

@@ -64,8 +64,8 @@ func (b bound) below(free int) int {
 	return b.most
 }
 
-// spares tells whether one that holds so many may have n more at once, where so many are free. Out of the reserve who holds none
-// gets half at most, so that another finds some.
+// spares tells whether one that holds so many may have n more at once, where so many are free. One that holds none
+// gets half of the reserve at most, so that another one finds some.
 func (b bound) spares(held, n, free int) bool {
 	switch left := free - n; {
 	case left < 0:

@@ -262,15 +262,15 @@ func (t *Turns) Contended(a Account) int {
 	return excess
 }
 
-// Lined tells whether somebody of the account's project waits.
-func (t *Turns) Lined(a Account) bool {
+// Waits tells whether somebody waits in the account's line.
+func (t *Turns) Waits(a Account) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.waiting == 0 {
 		return false
 	}
 	p := t.projects[a.Project]
-	return p != nil && p.lines.first(len(p.lines)) != nil
+	return p != nil && p.servers[a.Server] != nil && p.servers[a.Server].waiting.Len() > 0
 }
 
 // Waiting counts those that wait.

@@ -24,6 +24,17 @@ func (w *Work) enter(a Account, first bool) (Job, bool) {
 	return w.job(a, heavy, now), true
 }
 
+// HoldsBack tells whether Begin would make the account wait now.
+func (w *Work) HoldsBack(a Account) bool {
+	if w == nil {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	heavy, wait := w.judge(a, w.now())
+	return wait || heavy && w.lines[a.Project] != nil
+}
+
 // judge tells whether a server had more than its fair share over the last second, and whether it has to wait.
 func (w *Work) judge(a Account, now time.Time) (heavy, wait bool) {
 	one := w.of[a]

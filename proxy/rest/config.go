@@ -92,7 +92,7 @@ func (c Config) withDefaults() (Config, error) {
 	} {
 		setDefault(value, preset)
 	}
-	c.MaxLongBytes = max(c.MaxLongBytes, 4*c.MaxBodyBytes) // so that each may have one
+	c.MaxLongBytes = max(c.MaxLongBytes, 4*c.MaxBodyBytes) // four bodies at least
 	if unbounded {
 		c.MaxUnauthenticatedPerIP = 0
 	}

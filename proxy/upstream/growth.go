@@ -74,23 +74,23 @@ func (e *exchange) wears() bool {
 	})
 }
 
-// making is what a transaction asks its backend to keep, whether or not the backend has it already: whoever is refused for
-// what it has made must not learn from that what others have made on the same connection.
-type making struct {
-	records int                 // bytes of types of rows
-	texts   map[uint64]struct{} // hashes of the texts that count, at most makingTexts
+// recordTypes are the types of rows that the texts of one transaction make, whether or not the backend has them already: a
+// refusal for them must not tell what others have made on the same connection.
+type recordTypes struct {
+	bytes int
+	texts map[uint64]struct{} // hashes of the texts that were counted, at most recordTexts
 }
 
-// makingTexts is how many texts with types of rows a transaction may repeat for nothing; those beyond count each time.
-const makingTexts = 1000
+// recordTexts is how many texts of a transaction are counted once, however often they come. Those beyond count each time.
+const recordTexts = 1000
 
 // grows counts the types of rows that a step makes, and refuses it where the transaction has made too many.
 func (e *exchange) grows(a *policy.Approved) error {
 	if a == nil || a.RecordBytes() == 0 {
 		return nil
 	}
-	m := &e.link.made
-	if m.records >= recordsEnd {
+	m := &e.link.records
+	if m.bytes >= recordsEnd {
 		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "the statements of this transaction have made too many types of rows",
 			Hint: "Commit, and go on in another transaction; or select columns in place of rows."}
 	}
@@ -98,8 +98,8 @@ func (e *exchange) grows(a *policy.Approved) error {
 	if _, again := m.texts[text]; again {
 		return nil
 	}
-	m.records += a.RecordBytes()
-	if len(m.texts) < makingTexts {
+	m.bytes += a.RecordBytes()
+	if len(m.texts) < recordTexts {
 		if m.texts == nil {
 			m.texts = map[uint64]struct{}{}
 		}

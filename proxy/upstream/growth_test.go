@@ -176,7 +176,7 @@ func TestRecordTypes(t *testing.T) {
 		t.Errorf("the backend has %d KB", grown)
 	}
 	l.want(proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{l.simple("SELECT id FROM notes WHERE id = 1")}, Commit: true}, proxy.Open, "columns id:23:0", "row 1", "done SELECT 1")
-	l.link.lease.session.grown.records, l.link.made.records = recordsEnd, recordsEnd
+	l.link.lease.session.grown.records, l.link.records.bytes = recordsEnd, recordsEnd
 	if _, state, err := l.run(proxy.Exchange{Steps: []proxy.Step{l.simple(row(1, 1))}, Commit: true}); sqlStateOf(err) != "54000" || state != proxy.Failed {
 		t.Errorf("%c, %v", state, err)
 	}
@@ -197,7 +197,7 @@ func TestRecordTypesBehindAPooler(t *testing.T) {
 		if s.grown.records == 0 || s.grown.records > recordsMany {
 			t.Errorf("%d bytes of types of rows in one transaction", s.grown.records)
 		}
-		l.link.made.records, s.grown.records, s.zoned = recordsEnd, recordsEnd, zonesMost+1
+		l.link.records.bytes, s.grown.records, s.zoned = recordsEnd, recordsEnd, zonesMost+1
 		for _, step := range []proxy.Step{row, zone} {
 			if _, _, err := l.run(proxy.Exchange{Steps: []proxy.Step{l.simple("SAVEPOINT a"), step}, Commit: true}); sqlStateOf(err) != "54000" {
 				t.Errorf("in the same transaction: %v", err)
@@ -244,24 +244,24 @@ func TestRecordTypesTellNothing(t *testing.T) {
 			if _, _, err := l.run(proxy.Exchange{Steps: l.extended(text(name)), Commit: true}); err != nil {
 				t.Fatal(err)
 			}
-			if got := l.link.made.records; got != bytes {
+			if got := l.link.records.bytes; got != bytes {
 				t.Errorf("%s: %d bytes count, want %d", name, got, bytes)
 			}
 		}
 		l.want(proxy.Exchange{Steps: []proxy.Step{l.simple("ROLLBACK")}, Commit: true}, proxy.Idle, "done ROLLBACK")
-		if l.link.made.records != 0 || l.link.made.texts != nil {
-			t.Errorf("%s: %+v is kept", name, l.link.made)
+		if l.link.records.bytes != 0 || l.link.records.texts != nil {
+			t.Errorf("%s: %+v is kept", name, l.link.records)
 		}
 	}
-	if _, _, err := l.run(proxy.Exchange{Steps: l.extended(text("known"))[:1], Commit: true}); err != nil || l.link.made.texts != nil {
-		t.Errorf("of one that needs no connection %+v is kept, %v", l.link.made, err)
+	if _, _, err := l.run(proxy.Exchange{Steps: l.extended(text("known"))[:1], Commit: true}); err != nil || l.link.records.texts != nil {
+		t.Errorf("of one that needs no connection %+v is kept, %v", l.link.records, err)
 	}
 	for _, name := range []string{"known", "new"} { // the first of its transaction
-		if _, _, err := l.run(proxy.Exchange{Steps: l.extended(text(name))[:1]}); err != nil || l.link.made.records != bytes {
-			t.Errorf("%s: %+v, %v", name, l.link.made, err)
+		if _, _, err := l.run(proxy.Exchange{Steps: l.extended(text(name))[:1]}); err != nil || l.link.records.bytes != bytes {
+			t.Errorf("%s: %+v, %v", name, l.link.records, err)
 		}
-		if l.link.Rollback(); l.link.made.texts != nil {
-			t.Errorf("%s: %+v is kept", name, l.link.made)
+		if l.link.Rollback(); l.link.records.texts != nil {
+			t.Errorf("%s: %+v is kept", name, l.link.records)
 		}
 	}
 }

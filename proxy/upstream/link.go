@@ -29,7 +29,7 @@ type Link struct {
 	inForce  string          // those that were made last: a statement's constants are read under them
 	portions portions        // of results of this transaction
 	cursors  *cursors        // of this transaction; nil: it has had none, and no savepoints
-	made     making          // by this transaction
+	records  recordTypes     // of this transaction
 	exchange exchange
 	waited   time.Duration // by this exchange, before it asked for a connection
 }
@@ -143,7 +143,7 @@ func (l *Link) attempt(ctx context.Context, x *proxy.Exchange, out *frame.Writer
 	}
 	e.link = nil
 	if !l.held {
-		l.made = making{}
+		l.records = recordTypes{}
 	}
 	return f
 }
@@ -159,7 +159,7 @@ func (l *Link) acquire(ctx context.Context, wears bool) error {
 
 // release gives the connection back.
 func (l *Link) release() {
-	l.made = making{}
+	l.records = recordTypes{}
 	if !l.held {
 		return
 	}

@@ -33,7 +33,7 @@ type Pool struct {
 	places       *places
 	turns        *proxy.Turns
 	cursorReads  *proxy.Tally // relations in the plans of all open cursors
-	seed         maphash.Seed // of the hashes of making
+	seed         maphash.Seed // of the hashes in recordTypes
 	shelf        shelf
 	abandoned    *abandoned
 	leased       atomic.Int32 // connections in statements' hands

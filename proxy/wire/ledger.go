@@ -26,8 +26,8 @@ type ledger struct {
 	shared map[sharer]*sharedPlan
 }
 
-// sharer is a server some of whose clients hold a decision, and what that is about. Decisions are the same for all servers, but
-// each server is charged for those of its own clients: what one holds must cost no other, and must not tell that another has it.
+// sharer is a server and a text that some of its clients hold a decision on. Decisions are the same for all servers, but
+// each server is charged for those of its own clients: what one holds must cost no other, nor spare it a cost.
 type sharer struct {
 	account proxy.Account
 	origin  policy.Origin
@@ -58,7 +58,7 @@ func (l *ledger) hold(a proxy.Account, of *proxy.Prepared, text string) (*shared
 	by := sharer{a, of.Approved.Origin(), policy.GivenTypes(of.Types).Key(), text}
 	plan := l.shared[by]
 	if plan == nil {
-		size := sharedSize + len(text) + of.Approved.Size()
+		size := sharedSize + len(text) + len(by.types) + of.Approved.Size()
 		if err := l.takeLocked(a, size); err != nil {
 			return nil, err
 		}

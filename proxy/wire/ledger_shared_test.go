@@ -50,6 +50,12 @@ func TestSharedDecisions(t *testing.T) {
 	if other.renew(same, next) != nil || l.shared[before] != nil || l.shared[after] == nil || same.approved.Approved != next {
 		t.Error("the decision of before is held")
 	}
+	typed := planned(all, next)
+	typed.approved.Types = []uint32{25}
+	if other.keep(typed) != nil || typed.held == same.held {
+		t.Error("a text with other types of parameters is the same decision")
+	}
+	other.drop(typed)
 	other.drop(same)
 	w.nothingKept(l)
 }

@@ -159,8 +159,8 @@ func (p *portals) close(name string) {
 	p.remove(name)
 }
 
-// closed notes that an exchange has run, with the Closes in it. Where it failed before one of them, Postgres has that
-// portal until the transaction ends, and it counts for as long.
+// closed notes that an exchange has ended that may hold a Close. Where something in it failed, Postgres may have that
+// portal still, and it counts until the transaction ends.
 func (p *portals) closed(run bool) {
 	if run {
 		p.keeps.stopReading(p.closing)

@@ -206,8 +206,9 @@ func (s *session) prepare(name, text string, types []uint32) (*statement, error)
 			return nil, err
 		}
 	}
-	if again := s.prepared.unnamed; name == "" && again != nil && again.is(text, types) {
-		return again, s.decided(again, approved)
+	if again := s.prepared.unnamed; name == "" && again != nil && again.is(approved, text, types) {
+		again.round = s.round
+		return again, nil
 	}
 	return &statement{
 		name: strings.Clone(name), text: strings.Clone(text), round: s.round,
@@ -234,8 +235,8 @@ func (s *session) payForName(name, text string) error {
 }
 
 // is tells whether the statement is the same as another would be.
-func (p *statement) is(text string, types []uint32) bool {
-	return p.approved != nil && p.text == text && slices.Equal(p.approved.Types, types)
+func (p *statement) is(approved *policy.Approved, text string, types []uint32) bool {
+	return p.approved != nil && p.approved.Approved.Origin() == approved.Origin() && p.text == text && slices.Equal(p.approved.Types, types)
 }
 
 // renew asks the gate about a statement again: the policy may have changed, or who the
