@@ -235,7 +235,8 @@ func (g *Gate) judge(c *compiled, key planKey, s Subject, job Job) (approved *po
 func (g *Gate) asUnknown(ctx context.Context, s Subject, kept *policy.Approved) *Error {
 	a := s.Server.Account()
 	switch {
-	case kept == nil, g.parsing.Waits(a) && !controls(kept.Command().Verb):
+	case kept != nil && controls(kept.Command().Verb):
+	case kept == nil, g.parsing.Waits(a):
 		job, full := g.enterParsing(ctx, s)
 		if full != nil {
 			return full
@@ -261,10 +262,7 @@ func controls(v policy.Verb) bool {
 // sends texts that nobody has sent before has its own wait.
 func (g *Gate) enterParsing(ctx context.Context, s Subject) (Job, *Error) {
 	a := s.Server.Account()
-	job, waited, err := g.work.Begin(ctx, a, parsingWait)
-	if s.InTransaction && errors.Is(err, ErrBusy) { // others may wait for its locks: it goes on when it has waited so long
-		job, err = g.work.Start(a), nil
-	}
+	job, waited, err := g.begin(ctx, s)
 	if err != nil {
 		return Job{}, g.notParsed(err)
 	}
@@ -276,6 +274,14 @@ func (g *Gate) enterParsing(ctx context.Context, s Subject) (Job, *Error) {
 		return Job{}, g.notParsed(err)
 	}
 	return job, nil
+}
+
+// begin waits until the subject may have work done. In a transaction it does not: others may wait for its locks.
+func (g *Gate) begin(ctx context.Context, s Subject) (job Job, waited time.Duration, err error) {
+	if s.InTransaction {
+		return g.work.Start(s.Server.Account()), 0, nil
+	}
+	return g.work.Begin(ctx, s.Server.Account(), parsingWait)
 }
 
 // notParsed says why a text got no place to be checked in.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tenantgate/tenantgate/policy"
 )
@@ -37,7 +38,11 @@ func TestKnownTextsAreAnsweredAsUnknownOnes(t *testing.T) {
 			c.fill(t, b)
 			s.InTransaction = c.within
 			for text, want := range map[string]string{reads: c.known, reads + " AND body = 'x'": c.admitted, "DROP TABLE known": c.refused, "DROP TABLE unknown": c.refused} {
+				start := time.Now()
 				_, err := b.Check(t.Context(), s, text)
+				if took := time.Since(start); want != line && want != busy && took > parsingWait/2 {
+					t.Errorf("%s: answered after %v", text, took)
+				}
 				if said := fmt.Sprint(err); (err == nil) != (want == "") || !strings.Contains(said, want) {
 					t.Errorf("%s: %s, want %q", text, said, want)
 				}
@@ -66,8 +71,8 @@ func nothingIsHeld(t *testing.T, b *bench) {
 // Ensure a transaction can be begun and ended whatever waits to be checked: its text holds no value, and its locks may keep others waiting.
 func TestTransactionsEndBesideALine(t *testing.T) {
 	b := newBench(t, policy.Limits{})
-	s := Subject{Dialect: policy.Postgres, InTransaction: true, Server: Server{ID: "s", ProjectID: "p"}}
-	for i, line := range []func(*testing.T, *bench){free, free, lineOf("p/s")} {
+	s := Subject{Dialect: policy.Postgres, Server: Server{ID: "s", ProjectID: "p"}}
+	for i, line := range []func(*testing.T, *bench){free, free, lineOf("p/s"), heldBack} {
 		line(t, b)
 		for _, text := range []string{"BEGIN", "COMMIT", "ROLLBACK"} {
 			if _, err := b.Check(t.Context(), s, text); err != nil {
