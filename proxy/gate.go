@@ -244,7 +244,7 @@ func (g *Gate) asUnknown(ctx context.Context, s Subject, kept *policy.Approved) 
 		g.parsing.Give(a)
 		g.work.Cancel(job)
 	case !s.InTransaction && g.work.HoldsBack(a):
-		job, _, err := g.work.Begin(ctx, a, parsingWait)
+		job, _, err := g.begin(ctx, s)
 		if err != nil {
 			return g.notParsed(err)
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // Ensure a text is answered alike, whether or not somebody has sent it before, where the server has used up its share of the work
-// or texts of its project wait to be checked: else it learns which values others have written into their texts.
+// or other texts of its own wait to be checked: else it learns which values others have written into their texts.
 func TestKnownTextsAreAnsweredAsUnknownOnes(t *testing.T) {
 	const busy, line, denied = "share of the database", "being checked", string(policy.StatementNotAllowed)
 	for name, c := range map[string]struct {

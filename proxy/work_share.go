@@ -17,8 +17,8 @@ func (w *Work) enter(a Account, first bool) (Job, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.now()
-	heavy, wait := w.judge(a, now)
-	if wait || heavy && !first && w.lines[a.Project] != nil {
+	heavy, wait := w.holdsBack(a, first, now)
+	if wait {
 		return Job{}, false
 	}
 	return w.job(a, heavy, now), true
@@ -31,8 +31,15 @@ func (w *Work) HoldsBack(a Account) bool {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	heavy, wait := w.judge(a, w.now())
-	return wait || heavy && w.lines[a.Project] != nil
+	_, wait := w.holdsBack(a, false, w.now())
+	return wait
+}
+
+// holdsBack is judge for one that is the first of its line or has just come: while others of its project wait, a server
+// that had more than its share waits behind them. The lock is held.
+func (w *Work) holdsBack(a Account, first bool, now time.Time) (heavy, wait bool) {
+	heavy, wait = w.judge(a, now)
+	return heavy, wait || heavy && !first && w.lines[a.Project] != nil
 }
 
 // judge tells whether a server had more than its fair share over the last second, and whether it has to wait.

@@ -89,21 +89,21 @@ func (e *exchange) grows(a *policy.Approved) error {
 	if a == nil || a.RecordBytes() == 0 {
 		return nil
 	}
-	m := &e.link.records
-	if m.bytes >= recordsEnd {
+	made := &e.link.records
+	if made.bytes >= recordsEnd {
 		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "the statements of this transaction have made too many types of rows",
 			Hint: "Commit, and go on in another transaction; or select columns in place of rows."}
 	}
 	text := maphash.String(e.link.pool.seed, a.Key())
-	if _, again := m.texts[text]; again {
+	if _, again := made.texts[text]; again {
 		return nil
 	}
-	m.bytes += a.RecordBytes()
-	if len(m.texts) < recordTexts {
-		if m.texts == nil {
-			m.texts = map[uint64]struct{}{}
+	made.bytes += a.RecordBytes()
+	if len(made.texts) < recordTexts {
+		if made.texts == nil {
+			made.texts = map[uint64]struct{}{}
 		}
-		m.texts[text] = struct{}{}
+		made.texts[text] = struct{}{}
 	}
 	return nil
 }

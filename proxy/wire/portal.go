@@ -151,7 +151,7 @@ func (p *portals) remove(name string) {
 
 // close forgets a portal whose Close is to be run. What it reads counts until closed.
 func (p *portals) close(name string) {
-	if of := p.named[name]; name != "" && of.reads > 0 {
+	if of, named := p.named[name]; named {
 		p.closing += of.reads
 		of.reads = 0
 		p.named[name] = of

@@ -250,22 +250,14 @@ func (s *session) renew(p *statement) error {
 		if err != nil {
 			return err
 		}
-		if err := s.decided(p, approved); err != nil {
-			return err
+		if approved.Origin() != p.approved.Approved.Origin() { // else it says the same as before
+			if err := s.prepared.keeps.renew(p, approved); err != nil {
+				return err
+			}
 		}
+		p.round = s.round
 	}
 	return s.mayRun(p.command().Verb)
-}
-
-// decided notes what the gate says now of a statement's text. Of the same policy that is the same as before.
-func (s *session) decided(p *statement, approved *policy.Approved) error {
-	if approved.Origin() != p.approved.Approved.Origin() {
-		if err := s.prepared.keeps.renew(p, approved); err != nil {
-			return err
-		}
-	}
-	p.round = s.round
-	return nil
 }
 
 // unlessFailed gives a refusal: in a transaction that has failed, Postgres looks no further
