@@ -106,4 +106,9 @@ func TestLimited(t *testing.T) {
 			t.Errorf("%+v: %t", *own, got)
 		}
 	}
+	for _, state := range []string{"", "22012", "23505"} { // a shared database that answers, or fails by a value
+		if limited(answer{state: state}, answer{state: "22P02"}) {
+			t.Errorf("%q beside a literal that is read earlier", state)
+		}
+	}
 }

@@ -25,7 +25,7 @@ func Mutate(st Statement, r *rand.Rand) Statement {
 			st.Tokens = damage(st.Tokens, r)
 		}
 	}
-	if undetermined(st) {
+	if text, _ := st.Text(""); undetermined(st) || starred(text) { // its table may be another one than the * was made for
 		st.Loose = true
 	}
 	return st
