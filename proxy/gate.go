@@ -191,20 +191,26 @@ func (g *Gate) decide(ctx context.Context, c *compiled, s Subject, text string) 
 		return nil, Refuse(policy.ArgumentCount, fmt.Sprintf("types of %d parameters are given; at most %d are allowed", len(s.Types), c.limits.MaxArgs))
 	}
 	key := planKey{dialect: s.Dialect, types: s.Types.Key(), text: text}
-	if approved, refusal := c.plans.look(key); approved != nil || refusal != nil {
+	approved, refusal := c.plans.look(key)
+	known := approved != nil || refusal != nil
+	if known {
 		g.recorder.PlanCache("hit")
-		if full := g.asUnknown(ctx, s, approved); full != nil {
+	} else {
+		g.recorder.PlanCache("miss")
+	}
+	var in seat
+	if !controls(text) {
+		var full *Error
+		if in, full = g.enter(ctx, s, approved != nil); full != nil {
 			return nil, full
 		}
+	}
+	if known {
+		g.leave(in, false)
 		return approved, refusal
 	}
-	g.recorder.PlanCache("miss")
-	job, refusal := g.enterParsing(ctx, s)
-	if refusal != nil {
-		return nil, refusal
-	}
 	key.text = strings.Clone(text)
-	approved, refusal := g.judge(c, key, s, job)
+	approved, refusal = g.judge(c, key, s, in)
 	if refusal == nil || refusal.Code != policy.Internal && refusal.Code != policy.QueryTooLong {
 		c.plans.keep(key, approved, refusal)
 	}
@@ -213,10 +219,9 @@ func (g *Gate) decide(ctx context.Context, c *compiled, s Subject, text string) 
 
 // judge makes a decision, and gives its place back. This is the one place where a panic of
 // the engine ends: it denies, as does whatever does not plainly allow.
-func (g *Gate) judge(c *compiled, key planKey, s Subject, job Job) (approved *policy.Approved, refusal *Error) {
+func (g *Gate) judge(c *compiled, key planKey, s Subject, in seat) (approved *policy.Approved, refusal *Error) {
 	defer func() {
-		g.parsing.Give(s.Server.Account())
-		g.work.End(job)
+		g.leave(in, true)
 		if cause := recover(); cause != nil {
 			approved, refusal = nil, AsError(fmt.Errorf("deciding: %w", Recovered(cause)))
 		}
@@ -226,74 +231,6 @@ func (g *Gate) judge(c *compiled, key planKey, s Subject, job Job) (approved *po
 		return nil, FromReason(d.Reason)
 	}
 	return d.Approved, nil
-}
-
-// asUnknown makes a text with a kept decision wait, and be refused, as one without: else a server that has used up its share could
-// find out which texts other servers have sent, with the values in them. A text that was refused takes all steps of a new
-// one. One that was admitted is spared those that would not refuse it. What begins or ends a transaction holds no values, and must
-// always be possible.
-func (g *Gate) asUnknown(ctx context.Context, s Subject, kept *policy.Approved) *Error {
-	a := s.Server.Account()
-	switch {
-	case kept != nil && controls(kept.Command().Verb):
-	case kept == nil, g.parsing.Waits(a):
-		job, full := g.enterParsing(ctx, s)
-		if full != nil {
-			return full
-		}
-		g.parsing.Give(a)
-		g.work.Cancel(job)
-	case !s.InTransaction && g.work.HoldsBack(a):
-		job, _, err := g.begin(ctx, s)
-		if err != nil {
-			return g.notParsed(err)
-		}
-		g.work.Cancel(job)
-	}
-	return nil
-}
-
-// controls tells the commands that begin and end transactions.
-func controls(v policy.Verb) bool {
-	return v == policy.Begin || v == policy.Commit || v == policy.Rollback
-}
-
-// enterParsing takes a place for a decision to be made in. Servers take turns at them: whoever
-// sends texts that nobody has sent before has its own wait.
-func (g *Gate) enterParsing(ctx context.Context, s Subject) (Job, *Error) {
-	a := s.Server.Account()
-	job, waited, err := g.begin(ctx, s)
-	if err != nil {
-		return Job{}, g.notParsed(err)
-	}
-	g.work.Pause(a)
-	err = g.parsing.Take(ctx, a, parsingWait-waited)
-	g.work.Resume(a)
-	if err != nil {
-		g.work.End(job)
-		return Job{}, g.notParsed(err)
-	}
-	return job, nil
-}
-
-// begin waits until the subject may have work done. In a transaction it does not: others may wait for its locks.
-func (g *Gate) begin(ctx context.Context, s Subject) (job Job, waited time.Duration, err error) {
-	if s.InTransaction {
-		return g.work.Start(s.Server.Account()), 0, nil
-	}
-	return g.work.Begin(ctx, s.Server.Account(), parsingWait)
-}
-
-// notParsed says why a text got no place to be checked in.
-func (g *Gate) notParsed(cause error) *Error {
-	if errors.Is(cause, ErrNoTurn) { // else the caller is gone
-		g.recorder.Short("parsing", Whose(cause))
-	}
-	if errors.Is(cause, ErrBusy) {
-		return HeldBack(cause)
-	}
-	return &Error{Code: Overloaded, Message: "too many statements are being checked; try again", RetryAfter: time.Second, Retryable: true, Cause: cause,
-		Hint: "send values as parameters: a text that is sent again and again is not checked again"}
 }
 
 // Refresh makes sure that the schema was read after since, and tells whether the policies

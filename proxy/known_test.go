@@ -68,16 +68,79 @@ func nothingIsHeld(t *testing.T, b *bench) {
 	}
 }
 
-// Ensure a transaction can be begun and ended whatever waits to be checked: its text holds no value, and its locks may keep others waiting.
+// Ensure a known text that waited for the server's share leaves nothing behind, and stands in the line that its server's texts have formed meanwhile.
+func TestKnownTextsStandInALineThatCameMeanwhile(t *testing.T) {
+	for _, line := range []bool{false, true} {
+		b, s := newBench(t, policy.Limits{}), Subject{Server: Server{ID: "s", ProjectID: "p"}}
+		for range 2 {
+			_, _ = b.Check(t.Context(), s, reads)
+		}
+		w, pass := clocked(20)
+		works(w, Account{"q", "other"}, pass)
+		n := begins(w, s.Server.Account())
+		b.parsing, b.work = NewTurns(1, 0), w.Work
+		answer := make(chan error, 1)
+		go func() {
+			_, err := b.Check(t.Context(), s, reads)
+			answer <- err
+		}()
+		awaitHeldBack(t, w, 1)
+		if line {
+			mustTake(t, b.parsing, "another")
+			queue(t, b.parsing, "p/s")
+		}
+		for range n {
+			w.end(s.Server.Account())
+		}
+		pass(time.Second)
+		if err := <-answer; (err != nil) != line || line && !strings.Contains(err.Error(), "being checked") {
+			t.Errorf("%v: %v", line, err)
+		}
+		if !line {
+			nothingIsHeld(t, b)
+		}
+	}
+}
+
+// Ensure a transaction can be begun and ended whatever waits to be checked, in words that were asked before or not: its locks may keep
+// others waiting. A comment may hold a value, so a text with one waits whether or not it is known.
 func TestTransactionsEndBesideALine(t *testing.T) {
-	b := newBench(t, policy.Limits{})
 	s := Subject{Dialect: policy.Postgres, Server: Server{ID: "s", ProjectID: "p"}}
-	for i, line := range []func(*testing.T, *bench){free, free, lineOf("p/s"), heldBack} {
-		line(t, b)
-		for _, text := range []string{"BEGIN", "COMMIT", "ROLLBACK"} {
-			if _, err := b.Check(t.Context(), s, text); err != nil {
-				t.Errorf("%d: %s: %v", i, text, err)
+	for name, fill := range map[string]func(*testing.T, *bench){"line": lineOf("p/s"), "held back": heldBack} {
+		for _, word := range []string{"BEGIN", "COMMIT", "ROLLBACK"} {
+			b := newBench(t, policy.Limits{})
+			known := word + " /* known */"
+			for range 2 {
+				if _, err := b.Check(t.Context(), s, known); err != nil {
+					t.Fatal(err)
+				}
 			}
+			fill(t, b)
+			for _, text := range []string{word, strings.ToLower(word) + " Work;", word + "\tTRANSACTION"} {
+				for range 3 {
+					if _, err := b.Check(t.Context(), s, text); err != nil {
+						t.Errorf("%s: %s: %v", name, text, err)
+					}
+				}
+			}
+			for _, text := range []string{known, word + " /* unknown */"} {
+				if _, err := b.Check(t.Context(), s, text); err == nil {
+					t.Errorf("%s: %s: admitted", name, text)
+				}
+			}
+		}
+	}
+}
+
+// Ensure nothing but the words of these commands is spared the wait.
+func TestControls(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": false, ";": false, "BEGIN": true, "start transaction isolation level repeatable read, read only, not deferrable;": true,
+		"ABORT AND NO CHAIN": true, "END": true, "WORK": false, "COMMIT x": false, "COMMIT PREPARED 'x'": false, "SAVEPOINT a": false,
+		"BEGIN -- x": false, "BEGIN" + strings.Repeat(" ", longestControl): false,
+	} {
+		if controls(text) != want {
+			t.Errorf("%q: %v", text, !want)
 		}
 	}
 }

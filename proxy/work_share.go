@@ -35,8 +35,8 @@ func (w *Work) HoldsBack(a Account) bool {
 	return wait
 }
 
-// holdsBack is judge for one that is the first of its line or has just come: while others of its project wait, a server
-// that had more than its share waits behind them. The lock is held.
+// holdsBack is judge, and has a server that had more than its share wait behind others of its project that wait; unless it is the
+// first of them. The lock is held.
 func (w *Work) holdsBack(a Account, first bool, now time.Time) (heavy, wait bool) {
 	heavy, wait = w.judge(a, now)
 	return heavy, wait || heavy && !first && w.lines[a.Project] != nil

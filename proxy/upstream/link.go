@@ -142,7 +142,7 @@ func (l *Link) attempt(ctx context.Context, x *proxy.Exchange, out *frame.Writer
 		}
 	}
 	e.link = nil
-	if !l.held { // texts that are known count without a connection, too
+	if !l.held { // there is no transaction to count them for: known texts alone took no connection
 		l.records = recordTypes{}
 	}
 	return f
