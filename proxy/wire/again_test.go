@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -84,4 +85,23 @@ func TestAgainAlone(t *testing.T) {
 	w.is(w.query(constant), "parsed bound row() <SELECT 1> ERROR 42804 I")
 	w.query("BEGIN")
 	w.is(w.query(constant), "ERROR 42804 E")
+}
+
+// Ensure a text is not run with its constants because there was no place to decide on it without them: each value would make another text
+// of it, while there is too much to do already.
+func TestOverloadedTextKeepsItsShape(t *testing.T) {
+	w := greeted(t)
+	asked := 0
+	w.gate.says = func(string) error {
+		if asked++; asked == 1 {
+			return proxy.HeldBack(nil)
+		}
+		return nil
+	}
+	if got := w.query("SELECT content FROM messages WHERE id = 'secret'"); !strings.Contains(got, "ERROR 53300") || asked != 1 {
+		t.Errorf("asked %d times: %s", asked, got)
+	}
+	if len(w.link.ran) != 0 {
+		t.Error(w.link.ran)
+	}
 }

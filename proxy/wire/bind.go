@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -19,8 +20,14 @@ type bindMessage struct {
 	results           []int16
 }
 
-// bind makes a portal.
+// bind makes a portal. One with a name may need the room of one whose Close stands before it, so that Close is run first.
 func (s *session) bind(body []byte) error {
+	if s.portals.closing > 0 && len(body) < mostMemory && len(body) > 0 && body[0] != 0 {
+		body = bytes.Clone(body) // what was read may be gone after the exchange
+		if err := s.exchange(false); err != nil {
+			return err
+		}
+	}
 	m, err := s.readBind(s.batch.keep(body))
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 // what is left is decided on once, and Postgres parses and plans it once.
 
 // parametrize decides on a part without its constants, and tells whether that is as good as
-// to decide on the part.
+// to decide on the part. Where there is no place for a decision now, there is none for the part itself.
 func (s *session) parametrize(p *part) bool {
 	if p.whole {
 		return false
@@ -22,6 +22,10 @@ func (s *session) parametrize(p *part) bool {
 		return false
 	}
 	approved, err := s.ask(taken.Text, taken.Types)
+	if refusal := refusalIn(err); refusal != nil && refusal.Code == proxy.Overloaded {
+		p.refusal = s.rejected(err)
+		return true
+	}
 	if err != nil || approved.KeepsConstants() || approved.Command().Verb != policy.NoCommand {
 		return false
 	}

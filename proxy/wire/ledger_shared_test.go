@@ -60,6 +60,26 @@ func TestSharedDecisions(t *testing.T) {
 	w.nothingKept(l)
 }
 
+// Ensure a statement keeps its decision where there is no room for another policy's.
+func TestRenewedWithoutRoom(t *testing.T) {
+	w := greeted(t)
+	approved, err := w.gate.Check(t.Context(), proxy.Subject{Dialect: policy.Postgres}, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, _ := greeted(t).gate.Check(t.Context(), proxy.Subject{Dialect: policy.Postgres}, all)
+	l := w.with(sharedSize + len(all) + approved.Size() + 2*keptStep)
+	one, own := keepingOf(l, proxy.Account{Server: "a"}), planned(all, approved)
+	if err := one.keep(own); err != nil {
+		t.Fatal(err)
+	}
+	if one.renew(own, next) == nil || own.approved.Approved != approved {
+		t.Error("a decision that found no room is run")
+	}
+	one.drop(own)
+	w.nothingKept(l)
+}
+
 // keepingOf is of a client of an account that keeps as much as is free.
 func keepingOf(l *ledger, a proxy.Account) *keeping {
 	return &keeping{of: l, account: a, bytes: freeKept}

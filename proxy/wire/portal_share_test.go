@@ -75,4 +75,11 @@ func TestPortalReadsAreShared(t *testing.T) {
 	reads(2) // whether the Close was run is not asked
 	w.query("COMMIT")
 	reads(0)
+	fill()
+	if got := w.pipe(&pgproto3.Close{ObjectType: 'P', Name: "p3"}, &pgproto3.Bind{DestinationPortal: "p3", PreparedStatement: "s"}); strings.Contains(got, "ERROR") {
+		t.Error(got) // Postgres closes the one before it makes the other
+	}
+	reads(30)
+	w.query("ROLLBACK")
+	reads(0)
 }
