@@ -84,19 +84,6 @@ func (p *place) restore(ctx context.Context, tables []int) error {
 	return p.shared.exec(ctx, sql.String())
 }
 
-func (s *session) exec(ctx context.Context, sql string) error {
-	results, err := s.conn.Exec(ctx, sql).ReadAll()
-	for _, r := range results {
-		if err == nil {
-			err = r.Err
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("%.60s: %w", sql, err)
-	}
-	return nil
-}
-
 // throughListener runs a statement as a client of the listener's writes it, looks at what it
 // did, and undoes it.
 func (k *worker) throughListener(ctx context.Context, st statement.Statement, tables []int, chance *rand.Rand) (answer, error) {

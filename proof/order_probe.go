@@ -2,7 +2,6 @@ package proof
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -201,7 +200,7 @@ func (p *prober) clean(ctx context.Context, tables []string) error {
 func restore(ctx context.Context, tables []string, sides ...*twin) error {
 	for _, table := range tables {
 		for _, t := range sides {
-			if err := errors.Join(t.admin.exec(ctx, "VACUUM "+table), t.admin.exec(ctx, "REINDEX TABLE "+table)); err != nil {
+			if err := t.admin.upkeep(ctx, "VACUUM "+table, "REINDEX TABLE "+table); err != nil {
 				return err
 			}
 		}

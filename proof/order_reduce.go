@@ -104,13 +104,13 @@ func (p *prober) remember(ctx context.Context, t *statement.Table) error {
 
 func (p *prober) both(ctx context.Context, sql string) error {
 	for _, t := range p.sides {
-		if err := t.admin.exec(ctx, sql); err != nil {
+		if err := t.admin.upkeep(ctx, sql); err != nil {
 			return err
 		}
 		if t.plans == nil {
 			continue
 		}
-		if err := t.plans.exec(ctx, sql); err != nil {
+		if err := t.plans.upkeep(ctx, sql); err != nil {
 			return err
 		}
 	}

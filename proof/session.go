@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -285,4 +286,27 @@ func row(values [][]byte) string {
 		}
 	}
 	return b.String()
+}
+
+func (s *session) exec(ctx context.Context, sql string) error {
+	results, err := s.conn.Exec(ctx, sql).ReadAll()
+	for _, r := range results {
+		if err == nil {
+			err = r.Err
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%.60s: %w", sql, err)
+	}
+	return nil
+}
+
+// upkeep runs what the proof itself needs, such as VACUUM and REINDEX. It has as long as the machine takes, unlike a statement of the proof.
+func (s *session) upkeep(ctx context.Context, statements ...string) error {
+	for _, sql := range slices.Concat([]string{"SET statement_timeout = 0"}, statements, []string{"RESET statement_timeout"}) {
+		if err := s.exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -126,10 +126,8 @@ func (p *place) tidy(ctx context.Context) error {
 		names = append(names, qualified(t))
 	}
 	for _, s := range []*session{p.shared, p.own, p.shuffled} {
-		for _, sql := range []string{"SET statement_timeout = 0", "VACUUM (ANALYZE) " + strings.Join(names, ", "), "RESET statement_timeout"} {
-			if _, err := s.conn.Exec(ctx, sql).ReadAll(); err != nil {
-				return fmt.Errorf("tidying up: %w", err)
-			}
+		if err := s.upkeep(ctx, "VACUUM (ANALYZE) "+strings.Join(names, ", ")); err != nil {
+			return fmt.Errorf("tidying up: %w", err)
 		}
 	}
 	return nil
