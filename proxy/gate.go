@@ -198,8 +198,8 @@ func (g *Gate) decide(ctx context.Context, c *compiled, s Subject, text string) 
 	} else {
 		g.recorder.PlanCache("miss")
 	}
-	var in seat
-	if !controls(text) {
+	var in entered
+	if !controlsTransaction(text) {
 		var full *Error
 		if in, full = g.enter(ctx, s, approved != nil); full != nil {
 			return nil, full
@@ -219,7 +219,7 @@ func (g *Gate) decide(ctx context.Context, c *compiled, s Subject, text string) 
 
 // judge makes a decision, and gives its place back. This is the one place where a panic of
 // the engine ends: it denies, as does whatever does not plainly allow.
-func (g *Gate) judge(c *compiled, key planKey, s Subject, in seat) (approved *policy.Approved, refusal *Error) {
+func (g *Gate) judge(c *compiled, key planKey, s Subject, in entered) (approved *policy.Approved, refusal *Error) {
 	defer func() {
 		g.leave(in, true)
 		if cause := recover(); cause != nil {

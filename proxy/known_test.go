@@ -108,38 +108,40 @@ func TestTransactionsEndBesideALine(t *testing.T) {
 	s := Subject{Dialect: policy.Postgres, Server: Server{ID: "s", ProjectID: "p"}}
 	for name, fill := range map[string]func(*testing.T, *bench){"line": lineOf("p/s"), "held back": heldBack} {
 		for _, word := range []string{"BEGIN", "COMMIT", "ROLLBACK"} {
-			b := newBench(t, policy.Limits{})
-			known := word + " /* known */"
-			for range 2 {
-				if _, err := b.Check(t.Context(), s, known); err != nil {
-					t.Fatal(err)
-				}
-			}
-			fill(t, b)
-			for _, text := range []string{word, strings.ToLower(word) + " Work;", word + "\tTRANSACTION"} {
-				for range 3 {
-					if _, err := b.Check(t.Context(), s, text); err != nil {
-						t.Errorf("%s: %s: %v", name, text, err)
+			t.Run(name+" "+word, func(t *testing.T) {
+				t.Parallel()
+				b, known := newBench(t, policy.Limits{}), word+" /* known */"
+				for range 2 {
+					if _, err := b.Check(t.Context(), s, known); err != nil {
+						t.Fatal(err)
 					}
 				}
-			}
-			for _, text := range []string{known, word + " /* unknown */"} {
-				if _, err := b.Check(t.Context(), s, text); err == nil {
-					t.Errorf("%s: %s: admitted", name, text)
+				fill(t, b)
+				for _, text := range []string{word, strings.ToLower(word) + " Work;", word + "\tTRANSACTION"} {
+					for range 3 {
+						if _, err := b.Check(t.Context(), s, text); err != nil {
+							t.Errorf("%s: %v", text, err)
+						}
+					}
 				}
-			}
+				for _, text := range []string{known, word + " /* unknown */"} {
+					if _, err := b.Check(t.Context(), s, text); err == nil {
+						t.Errorf("%s: admitted", text)
+					}
+				}
+			})
 		}
 	}
 }
 
 // Ensure nothing but the words of these commands is spared the wait.
-func TestControls(t *testing.T) {
+func TestControlsTransaction(t *testing.T) {
 	for text, want := range map[string]bool{
 		"": false, ";": false, "BEGIN": true, "start transaction isolation level repeatable read, read only, not deferrable;": true,
 		"ABORT AND NO CHAIN": true, "END": true, "WORK": false, "COMMIT x": false, "COMMIT PREPARED 'x'": false, "SAVEPOINT a": false,
 		"BEGIN -- x": false, "BEGIN" + strings.Repeat(" ", longestControl): false,
 	} {
-		if controls(text) != want {
+		if controlsTransaction(text) != want {
 			t.Errorf("%q: %v", text, !want)
 		}
 	}

@@ -8,30 +8,29 @@ import (
 	"time"
 )
 
-// seat is what a text holds while it is decided on; the zero one is nothing.
-type seat struct {
+// entered is what a text holds while it is decided on; the zero one is nothing.
+type entered struct {
 	of    Account
 	job   Job
 	works bool // it has the job
 	place bool // and a place among those of parsing
 }
 
-// enter waits until a text may be decided on. Servers take turns at the places: whoever sends texts that nobody has sent before has
-// its own wait.
+// enter waits until a text may be decided on. Servers take turns at the places: whoever sends unknown texts has its own wait.
 //
-// A text with a kept decision waits, and is refused, as one without: else a server that has used up its share could find out which
-// texts other servers have sent, with the values in them. One that was refused takes all steps of a new one. One that was admitted is
-// spared those that would not keep a new one waiting.
-func (g *Gate) enter(ctx context.Context, s Subject, admitted bool) (seat, *Error) {
+// A known text waits, and is refused, as an unknown one is: else a server that has used up its share could find out which texts other
+// servers have sent, with the values in them. A known text that was refused takes each step of an unknown one. One that was admitted
+// skips the steps at which an unknown one would not wait.
+func (g *Gate) enter(ctx context.Context, s Subject, admitted bool) (entered, *Error) {
 	a := s.Server.Account()
 	if admitted && !g.parsing.Waits(a) && !g.work.HoldsBack(a) {
-		return seat{}, nil
+		return entered{}, nil
 	}
 	job, waited, err := g.begin(ctx, s)
 	if err != nil {
-		return seat{}, g.notParsed(err)
+		return entered{}, g.notParsed(err)
 	}
-	in := seat{of: a, job: job, works: true}
+	in := entered{of: a, job: job, works: true}
 	if admitted && !g.parsing.Waits(a) { // a line may have begun meanwhile
 		return in, nil
 	}
@@ -40,14 +39,14 @@ func (g *Gate) enter(ctx context.Context, s Subject, admitted bool) (seat, *Erro
 	g.work.Resume(a)
 	if err != nil {
 		g.work.End(job)
-		return seat{}, g.notParsed(err)
+		return entered{}, g.notParsed(err)
 	}
 	in.place = true
 	return in, nil
 }
 
-// leave gives back what a text held. A decision that was made tells how long the server's others will take.
-func (g *Gate) leave(in seat, made bool) {
+// leave gives back what a text held. Where a decision was made, the job's time counts for how long the server's others take.
+func (g *Gate) leave(in entered, made bool) {
 	if in.place {
 		g.parsing.Give(in.of)
 	}
@@ -80,9 +79,10 @@ func (g *Gate) notParsed(cause error) *Error {
 		Hint: "send values as parameters: a text that is sent again and again is not checked again"}
 }
 
-// controls tells by its words alone whether a text begins or ends a transaction. It never waits to be decided on, known or not: its
-// locks may keep others waiting. A text with anything but these words, such as a comment, is one like any other.
-func controls(text string) bool {
+// controlsTransaction tells by its words alone whether a text begins or ends a transaction. Such a text never waits to be decided on,
+// known or not: the locks of its transaction may keep others waiting. A text with anything else in it, such as a comment, is one like
+// any other.
+func controlsTransaction(text string) bool {
 	if len(text) > longestControl {
 		return false
 	}

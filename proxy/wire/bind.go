@@ -20,7 +20,8 @@ type bindMessage struct {
 	results           []int16
 }
 
-// bind makes a portal. One with a name may need the room of one whose Close stands before it, so that Close is run first.
+// bind makes a portal. One with a name may need the room of one whose Close stands before it, so that Close is run first; not before
+// a Bind so large that no copy of it may be held.
 func (s *session) bind(body []byte) error {
 	if s.portals.closing > 0 && len(body) < mostMemory && len(body) > 0 && body[0] != 0 {
 		body = bytes.Clone(body) // what was read may be gone after the exchange

@@ -12,7 +12,7 @@ import (
 // what is left is decided on once, and Postgres parses and plans it once.
 
 // parametrize decides on a part without its constants, and tells whether that is as good as
-// to decide on the part. Where there is no place for a decision now, there is none for the part itself.
+// to decide on the part. A part that finds no place for that decision is refused.
 func (s *session) parametrize(p *part) bool {
 	if p.whole {
 		return false
