@@ -13,8 +13,7 @@ import (
 type Config struct {
 	Gate       string      // the URL of the server's client, in front of the shared database
 	Own, Other string      // URLs of the server's own database, and of one with its rows in another order; "" compares nothing
-	Alone      string      // the URL of the server's client at tenantgate in front of Other; "" where there is none
-	AloneAdmin string      // the superuser's URL of the database behind Alone
+	Alone      string      // the URL of the server's client at tenantgate in front of its rows alone, which has the plans of Gate; "" where there is none
 	Variants   [][2]string // statements that turn one of the planner's settings, and turn it back
 	Needles    []string    // marks of others' rows, in lower case
 	Statements []string
