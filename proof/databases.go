@@ -1,10 +1,14 @@
 package proof
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/url"
+	"strings"
 
 	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proof/statement"
 )
 
 // Databases gives the superuser's URLs of a server's templates: D, D|s, and D|s with its rows
@@ -20,6 +24,30 @@ func (w *World) Databases(server int) (all, alone, reordered string, err error) 
 	}
 	return of(shared), of(own), of(shuffled), nil
 }
+
+// Emptied makes a copy of D without the rows of other servers and gives the superuser's URL. Nothing is vacuumed or analysed
+// after that, so the sizes and statistics are those of all rows, and so are the plans. Nobody may be connected to D.
+func (w *World) Emptied(ctx context.Context, server int) (string, error) {
+	url, err := w.create(ctx, emptied.of(server), w.name+"_"+shared.of(server))
+	if err != nil {
+		return "", err
+	}
+	var sql strings.Builder
+	sql.WriteString(withoutAutovacuum + "SET session_replication_role = replica;") // no trigger or foreign key acts
+	for _, t := range statement.Tables() {
+		if t.ScopeType != "" {
+			fmt.Fprintf(&sql, "DELETE FROM %s WHERE %s::text IS DISTINCT FROM '%s';", qualified(t), statement.Quote(t.Scope()), Servers[server])
+		}
+	}
+	return url, w.exec(ctx, url, sql.String())
+}
+
+// withoutAutovacuum keeps the tables of a database as they are.
+const withoutAutovacuum = `
+	DO $$ DECLARE t regclass; BEGIN
+		FOR t IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace IN ('public'::regnamespace, 'shop'::regnamespace) LOOP
+			EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = off)', t);
+		END LOOP; END $$;`
 
 // PolicyFile gives the text of the proof's policy in a scope mode.
 func PolicyFile(mode policy.ScopeMode) string { return policyFile(mode) }

@@ -85,10 +85,7 @@ const indexes = `
 	CREATE INDEX ON profiles (mark); CREATE INDEX ON profiles (lower(doc)); CREATE INDEX ON profiles (server_id, active); CREATE INDEX ON "Tag List" (val);
 	CREATE INDEX ON shop.orders (placed); CREATE INDEX ON notes (token); CREATE INDEX ON notes (owner, done);
 	DROP INDEX shop.orders_sku; -- a hash index has as many pages as its values have it
-	DO $$ DECLARE t regclass; BEGIN
-		FOR t IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace IN ('public'::regnamespace, 'shop'::regnamespace) LOOP
-			EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = off)', t);
-		END LOOP; END $$;` + setDeduplicate + `('off');` + sighted
+	` + withoutAutovacuum + setDeduplicate + `('off');` + sighted
 
 // deduplicated has btree indexes keep the places of the rows of one value together, as they do by default. A backward
 // scan reads such a list forwards, so the order of a server's rows shows where one list ends, which others' rows with

@@ -113,6 +113,7 @@ const (
 	shared   database = "shared"
 	own      database = "own"
 	shuffled database = "shuffled" // behind the wall too, for who asks as its role
+	emptied  database = "emptied"  // D without the rows of others; made where it is asked for
 )
 
 func (d database) of(server int) string { return fmt.Sprintf("%s_%d", d, server) }

@@ -68,7 +68,9 @@ func prepare(t *testing.T, admin, name string) error {
 		return err
 	}
 	world.server, world.shared, world.role = proof.Servers[server], d, name+"_role"
-	world.alone = emptied(t, admin, d)
+	if world.alone, err = w.Emptied(ctx, server); err != nil {
+		return err
+	}
 	role := name + "_client"
 	for _, sql := range []string{"CREATE ROLE " + role + " LOGIN BYPASSRLS PASSWORD 'smith'", "GRANT pg_read_all_data, pg_write_all_data TO " + role} {
 		execute(t, admin, sql)
@@ -128,49 +130,22 @@ func stamp(t *testing.T, url string) {
 	}
 }
 
-// emptied copies the shared database and deletes the rows of others. Nothing is vacuumed or analysed after that, so the
-// sizes and statistics are those of all rows, and so are the plans.
-func emptied(t *testing.T, admin, shared string) string {
-	t.Helper()
-	url := copied(t, admin, shared, "emptied")
-	execute(t, url, `DO $$ DECLARE t regclass; BEGIN
-		FOR t IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace IN ('public'::regnamespace, 'shop'::regnamespace) LOOP
-			EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = off)', t);
-		END LOOP; END $$`)
-	var sql strings.Builder
-	sql.WriteString("SET session_replication_role = replica;") // no trigger or foreign key acts
-	for _, table := range statement.Tables() {
-		if table.ScopeType != "" {
-			fmt.Fprintf(&sql, "DELETE FROM %s.%q WHERE %q::text IS DISTINCT FROM '%s';", table.Schema, table.Name, table.Scope(), world.server)
-		}
-	}
-	execute(t, url, "DO $do$ BEGIN "+sql.String()+" END $do$")
-	return url
-}
-
 // scratch copies a database, without the tables that have no rows of the server, whose id is
 // none of their scope column's, and the one whose name sqlsmith does not quote.
 func scratch(t *testing.T, admin, template string) string {
-	t.Helper()
-	scratch := copied(t, admin, template, "scratch")
-	for _, table := range statement.Tables() {
-		if table.Name == "Tag List" || table.ScopeType != "" && !table.Fits(world.server) {
-			execute(t, scratch, fmt.Sprintf("DROP TABLE %s.%q CASCADE", table.Schema, table.Name))
-		}
-	}
-	return scratch
-}
-
-// copied copies a database, to which nobody is connected, and gives the superuser's URL of the copy.
-func copied(t *testing.T, admin, template, prefix string) string {
 	t.Helper()
 	u, err := url.Parse(template)
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := pgtest.Name(prefix)
+	name := pgtest.Name("scratch")
 	execute(t, admin, "CREATE DATABASE "+name+" TEMPLATE "+strings.TrimPrefix(u.Path, "/"))
 	u.Path = "/" + name
+	for _, table := range statement.Tables() {
+		if table.Name == "Tag List" || table.ScopeType != "" && !table.Fits(world.server) {
+			execute(t, u.String(), fmt.Sprintf("DROP TABLE %s.%q CASCADE", table.Schema, table.Name))
+		}
+	}
 	return u.String()
 }
 
