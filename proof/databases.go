@@ -26,14 +26,22 @@ func (w *World) Databases(server int) (all, alone, reordered string, err error) 
 }
 
 // Emptied makes a copy of D without the rows of other servers and gives the superuser's URL. Nothing is vacuumed or analysed
-// after that, so the sizes and statistics are those of all rows, and so are the plans. Nobody may be connected to D.
+// after that, in D neither, so the sizes and statistics are those of all rows, and so are the plans, as long as D does not
+// grow. Nobody may be connected to D.
 func (w *World) Emptied(ctx context.Context, server int) (string, error) {
+	all, _, _, err := w.Databases(server)
+	if err != nil {
+		return "", err
+	}
+	if err := w.exec(ctx, all, withoutAutovacuum); err != nil {
+		return "", err
+	}
 	url, err := w.create(ctx, emptied.of(server), w.name+"_"+shared.of(server))
 	if err != nil {
 		return "", err
 	}
 	var sql strings.Builder
-	sql.WriteString(withoutAutovacuum + "SET session_replication_role = replica;") // no trigger or foreign key acts
+	sql.WriteString("SET session_replication_role = replica;") // no trigger or foreign key acts
 	for _, t := range statement.Tables() {
 		if t.ScopeType != "" {
 			fmt.Fprintf(&sql, "DELETE FROM %s WHERE %s::text IS DISTINCT FROM '%s';", qualified(t), statement.Quote(t.Scope()), Servers[server])
