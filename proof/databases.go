@@ -26,15 +26,17 @@ func (w *World) Databases(server int) (all, alone, reordered string, err error) 
 }
 
 // Emptied makes a copy of D without the rows of other servers and gives the superuser's URL. Nothing is vacuumed or analysed
-// after that, in D neither, so the sizes and statistics are those of all rows, and so are the plans, as long as D does not
-// grow. Nobody may be connected to D.
+// after that, so the sizes and statistics are those of all rows, and so are the plans, as long as D is Kept. Nobody may be
+// connected to D.
 func (w *World) Emptied(ctx context.Context, server int) (string, error) {
 	all, _, _, err := w.Databases(server)
 	if err != nil {
 		return "", err
 	}
-	if err := w.exec(ctx, all, withoutAutovacuum); err != nil {
-		return "", err
+	for _, sql := range append([]string{withoutAutovacuum}, tidied...) {
+		if err := w.exec(ctx, all, sql); err != nil {
+			return "", err
+		}
 	}
 	url, err := w.create(ctx, emptied.of(server), w.name+"_"+shared.of(server))
 	if err != nil {

@@ -2,6 +2,7 @@ package smith_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/url"
 	"os"
@@ -118,11 +119,35 @@ func TestGate(t *testing.T) {
 	}
 	cfg.Gate, cfg.Alone = serve(t, program, world.shared), serve(t, program, world.alone)
 	cfg.Statements = append(slices.Clone(cfg.Statements), planned)
+	d := kept(t, world.shared)
+	cfg.Restore = d.Restore
 	report := replayed(t, cfg)
+	if all, alone := sizes(t, d), sizes(t, kept(t, world.alone)); all != alone {
+		t.Errorf("the plans are not the same any more: the sizes are %s, and without the rows of others %s", all, alone)
+	}
 	for _, f := range report.Findings {
 		t.Error(f)
 	}
 	if report.Leaks+report.Mismatches+report.Lost > 0 || report.Admitted == 0 {
 		t.Error("see above")
 	}
+}
+
+func kept(t *testing.T, url string) *proof.Kept {
+	t.Helper()
+	k, err := proof.Keep(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { k.Close(context.WithoutCancel(t.Context())) })
+	return k
+}
+
+func sizes(t *testing.T, k *proof.Kept) string {
+	t.Helper()
+	s, err := k.Sizes(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

@@ -11,11 +11,12 @@ import (
 
 // Config says what is replayed, and through what.
 type Config struct {
-	Gate       string      // the URL of the server's client, in front of the shared database
-	Own, Other string      // URLs of the server's own database, and of one with its rows in another order; "" compares nothing
-	Alone      string      // the URL of the server's client at tenantgate in front of its rows alone, which has the plans of Gate; "" where there is none
-	Variants   [][2]string // statements that turn one of the planner's settings, and turn it back
-	Needles    []string    // marks of others' rows, in lower case
+	Gate       string                      // the URL of the server's client, in front of the shared database
+	Own, Other string                      // URLs of the server's own database, and of one with its rows in another order; "" compares nothing
+	Alone      string                      // the URL of the server's client at tenantgate in front of its rows alone, which has the plans of Gate; "" where there is none
+	Restore    func(context.Context) error // gives the shared database back the sizes that those plans go by; nil where there is no Alone
+	Variants   [][2]string                 // statements that turn one of the planner's settings, and turn it back
+	Needles    []string                    // marks of others' rows, in lower case
 	Statements []string
 	Findings   int // of each kind that are kept
 }
@@ -76,10 +77,24 @@ func (r *replay) try(ctx context.Context, statement string) error {
 		return nil
 	}
 	r.report.Admitted++
+	if err := r.restore(ctx); err != nil {
+		return err
+	}
 	if r.cfg.Own == "" || got.state == cancelled || sampled(statement) {
 		return nil
 	}
 	return r.compare(ctx, statement, got)
+}
+
+// restore gives the shared database back its sizes after a statement that the gate let through.
+func (r *replay) restore(ctx context.Context) error {
+	if r.cfg.Restore == nil {
+		return nil
+	}
+	if err := r.cfg.Restore(ctx); err != nil {
+		return fmt.Errorf("the shared database's sizes: %w", err)
+	}
+	return nil
 }
 
 // mismatch counts an answer that is another, and keeps the first of its kind.

@@ -67,6 +67,15 @@ func (r *replay) varied(ctx context.Context, statement string, got, _ answer) (b
 	return false, nil
 }
 
+// again runs a statement at the gate for one that came through it.
+func (r *replay) again(ctx context.Context, statement string) (answer, error) {
+	got, err := r.gate.run(ctx, statement)
+	if err != nil {
+		return got, err
+	}
+	return got, r.restore(ctx)
+}
+
 // limit is a LIMIT that is no other's OFFSET's. sqlsmith orders nothing, so which rows it takes
 // is the plan's choice.
 var limit = regexp.MustCompile(`\blimit \d+(\s*(?:\)|$))`)
@@ -77,7 +86,7 @@ func (r *replay) unlimited(ctx context.Context, statement string, _, _ answer) (
 	if without == statement || r.gate == nil {
 		return false, nil
 	}
-	got, err := r.gate.run(ctx, without)
+	got, err := r.again(ctx, without)
 	if err != nil || got.state != "" {
 		return false, err
 	}
@@ -105,7 +114,7 @@ func (r *replay) pinned(ctx context.Context, statement string, _, _ answer) (boo
 	if !known {
 		return false, nil
 	}
-	got, err := r.gate.run(ctx, same)
+	got, err := r.again(ctx, same)
 	if err != nil {
 		return false, err
 	}
