@@ -87,8 +87,9 @@ bench-plans: ## measure the honest statements on a million skewed rows, planned 
 
 fuzz: ## fuzz the translator, the parser, Decide, and what Postgres clients send; FUZZTIME=10m (or 100000x) is for each of them
 	@.ci/need gcc
-	$(GO) test -run '^$$' -fuzz '^FuzzTranslate$$' -fuzztime $(FUZZTIME) ./policy/sqltree
-	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./policy/sqltree
+	$(GO) test -run '^$$' -fuzz '^FuzzTranslate$$' -fuzztime $(FUZZTIME) ./policy/sql/lex
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./policy/sql/tree
+	$(GO) test -run '^$$' -fuzz '^FuzzAnalyze$$' -fuzztime $(FUZZTIME) ./policy/sql/analyze
 	$(GO) test -run '^$$' -fuzz '^FuzzDecide$$' -fuzztime $(FUZZTIME) ./policy
 	$(GO) test -run '^$$' -fuzz '^FuzzStartup$$' -fuzztime $(FUZZTIME) ./proxy/wire
 	$(GO) test -run '^$$' -fuzz '^FuzzScram$$' -fuzztime $(FUZZTIME) ./proxy/wire

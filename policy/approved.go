@@ -1,6 +1,11 @@
 package policy
 
-import "github.com/tenantgate/tenantgate/policy/sqltree"
+import (
+	"github.com/tenantgate/tenantgate/policy/sql/analyze"
+	"github.com/tenantgate/tenantgate/policy/sql/constants"
+	"github.com/tenantgate/tenantgate/policy/sql/facts"
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
+)
 
 // Approved is a statement that passed every check: its final text and how the
 // caller's arguments map to its parameters. Only Decide makes one; it is immutable,
@@ -26,14 +31,14 @@ type Approved struct {
 	relations int  // Relations
 	records   int  // bytes: RecordBytes
 	key       string
-	literals  []sqltree.LiteralParam // that parameters carry
-	hides     bool                   // values are hidden from the planner
-	tableless bool                   // it names no table
-	inline    bool                   // what the parameters carry is put into the text: it can take none
-	counts    sqltree.Places         // of parameters that are the number of a LIMIT or an OFFSET
+	literals  []facts.LiteralParam // that parameters carry
+	hides     bool                 // values are hidden from the planner
+	tableless bool                 // it names no table
+	inline    bool                 // what the parameters carry is put into the text: it can take none
+	counts    constants.Places     // of parameters that are the number of a LIMIT or an OFFSET
 
-	query *Approved                   // that a command holds, where its types must be known
-	given map[uint32]sqltree.TypeName // types outside pg_catalog that they may be
+	query *Approved                // that a command holds, where its types must be known
+	given map[uint32]tree.TypeName // types outside pg_catalog that they may be
 }
 
 // Shape is what a plan relies on about a table: that its columns, dropped ones left out,
@@ -106,7 +111,7 @@ func (a *Approved) Zones() bool { return a.zones }
 // SpellsZone tells whether an arg for a parameter of a date's or a time's type, or of one that
 // may be made of such, may hold a time zone of its own.
 func (a Arg) SpellsZone() bool {
-	return (a.Kind == String || a.Kind == Array || a.Kind == Object) && sqltree.SpellsZone(a.Text)
+	return (a.Kind == String || a.Kind == Array || a.Kind == Object) && analyze.SpellsZone(a.Text)
 }
 
 // PlanBytes is about how many bytes a backend of Postgres' takes for the statement's plan, and
@@ -135,7 +140,7 @@ type Bound struct {
 	server     string
 	args       []Arg // the caller's own
 	overridden int
-	filled     sqltree.Filled // the text, where values stand in it
+	filled     constants.Filled // the text, where values stand in it
 }
 
 // Key tells the text with its declared types from every other: a connection may have it

@@ -5,23 +5,25 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/tenantgate/tenantgate/policy/sqltree"
+	"github.com/tenantgate/tenantgate/policy/sql/facts"
+	"github.com/tenantgate/tenantgate/policy/sql/lex"
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
 
 // argPlan says how the caller's arguments become the parameters of the final text.
 type argPlan struct {
 	dialect  Dialect
 	kind     Kind
-	column   string             // the scope column's name, for messages
-	slots    []int              // for each parameter the position in args; serverSlot; less: a literal of the text
-	count    int                // of the args: one for each placeholder that takes one
-	scoped   bool               // some placeholder is the server's, so that callers may miscount
-	lastIsID bool               // the last placeholder is the server's
-	given    []givenArg         // values for a scope column
-	inserted []string           // constants that the text gives to a scope column in INSERT
-	assigned []string           // the same in SET
-	reject   bool               // a foreign id is refused, not replaced
-	types    []sqltree.TypeName // what the server's id is bound as
+	column   string          // the scope column's name, for messages
+	slots    []int           // for each parameter the position in args; serverSlot; less: a literal of the text
+	count    int             // of the args: one for each placeholder that takes one
+	scoped   bool            // some placeholder is the server's, so that callers may miscount
+	lastIsID bool            // the last placeholder is the server's
+	given    []givenArg      // values for a scope column
+	inserted []string        // constants that the text gives to a scope column in INSERT
+	assigned []string        // the same in SET
+	reject   bool            // a foreign id is refused, not replaced
+	types    []tree.TypeName // what the server's id is bound as
 	maxArgs  int
 }
 
@@ -31,13 +33,13 @@ const serverSlot = -1
 
 // givenArg is a caller's value for a scope column.
 type givenArg struct {
-	at  int              // its position in args
-	typ sqltree.TypeName // of the column
+	at  int           // its position in args
+	typ tree.TypeName // of the column
 }
 
 // newArgPlan applies the argument rules of the dialect. It is false where the final text
 // asks for a placeholder that takes no arg: never to be seen.
-func newArgPlan(tr *sqltree.Translation, f *sqltree.Facts, final *sqltree.Rewritten, d Dialect, section ScopeSection, maxArgs int) (argPlan, bool) {
+func newArgPlan(tr *lex.Translation, f *facts.Facts, final *facts.Rewritten, d Dialect, section ScopeSection, maxArgs int) (argPlan, bool) {
 	p := argPlan{dialect: d, kind: kindOfAccess(f.Kind), column: scopeColumn(f), reject: section.ForeignID == Reject, maxArgs: maxArgs}
 	ids := f.ScopeNumbers()
 	numbers := numbersOf(tr)
@@ -78,7 +80,7 @@ func newArgPlan(tr *sqltree.Translation, f *sqltree.Facts, final *sqltree.Rewrit
 }
 
 // numbersOf gives the numbers of the placeholders, each once and in order.
-func numbersOf(tr *sqltree.Translation) []int32 {
+func numbersOf(tr *lex.Translation) []int32 {
 	var numbers []int32
 	for _, ph := range tr.Placeholders {
 		numbers = append(numbers, int32(ph.Number)) //nolint:gosec // at most 65,535
@@ -88,7 +90,7 @@ func numbersOf(tr *sqltree.Translation) []int32 {
 }
 
 // scopeColumn names the scope column of a statement, which is that of its first scoped table.
-func scopeColumn(f *sqltree.Facts) string {
+func scopeColumn(f *facts.Facts) string {
 	for _, use := range f.Tables {
 		if use.Table != nil && use.Table.Scope != "" {
 			return use.Table.Scope
@@ -99,14 +101,14 @@ func scopeColumn(f *sqltree.Facts) string {
 
 // scopeValues notes what the caller gives to scope columns, to compare it with the
 // server's own id.
-func (p *argPlan) scopeValues(f *sqltree.Facts, slot map[int32]int) {
-	note := func(values []sqltree.ScopeValue, constants *[]string) {
+func (p *argPlan) scopeValues(f *facts.Facts, slot map[int32]int) {
+	note := func(values []facts.ScopeValue, constants *[]string) {
 		for _, v := range values {
 			at, takesArg := slot[v.Number]
 			switch {
-			case v.Kind == sqltree.ScopeConst:
+			case v.Kind == facts.ScopeConst:
 				*constants = append(*constants, v.Const)
-			case v.Kind == sqltree.ScopeParam && takesArg && !p.gives(at):
+			case v.Kind == facts.ScopeParam && takesArg && !p.gives(at):
 				p.given = append(p.given, givenArg{at, v.Table.ScopeType})
 			}
 		}

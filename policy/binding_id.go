@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"strconv"
 
-	"github.com/tenantgate/tenantgate/policy/sqltree"
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
 
 // isID tells whether an argument is a server's id as a text.
@@ -15,7 +15,7 @@ func isID(a Arg, server string) bool {
 
 // isIDOf is isID for a value that is given to a scope column of a type, in whichever of
 // Postgres' formats. One of a type that is not known here is not the id.
-func isIDOf(a Arg, server string, t sqltree.TypeName) bool {
+func isIDOf(a Arg, server string, t tree.TypeName) bool {
 	if a.Kind != Binary {
 		return isID(a, server)
 	}
@@ -25,7 +25,7 @@ func isIDOf(a Arg, server string, t sqltree.TypeName) bool {
 
 // decoded gives a value of Postgres' binary format as its text. An integer may be of
 // another width than the column, since the client may say so.
-func decoded(raw string, t sqltree.TypeName) (string, bool) {
+func decoded(raw string, t tree.TypeName) (string, bool) {
 	switch t.Name {
 	case "text", "varchar", "bpchar", "citext":
 		return raw, true

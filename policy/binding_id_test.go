@@ -3,7 +3,7 @@ package policy
 import (
 	"testing"
 
-	"github.com/tenantgate/tenantgate/policy/sqltree"
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
 
 // TestIsIDOf gives scope columns of each type a value in Postgres' formats.
@@ -31,12 +31,12 @@ func TestIsIDOf(t *testing.T) {
 		{"int4", "42", "", false},
 		{"numeric", "42", "42", false},
 	} {
-		typ := sqltree.TypeName{Schema: builtinSchema, Name: c.typ}
+		typ := tree.TypeName{Schema: builtinSchema, Name: c.typ}
 		if got := isIDOf(Arg{Kind: Binary, Text: c.raw}, c.server, typ); got != c.want {
 			t.Errorf("%s %q of %s: %t", c.typ, c.raw, c.server, got)
 		}
 	}
-	text := sqltree.TypeName{Schema: builtinSchema, Name: "text"}
+	text := tree.TypeName{Schema: builtinSchema, Name: "text"}
 	if !isIDOf(Arg{Kind: String, Text: "a"}, "a", text) || isIDOf(Arg{}, "a", text) || isID(Arg{Kind: Binary, Text: "a"}, "a") {
 		t.Error("a text, no value and bytes are not told apart")
 	}

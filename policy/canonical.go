@@ -5,14 +5,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tenantgate/tenantgate/policy/sqltree"
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
 
 // canonical tells whether an id is spelled as a type's own output has it. Otherwise two
 // ids, such as 42 and 042, or a UUID in either case, would be two servers to us and one
 // value to the database. A type that is not known here keeps its values apart only as
 // far as it says itself, so no id is canonical for it.
-func canonical(id string, t sqltree.TypeName) bool {
+func canonical(id string, t tree.TypeName) bool {
 	if t.Schema != builtinSchema {
 		return t.Name == "citext" && !strings.ContainsFunc(id, func(r rune) bool { return r > '~' || 'A' <= r && r <= 'Z' })
 	}
@@ -31,7 +31,7 @@ func canonical(id string, t sqltree.TypeName) bool {
 }
 
 // bindable tells whether some id is canonical for a type.
-func bindable(t sqltree.TypeName) bool {
+func bindable(t tree.TypeName) bool {
 	return slices.ContainsFunc([]string{"a", "1", "00000000-0000-0000-0000-000000000000"}, func(id string) bool { return canonical(id, t) })
 }
 

@@ -3,7 +3,7 @@ package policy
 import (
 	"testing"
 
-	"github.com/tenantgate/tenantgate/policy/sqltree"
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
 
 func TestCanonical(t *testing.T) {
@@ -18,7 +18,7 @@ func TestCanonical(t *testing.T) {
 		{"pg_catalog", "uuid", uuid[:35] + ":", false}, {"pg_catalog", "uuid", uuid[:35] + "`", false}, {"pg_catalog", "uuid", uuid[:35] + "-", false},
 		{"public", "citext", "abc", true}, {"public", "citext", "Abc", false}, {"pg_catalog", "numeric", "42", false}, {"public", "text", "x", false},
 	} {
-		if got := canonical(c.id, sqltree.TypeName{Schema: c.schema, Name: c.name}); got != c.want {
+		if got := canonical(c.id, tree.TypeName{Schema: c.schema, Name: c.name}); got != c.want {
 			t.Errorf("%q as %s.%s: %v", c.id, c.schema, c.name, got)
 		}
 	}

@@ -1,6 +1,6 @@
 package policy
 
-import "github.com/tenantgate/tenantgate/policy/sqltree"
+import "github.com/tenantgate/tenantgate/policy/sql/command"
 
 // Dialect says how a text writes its parameters, and what it may be beside a statement on
 // rows. The zero value is the stricter one.
@@ -33,49 +33,49 @@ func (d Dialect) suppliedBy() string {
 }
 
 // Command is what a statement of the Postgres dialect asks for that is not one on rows.
-type Command = sqltree.Command
+type Command = command.Command
 
 // Verb is what a command does. The zero value says that a statement is none.
-type Verb = sqltree.Verb
+type Verb = command.Verb
 
 // Modes are those of a transaction; what is "" or nil was not given.
-type Modes = sqltree.Modes
+type Modes = command.Modes
 
 // CopyStyle is how COPY writes rows, or reads them.
-type CopyStyle = sqltree.CopyStyle
+type CopyStyle = command.CopyStyle
 
 // CopyFormat is a format of COPY.
-type CopyFormat = sqltree.CopyFormat
+type CopyFormat = command.CopyFormat
 
 // The verbs. Those up to RollbackTo are about the transaction, up to Unlisten about the
 // session, up to CloseCursor about cursors, and the last two copy rows.
 const (
-	NoCommand      = sqltree.NoCommand
-	Begin          = sqltree.Begin
-	Commit         = sqltree.Commit
-	Rollback       = sqltree.Rollback
-	Savepoint      = sqltree.Savepoint
-	Release        = sqltree.Release
-	RollbackTo     = sqltree.RollbackTo
-	SetTransaction = sqltree.SetTransaction
-	SetSession     = sqltree.SetSession
-	Set            = sqltree.Set
-	Reset          = sqltree.Reset
-	Show           = sqltree.Show
-	Discard        = sqltree.Discard
-	Deallocate     = sqltree.Deallocate
-	Unlisten       = sqltree.Unlisten
-	Declare        = sqltree.Declare
-	Fetch          = sqltree.Fetch
-	Move           = sqltree.Move
-	CloseCursor    = sqltree.CloseCursor
-	CopyOut        = sqltree.CopyOut
-	CopyIn         = sqltree.CopyIn
+	NoCommand      = command.NoCommand
+	Begin          = command.Begin
+	Commit         = command.Commit
+	Rollback       = command.Rollback
+	Savepoint      = command.Savepoint
+	Release        = command.Release
+	RollbackTo     = command.RollbackTo
+	SetTransaction = command.SetTransaction
+	SetSession     = command.SetSession
+	Set            = command.Set
+	Reset          = command.Reset
+	Show           = command.Show
+	Discard        = command.Discard
+	Deallocate     = command.Deallocate
+	Unlisten       = command.Unlisten
+	Declare        = command.Declare
+	Fetch          = command.Fetch
+	Move           = command.Move
+	CloseCursor    = command.CloseCursor
+	CopyOut        = command.CopyOut
+	CopyIn         = command.CopyIn
 )
 
 // The formats of COPY.
 const (
-	CopyText   = sqltree.CopyText
-	CopyCSV    = sqltree.CopyCSV
-	CopyBinary = sqltree.CopyBinary
+	CopyText   = command.CopyText
+	CopyCSV    = command.CopyCSV
+	CopyBinary = command.CopyBinary
 )

@@ -3,7 +3,9 @@ package policy
 import (
 	"slices"
 
-	"github.com/tenantgate/tenantgate/policy/sqltree"
+	"github.com/tenantgate/tenantgate/policy/sql/constants"
+	"github.com/tenantgate/tenantgate/policy/sql/refusal"
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
 
 // Postgres plans the query of a DECLARE with the values of its parameters, whatever
@@ -28,21 +30,21 @@ func (b Bound) Fill(types []uint32) (Bound, *Reason) {
 	if a.query != nil && len(types) != len(a.plan.slots) {
 		return Bound{}, &Reason{Code: Internal, Message: "the parameters of the command's query are not those that Postgres describes"}
 	}
-	fillings := make([]sqltree.Filling, len(a.plan.slots))
+	fillings := make([]constants.Filling, len(a.plan.slots))
 	for i, slot := range a.plan.slots {
 		fillings[i] = a.serverFilling(b.server)
 		if slot == serverSlot || a.query == nil { // then all are the server's
 			continue
 		}
 		if text, ok := b.count(i); ok && slices.Contains(a.counts.Numbers(), i+1) {
-			fillings[i] = sqltree.Filling{Constant: true, Value: text}
+			fillings[i] = constants.Filling{Constant: true, Value: text}
 			continue
 		}
 		name, ok := a.typeName(types[i])
 		if !ok {
 			return Bound{}, &Reason{Code: TypeNotAllowed, Message: "a value of this command has a type that is not available", Hint: "cast it to a built-in type"}
 		}
-		fillings[i] = sqltree.Filling{Type: name}
+		fillings[i] = constants.Filling{Type: name}
 		if a.inline {
 			fillings[i].Constant, fillings[i].Value = true, b.Param(i).Value.Text
 		}
@@ -51,26 +53,26 @@ func (b Bound) Fill(types []uint32) (Bound, *Reason) {
 }
 
 // serverFilling is what stands in the place of the server's id: the planner may see it.
-func (a *Approved) serverFilling(server string) sqltree.Filling {
+func (a *Approved) serverFilling(server string) constants.Filling {
 	if !a.inline {
-		return sqltree.Filling{}
+		return constants.Filling{}
 	}
-	return sqltree.Filling{Constant: true, Value: server}
+	return constants.Filling{Constant: true, Value: server}
 }
 
 // filledWith puts fillings into the text.
-func (b Bound) filledWith(fillings []sqltree.Filling) (Bound, *Reason) {
-	var fault *sqltree.Fault
-	if b.filled, fault = sqltree.Fill(b.approved.sql, fillings); fault != nil {
+func (b Bound) filledWith(fillings []constants.Filling) (Bound, *Reason) {
+	var fault *refusal.Fault
+	if b.filled, fault = constants.Fill(b.approved.sql, fillings); fault != nil {
 		return Bound{}, &Reason{Code: fault.Code, SQLState: fault.SQLState, Message: fault.Message}
 	}
 	return b, nil
 }
 
 // typeName gives the name of a type that a parameter has.
-func (a *Approved) typeName(oid uint32) (sqltree.TypeName, bool) {
+func (a *Approved) typeName(oid uint32) (tree.TypeName, bool) {
 	if name := builtinTypes[oid]; name != "" {
-		return sqltree.TypeName{Schema: builtinSchema, Name: name}, true
+		return tree.TypeName{Schema: builtinSchema, Name: name}, true
 	}
 	name, ok := a.given[oid]
 	return name, ok

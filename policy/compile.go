@@ -3,7 +3,8 @@ package policy
 import (
 	"slices"
 
-	"github.com/tenantgate/tenantgate/policy/sqltree"
+	"github.com/tenantgate/tenantgate/policy/sql/facts"
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
 
 // Sets are the names that a policy file can refer to, as plain data: the named sets of
@@ -26,13 +27,13 @@ type Operator struct{ Name, Left, Right string }
 // from several goroutines. The zero value denies everything.
 type Policy struct {
 	file      *File
-	catalog   *sqltree.Catalog
-	kinds     sqltree.Access
-	access    map[*sqltree.Table]sqltree.Access
-	closed    map[*sqltree.Table]*Finding // tables that no statement may name, and why
-	functions map[sqltree.TypeName]bool
-	types     map[sqltree.TypeName]bool
-	given     map[uint32]sqltree.TypeName // types outside pg_catalog that parameters may be given
+	catalog   *tree.Catalog
+	kinds     facts.Access
+	access    map[*tree.Table]facts.Access
+	closed    map[*tree.Table]*Finding // tables that no statement may name, and why
+	functions map[tree.TypeName]bool
+	types     map[tree.TypeName]bool
+	given     map[uint32]tree.TypeName // types outside pg_catalog that parameters may be given
 	operators map[string]bool
 	namesakes map[string]string // functions and operators that are refused where they are not qualified, and why
 	limits    Limits
@@ -65,13 +66,13 @@ func Compile(f *File, s Schema, sets Sets) (*Policy, error) {
 	}
 	p := &Policy{
 		file: f, kinds: accessOf(f.Statement.Kinds), limits: f.Limits.WithDefaults(),
-		access: map[*sqltree.Table]sqltree.Access{}, closed: map[*sqltree.Table]*Finding{}, functions: map[sqltree.TypeName]bool{}, types: map[sqltree.TypeName]bool{},
-		given: map[uint32]sqltree.TypeName{}, operators: map[string]bool{}, origin: Origin{new(byte)},
+		access: map[*tree.Table]facts.Access{}, closed: map[*tree.Table]*Finding{}, functions: map[tree.TypeName]bool{}, types: map[tree.TypeName]bool{},
+		given: map[uint32]tree.TypeName{}, operators: map[string]bool{}, origin: Origin{new(byte)},
 	}
 	for _, name := range sets.Operators {
 		p.operators[name] = true
 	}
-	tables := make([]*sqltree.Table, 0, len(f.Tables))
+	tables := make([]*tree.Table, 0, len(f.Tables))
 	for _, section := range f.Tables {
 		t, findings, err := f.table(section, s)
 		if err != nil {
@@ -87,32 +88,32 @@ func Compile(f *File, s Schema, sets Sets) (*Policy, error) {
 		return nil, err
 	}
 	p.namesakes = refused
-	complexity := sqltree.Complexity{MaxNodes: f.Statement.MaxNodes, MaxDepth: f.Statement.MaxDepth}
-	p.catalog = sqltree.NewCatalog(tables, p.allowFunctions(allowed), p.allowTypes(s.Types, sets.Types), operators(sets.Leakproof), complexity).With(others, bareTables(s.Bare))
+	complexity := tree.Complexity{MaxNodes: f.Statement.MaxNodes, MaxDepth: f.Statement.MaxDepth}
+	p.catalog = tree.NewCatalog(tables, p.allowFunctions(allowed), p.allowTypes(s.Types, sets.Types), operators(sets.Leakproof), complexity).With(others, bareTables(s.Bare))
 	p.allowGiven(s.Given)
 	return p, nil
 }
 
-func bareTables(list []TableName) []sqltree.TypeName {
-	out := make([]sqltree.TypeName, len(list))
+func bareTables(list []TableName) []tree.TypeName {
+	out := make([]tree.TypeName, len(list))
 	for i, t := range list {
-		out[i] = sqltree.TypeName(t)
+		out[i] = tree.TypeName(t)
 	}
 	return out
 }
 
-func operators(list []Operator) []sqltree.OperatorName {
-	out := make([]sqltree.OperatorName, len(list))
+func operators(list []Operator) []tree.OperatorName {
+	out := make([]tree.OperatorName, len(list))
 	for i, o := range list {
-		out[i] = sqltree.OperatorName(o)
+		out[i] = tree.OperatorName(o)
 	}
 	return out
 }
 
-func accessOf(kinds []Kind) sqltree.Access {
-	var a sqltree.Access
+func accessOf(kinds []Kind) facts.Access {
+	var a facts.Access
 	for _, k := range kinds {
-		a |= map[Kind]sqltree.Access{Select: sqltree.AccessSelect, Insert: sqltree.AccessInsert, Update: sqltree.AccessUpdate, Delete: sqltree.AccessDelete}[k]
+		a |= map[Kind]facts.Access{Select: facts.AccessSelect, Insert: facts.AccessInsert, Update: facts.AccessUpdate, Delete: facts.AccessDelete}[k]
 	}
 	return a
 }
@@ -122,10 +123,10 @@ func accessOf(kinds []Kind) sqltree.Access {
 func (p *Policy) allowFunctions(names []FunctionName) map[string]string {
 	bare := map[string]string{}
 	for _, n := range names {
-		p.functions[sqltree.TypeName{Schema: n.Schema, Name: n.Name}] = true
+		p.functions[tree.TypeName{Schema: n.Schema, Name: n.Name}] = true
 	}
 	for _, n := range names {
-		if !p.functions[sqltree.TypeName{Schema: builtinSchema, Name: n.Name}] {
+		if !p.functions[tree.TypeName{Schema: builtinSchema, Name: n.Name}] {
 			bare[n.Name] = n.Schema
 		}
 	}
@@ -135,10 +136,10 @@ func (p *Policy) allowFunctions(names []FunctionName) map[string]string {
 func (p *Policy) allowTypes(own []Type, builtin []string) map[string]string {
 	bare := map[string]string{}
 	for _, name := range builtin {
-		p.types[sqltree.TypeName{Schema: builtinSchema, Name: name}] = true
+		p.types[tree.TypeName{Schema: builtinSchema, Name: name}] = true
 	}
 	for _, t := range own {
-		p.types[sqltree.TypeName(t)] = true
+		p.types[tree.TypeName(t)] = true
 		if !slices.Contains(builtin, t.Name) {
 			bare[t.Name] = t.Schema
 		}
@@ -150,8 +151,8 @@ func (p *Policy) allowTypes(own []Type, builtin []string) map[string]string {
 // rests on a type which must not be named, such as regclass, does what that one does.
 func (p *Policy) allowGiven(list []GivenType) {
 	for _, t := range list {
-		if builtinTypes[t.OID] == "" && (t.Rests.Schema != builtinSchema || p.types[sqltree.TypeName(t.Rests)]) {
-			p.given[t.OID] = sqltree.TypeName(t.Type)
+		if builtinTypes[t.OID] == "" && (t.Rests.Schema != builtinSchema || p.types[tree.TypeName(t.Rests)]) {
+			p.given[t.OID] = tree.TypeName(t.Type)
 		}
 	}
 }
@@ -164,7 +165,7 @@ func unfit(section TableSection, t Table, namesakes []Namesake) string {
 		case !section.Scoped || c.Name != section.Column:
 		case c.Loose:
 			return "its collation is not deterministic, so that the ids of two servers can be equal"
-		case !bindable(sqltree.TypeName{Schema: c.TypeSchema, Name: c.TypeName}):
+		case !bindable(tree.TypeName{Schema: c.TypeSchema, Name: c.TypeName}):
 			return "its type is " + c.TypeName + "; use text, varchar, char, uuid, an integer or citext"
 		case i >= 0:
 			return "it would be compared by " + namesakes[i].Text
@@ -174,26 +175,26 @@ func unfit(section TableSection, t Table, namesakes []Namesake) string {
 }
 
 // table joins what the file and the schema say of one table, and gives what was found of it.
-func (f *File) table(section TableSection, s Schema) (*sqltree.Table, []Finding, error) {
+func (f *File) table(section TableSection, s Schema) (*tree.Table, []Finding, error) {
 	i := slices.IndexFunc(s.Tables, func(t Table) bool { return t.Schema == section.Schema && t.Name == section.Name })
 	if i < 0 {
 		return nil, nil, f.Mistake(section.At, "the database has no table %s.%s", section.Schema, section.Name)
 	}
 	found := s.Tables[i]
-	t := &sqltree.Table{Schema: found.Schema, Name: found.Name, Keys: found.Keys, OID: found.OID, Walled: found.Walled}
+	t := &tree.Table{Schema: found.Schema, Name: found.Name, Keys: found.Keys, OID: found.OID, Walled: found.Walled}
 	for _, c := range found.Columns {
-		read := sqltree.TypeName(c.Base) // as which a domain's values are read
+		read := tree.TypeName(c.Base) // as which a domain's values are read
 		if c.Base == (Type{}) {
-			read = sqltree.TypeName{Schema: c.TypeSchema, Name: c.TypeName}
+			read = tree.TypeName{Schema: c.TypeSchema, Name: c.TypeName}
 		}
-		t.Columns = append(t.Columns, sqltree.Column{
+		t.Columns = append(t.Columns, tree.Column{
 			Name: c.Name, Type: read,
 			NotNull: c.NotNull, Collation: c.Collation, Virtual: c.Virtual, Generated: c.Generated || c.Virtual, NoRead: c.Unreadable, Identity: c.Identity,
 		})
 		if section.Scoped && c.Name == section.Column {
-			t.Scope, t.ScopeType = c.Name, sqltree.TypeName{Schema: c.TypeSchema, Name: c.TypeName}
+			t.Scope, t.ScopeType = c.Name, tree.TypeName{Schema: c.TypeSchema, Name: c.TypeName}
 			if c.TypeSchema != builtinSchema { // citext, to which two servers' ids may be one
-				t.ScopeType = sqltree.TypeName{Schema: builtinSchema, Name: "text"}
+				t.ScopeType = tree.TypeName{Schema: builtinSchema, Name: "text"}
 			}
 		}
 	}
@@ -204,7 +205,7 @@ func (f *File) table(section TableSection, s Schema) (*sqltree.Table, []Finding,
 		return nil, nil, f.Mistake(section.At, "column %s of table %s.%s can't be a scope column: %s", t.Scope, section.Schema, section.Name, problem)
 	}
 	for _, rule := range section.Columns {
-		k := slices.IndexFunc(t.Columns, func(c sqltree.Column) bool { return c.Name == rule.Name })
+		k := slices.IndexFunc(t.Columns, func(c tree.Column) bool { return c.Name == rule.Name })
 		if k < 0 {
 			return nil, nil, f.Mistake(rule.At, "table %s.%s has no column %s", section.Schema, section.Name, rule.Name)
 		}

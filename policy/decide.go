@@ -5,7 +5,15 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/tenantgate/tenantgate/policy/sqltree"
+	"github.com/tenantgate/tenantgate/policy/sql/analyze"
+	"github.com/tenantgate/tenantgate/policy/sql/command"
+	"github.com/tenantgate/tenantgate/policy/sql/constants"
+	"github.com/tenantgate/tenantgate/policy/sql/facts"
+	"github.com/tenantgate/tenantgate/policy/sql/lex"
+	"github.com/tenantgate/tenantgate/policy/sql/refusal"
+	"github.com/tenantgate/tenantgate/policy/sql/rewrite"
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
+	"github.com/tenantgate/tenantgate/policy/sql/verify"
 )
 
 // Decide judges one text of a dialect. See the package comment for the order of its steps;
@@ -16,7 +24,7 @@ func (p *Policy) Decide(text string, d Dialect, types ...uint32) Decision {
 	if p.file == nil || d > Postgres || d == Interface && len(given) > 0 {
 		return Decision{}
 	}
-	tr, fault := d.read(text, sqltree.Guard{MaxBytes: p.file.Statement.MaxBytes})
+	tr, fault := d.read(text, lex.Guard{MaxBytes: p.file.Statement.MaxBytes})
 	if fault != nil {
 		return deny(reasonOf(fault, text, fault.Offset))
 	}
@@ -31,16 +39,16 @@ func (p *Policy) Decide(text string, d Dialect, types ...uint32) Decision {
 func deny(r Reason) Decision { return Decision{Reason: r} }
 
 // read translates a text of the dialect.
-func (d Dialect) read(text string, g sqltree.Guard) (*sqltree.Translation, *sqltree.Fault) {
+func (d Dialect) read(text string, g lex.Guard) (*lex.Translation, *refusal.Fault) {
 	if d == Postgres {
-		return sqltree.Native(text, g)
+		return lex.Native(text, g)
 	}
-	return sqltree.Translate(text, g)
+	return lex.Translate(text, g)
 }
 
 // approve takes a translated text through the remaining steps.
-func (p *Policy) approve(text string, tr *sqltree.Translation, d Dialect, given GivenTypes) (*Approved, *sqltree.Fault) {
-	stmt, fault := sqltree.Parse(tr.Text)
+func (p *Policy) approve(text string, tr *lex.Translation, d Dialect, given GivenTypes) (*Approved, *refusal.Fault) {
+	stmt, fault := tree.Parse(tr.Text)
 	if fault != nil {
 		return nil, p.hinted(tr, d, fault)
 	}
@@ -53,7 +61,7 @@ func (p *Policy) approve(text string, tr *sqltree.Translation, d Dialect, given 
 
 // hinted says how parameters are written to who writes ? where only Postgres reads it, and that
 // the scope condition need not be written where it is added.
-func (p *Policy) hinted(tr *sqltree.Translation, d Dialect, fault *sqltree.Fault) *sqltree.Fault {
+func (p *Policy) hinted(tr *lex.Translation, d Dialect, fault *refusal.Fault) *refusal.Fault {
 	if d != Postgres || fault.Code != SyntaxError || !tr.Marked() {
 		return fault
 	}
@@ -67,8 +75,8 @@ func (p *Policy) hinted(tr *sqltree.Translation, d Dialect, fault *sqltree.Fault
 }
 
 // native takes a parsed text of the Postgres dialect through them.
-func (p *Policy) native(text string, tr *sqltree.Translation, stmt sqltree.Statement, given GivenTypes) (*Approved, *sqltree.Fault) {
-	command, fault := sqltree.ReadCommand(stmt, tr, p.catalog, p.file.Scope.Mode == Inject)
+func (p *Policy) native(text string, tr *lex.Translation, stmt tree.Statement, given GivenTypes) (*Approved, *refusal.Fault) {
+	command, fault := command.Read(stmt, tr, p.catalog, p.file.Scope.Mode == Inject)
 	switch {
 	case fault != nil:
 		return nil, fault
@@ -80,7 +88,7 @@ func (p *Policy) native(text string, tr *sqltree.Translation, stmt sqltree.State
 
 // ofCatalog tells whoever asks for Postgres' catalog that it is not answered, whatever was
 // the first thing in the statement that is not available. The code stays.
-func (p *Policy) ofCatalog(stmt sqltree.Statement, fault *sqltree.Fault) *sqltree.Fault {
+func (p *Policy) ofCatalog(stmt tree.Statement, fault *refusal.Fault) *refusal.Fault {
 	if fault == nil {
 		return nil
 	}
@@ -89,21 +97,21 @@ func (p *Policy) ofCatalog(stmt sqltree.Statement, fault *sqltree.Fault) *sqltre
 	default:
 		return fault
 	}
-	at, is := sqltree.OfSystem(stmt, p.catalog, fault)
+	at, is := analyze.OfSystem(stmt, p.catalog, fault)
 	if !is {
 		return fault
 	}
-	return &sqltree.Fault{Code: fault.Code, Offset: at, Message: "the catalog is not answered yet",
+	return &refusal.Fault{Code: fault.Code, Offset: at, Message: "the catalog is not answered yet",
 		Hint: `tools that read it, such as \d of psql and the introspection of ORMs, do not work here; ` + p.catalog.Listed()}
 }
 
 // statement decides a statement on rows.
-func (p *Policy) statement(text string, tr *sqltree.Translation, stmt sqltree.Statement, d Dialect, given GivenTypes) (*Approved, *sqltree.Fault) {
+func (p *Policy) statement(text string, tr *lex.Translation, stmt tree.Statement, d Dialect, given GivenTypes) (*Approved, *refusal.Fault) {
 	types, fault := p.named(given)
 	if fault != nil {
 		return nil, fault
 	}
-	facts, fault := sqltree.Analyze(stmt, p.catalog, types...)
+	facts, fault := analyze.Analyze(stmt, p.catalog, types...)
 	if fault != nil {
 		return nil, p.rather(facts, fault)
 	}
@@ -113,25 +121,25 @@ func (p *Policy) statement(text string, tr *sqltree.Translation, stmt sqltree.St
 		}
 	}
 	if d == Postgres && p.file.Scope.Mode == Inject {
-		facts.Ordinary() // whoever has a database of his own may ask for another's rows, and finds none
+		facts.DropScopeConditions() // whoever has a database of his own may ask for another's rows, and finds none
 	}
 	if p.file.Planner == Custom {
 		facts.ShowConstants()
 	}
-	final, fault := sqltree.Rewrite(tr, facts, p.catalog, p.file.Scope.Mode == Inject)
+	final, fault := rewrite.Rewrite(tr, facts, p.catalog, p.file.Scope.Mode == Inject)
 	if fault != nil {
 		return nil, fault
 	}
-	if fault := sqltree.Verify(stmt, final, p.catalog, facts.Demands()); fault != nil {
+	if fault := verify.Verify(stmt, final, p.catalog, facts.Demands()); fault != nil {
 		return nil, fault
 	}
 	plan, ok := newArgPlan(tr, facts, final, d, p.file.Scope, p.limits.MaxArgs)
 	plan.count = max(plan.count, len(given)) // a type alone makes a parameter too
 	switch {
 	case !ok:
-		return nil, &sqltree.Fault{Code: Internal, Message: "the arguments could not be mapped", Offset: -1}
+		return nil, &refusal.Fault{Code: Internal, Message: "the arguments could not be mapped", Offset: -1}
 	case d == Postgres && plan.count > plan.maxArgs: // it could never be bound, and would still be described
-		return nil, &sqltree.Fault{Code: ArgumentCount, Offset: -1,
+		return nil, &refusal.Fault{Code: ArgumentCount, Offset: -1,
 			Message: fmt.Sprintf("the statement takes %d parameters; at most %d are allowed", plan.count, plan.maxArgs)}
 	}
 	a := p.approved(facts, final, plan)
@@ -145,29 +153,29 @@ func (p *Policy) statement(text string, tr *sqltree.Translation, stmt sqltree.St
 		return nil, fault
 	}
 	a.declare()
-	a.fleeting = tr.Fleeting()
+	a.fleeting = tr.UsesParseTime()
 	a.positions = newPositionMap(text, tr, final)
 	return a, nil
 }
 
 // place finds the parameters that are the number of a LIMIT or an OFFSET.
-func (a *Approved) place(facts *sqltree.Facts, final *sqltree.Rewritten) (fault *sqltree.Fault) {
+func (a *Approved) place(facts *facts.Facts, final *facts.Rewritten) (fault *refusal.Fault) {
 	var numbers []int
 	for i, param := range final.Params {
 		given := a.declaredType(a.ArgOf(i))
-		if slices.Contains(facts.Counts(), param.Number) && slices.Contains([]uint32{0, int2OID, int4OID, int8OID}, given) {
+		if slices.Contains(facts.Counts, param.Number) && slices.Contains([]uint32{0, int2OID, int4OID, int8OID}, given) {
 			numbers = append(numbers, i+1)
 		}
 	}
 	if len(numbers) > 0 {
-		a.counts, fault = sqltree.PlacesOf(a.sql, numbers)
+		a.counts, fault = constants.PlacesOf(a.sql, numbers)
 	}
 	return fault
 }
 
 // rather tells of a table that is not available instead of what was not understood, which may
 // be for that: no column of such a table is known.
-func (p *Policy) rather(facts *sqltree.Facts, fault *sqltree.Fault) *sqltree.Fault {
+func (p *Policy) rather(facts *facts.Facts, fault *refusal.Fault) *refusal.Fault {
 	if facts == nil {
 		return fault
 	}
@@ -184,11 +192,11 @@ const (
 	expressionBytes = 250
 )
 
-func (p *Policy) approved(f *sqltree.Facts, final *sqltree.Rewritten, plan argPlan) *Approved {
+func (p *Policy) approved(f *facts.Facts, final *facts.Rewritten, plan argPlan) *Approved {
 	a := &Approved{
 		sql: final.Text, kind: kindOfAccess(f.Kind), returning: f.Returns, limits: p.limits, origin: p.origin,
-		writes: f.Kinds&^sqltree.AccessSelect != 0 || f.Locks, plan: plan, zones: f.Zones, durations: f.WritesIntervals(),
-		hides: f.Hides(), tableless: len(f.Tables) == 0,
+		writes: f.Kinds&^facts.AccessSelect != 0 || f.Locks, plan: plan, zones: f.Zones, durations: f.WritesIntervals(),
+		hides: f.Hides, tableless: len(f.Tables) == 0,
 		planned: statementBytes + len(final.Text) + expressionBytes*f.Weight, records: f.RecordBytes, relations: f.Relations,
 	}
 	for _, t := range f.Shaped() {
@@ -197,7 +205,7 @@ func (p *Policy) approved(f *sqltree.Facts, final *sqltree.Rewritten, plan argPl
 	return a
 }
 
-func shapeOf(t *sqltree.Table) Shape {
+func shapeOf(t *tree.Table) Shape {
 	s := Shape{OID: t.OID}
 	for _, c := range t.Columns {
 		s.Columns = append(s.Columns, c.Name)
@@ -205,14 +213,14 @@ func shapeOf(t *sqltree.Table) Shape {
 	return s
 }
 
-func kindOfAccess(a sqltree.Access) Kind {
-	return map[sqltree.Access]Kind{
-		sqltree.AccessSelect: Select, sqltree.AccessInsert: Insert, sqltree.AccessUpdate: Update, sqltree.AccessDelete: Delete,
+func kindOfAccess(a facts.Access) Kind {
+	return map[facts.Access]Kind{
+		facts.AccessSelect: Select, facts.AccessInsert: Insert, facts.AccessUpdate: Update, facts.AccessDelete: Delete,
 	}[a]
 }
 
 // reasonOf gives a fault in the caller's terms; offset is a byte of the caller's text.
-func reasonOf(f *sqltree.Fault, text string, offset int) Reason {
+func reasonOf(f *refusal.Fault, text string, offset int) Reason {
 	r := Reason{Code: f.Code, Message: f.Message, Hint: f.Hint, SQLState: f.SQLState}
 	if offset >= 0 && offset <= len(text) {
 		r.Position = utf8.RuneCountInString(text[:offset]) + 1

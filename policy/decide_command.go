@@ -3,15 +3,18 @@ package policy
 import (
 	"slices"
 
-	"github.com/tenantgate/tenantgate/policy/sqltree"
+	"github.com/tenantgate/tenantgate/policy/sql/command"
+	"github.com/tenantgate/tenantgate/policy/sql/lex"
+	"github.com/tenantgate/tenantgate/policy/sql/refusal"
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
 
 // command decides what is no statement on rows: its own text says all that there is to it, but
 // for a query in it, or one that stands for it, which goes through every step like any other.
-func (p *Policy) command(text string, tr *sqltree.Translation, d *sqltree.Directive, given GivenTypes) (*Approved, *sqltree.Fault) {
+func (p *Policy) command(text string, tr *lex.Translation, d *command.Directive, given GivenTypes) (*Approved, *refusal.Fault) {
 	switch {
 	case len(given) > 0 && d.Verb != Declare:
-		return nil, &sqltree.Fault{Code: ArgumentCount, Offset: -1, Message: "this command takes no parameters, and types of some are given"}
+		return nil, &refusal.Fault{Code: ArgumentCount, Offset: -1, Message: "this command takes no parameters, and types of some are given"}
 	case d.Made != "":
 		return p.madeCommand(d)
 	case d.End > 0:
@@ -25,21 +28,21 @@ func (p *Policy) command(text string, tr *sqltree.Translation, d *sqltree.Direct
 }
 
 // queryCommand decides the query that stands in DECLARE and COPY (…) TO.
-func (p *Policy) queryCommand(text string, tr *sqltree.Translation, d *sqltree.Directive, given GivenTypes) (*Approved, *sqltree.Fault) {
+func (p *Policy) queryCommand(text string, tr *lex.Translation, d *command.Directive, given GivenTypes) (*Approved, *refusal.Fault) {
 	inner := tr.Text[d.Start:d.End]
-	query, fault := sqltree.Native(inner, sqltree.Guard{MaxBytes: p.file.Statement.MaxBytes})
+	query, fault := lex.Native(inner, lex.Guard{MaxBytes: p.file.Statement.MaxBytes})
 	if fault != nil {
 		return nil, moved(fault, d.Start)
 	}
-	stmt, fault := sqltree.Parse(query.Text)
+	stmt, fault := tree.Parse(query.Text)
 	switch {
 	case fault != nil:
 		return nil, moved(fault, d.Start)
 	case !d.Holds(stmt):
-		return nil, &sqltree.Fault{Code: Internal, Message: "the query of the command was not found", Offset: -1}
+		return nil, &refusal.Fault{Code: Internal, Message: "the query of the command was not found", Offset: -1}
 	}
 	if d.Verb == CopyOut && len(query.Placeholders) > 0 {
-		return nil, &sqltree.Fault{Code: QueryFailed, SQLState: "42P02", Offset: d.Start + query.Placeholders[0].Start,
+		return nil, &refusal.Fault{Code: QueryFailed, SQLState: "42P02", Offset: d.Start + query.Placeholders[0].Start,
 			Message: "there is no parameter $1", Hint: "COPY takes no parameters"}
 	}
 	a, fault := p.statement(inner, query, stmt, Postgres, given)
@@ -51,7 +54,7 @@ func (p *Policy) queryCommand(text string, tr *sqltree.Translation, d *sqltree.D
 }
 
 // moved gives a fault of a part of a text as one of the whole.
-func moved(f *sqltree.Fault, by int) *sqltree.Fault {
+func moved(f *refusal.Fault, by int) *refusal.Fault {
 	if f.Offset < 0 {
 		return f
 	}
@@ -61,8 +64,8 @@ func moved(f *sqltree.Fault, by int) *sqltree.Fault {
 }
 
 // madeCommand decides the statement that stands for COPY of a table.
-func (p *Policy) madeCommand(d *sqltree.Directive) (*Approved, *sqltree.Fault) {
-	tr, fault := sqltree.Native(d.Made, sqltree.Guard{MaxBytes: 4 * maxStatementBytes})
+func (p *Policy) madeCommand(d *command.Directive) (*Approved, *refusal.Fault) {
+	tr, fault := lex.Native(d.Made, lex.Guard{MaxBytes: 4 * maxStatementBytes})
 	if fault == nil {
 		var a *Approved
 		if a, fault = p.made(tr, d); fault == nil {
@@ -74,8 +77,8 @@ func (p *Policy) madeCommand(d *sqltree.Directive) (*Approved, *sqltree.Fault) {
 	return nil, &f
 }
 
-func (p *Policy) made(tr *sqltree.Translation, d *sqltree.Directive) (*Approved, *sqltree.Fault) {
-	stmt, fault := sqltree.Parse(tr.Text)
+func (p *Policy) made(tr *lex.Translation, d *command.Directive) (*Approved, *refusal.Fault) {
+	stmt, fault := tree.Parse(tr.Text)
 	if fault != nil {
 		return nil, fault
 	}
@@ -95,7 +98,7 @@ func (p *Policy) made(tr *sqltree.Translation, d *sqltree.Directive) (*Approved,
 }
 
 // framed puts the command's words around the final text of its query.
-func (p *Policy) framed(a *Approved, d *sqltree.Directive) (*Approved, *sqltree.Fault) {
+func (p *Policy) framed(a *Approved, d *command.Directive) (*Approved, *refusal.Fault) {
 	head, tail := d.Around()
 	query := a.sql
 	if a.hides && slices.ContainsFunc(a.plan.slots, func(slot int) bool { return slot != serverSlot }) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+
 	"github.com/tenantgate/tenantgate/policies"
 	"github.com/tenantgate/tenantgate/policy"
 )

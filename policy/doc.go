@@ -8,15 +8,15 @@
 // # What is decided, in which order (decide.go)
 //
 //  1. guard: length, NUL, UTF-8, then a linear lexer: semicolons, placeholders,
-//     nesting (sqltree/translate.go). Hostile texts end here, before any C code.
-//  2. parse: Postgres' own grammar, exactly one statement (sqltree/parse.go).
+//     nesting (sql/lex). Hostile texts end here, before any C code.
+//  2. parse: Postgres' own grammar, exactly one statement (sql/tree).
 //  3. understand: every node is of an admitted kind; every table, column,
-//     function and type is named and resolved as Postgres would (sqltree/analyze.go).
+//     function and type is named and resolved as Postgres would (sql/analyze).
 //  4. rules: the policy's allow-lists and the scope condition (rules.go).
 //  5. rewrite: every reference to a scoped table is restricted to the server,
-//     by editing the text (sqltree/rewrite.go).
+//     by editing the text (sql/rewrite).
 //  6. verify: the final text is parsed again, and a separate proof shows that each
-//     scoped reference is restricted and that nothing else changed (sqltree/verify.go).
+//     scoped reference is restricted and that nothing else changed (sql/verify).
 //
 // The first step that is not satisfied denies. Only a verified text becomes an
 // Approved, only an Approved can be bound to a server and its arguments, and only
@@ -27,7 +27,7 @@
 //
 // In the dialect of Postgres there are commands beside statements on rows. They are read by
 // the same guard and grammar, and what runs is made anew from what was read, and read again to
-// prove that it says the same (sqltree.ReadCommand, Directive.Proved; decide_command.go). The query of a DECLARE
+// prove that it says the same (command.Read, Directive.Proved; decide_command.go). The query of a DECLARE
 // or COPY goes through all of the steps; COPY of a table is a query or an INSERT made for it.
 //
 // # Invariants

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
-	pg "github.com/pganalyze/pg_query_go/v6" //nolint:depguard // an approved text is looked at without sqltree
+	pg "github.com/pganalyze/pg_query_go/v6" //nolint:depguard // an approved text is looked at without policy/sql
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/tenantgate/tenantgate/policy"

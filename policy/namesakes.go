@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tenantgate/tenantgate/policy/sqltree"
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
 
 // Postgres looks for what a statement names in pg_catalog first, but for functions and operators
@@ -32,8 +32,8 @@ type Namesake struct {
 // namesakes judges the namesakes that statements on the policy's tables could mean. A comparison
 // that can't be admitted is an error, since hardly any statement has none; other operators and
 // functions are refused where they are used.
-func namesakes(s Schema, allowed []FunctionName, extensions []string) (sqltree.Namesakes, map[string]string, error) {
-	known := sqltree.Namesakes{Functions: map[string]bool{}, Operators: map[string]bool{}}
+func namesakes(s Schema, allowed []FunctionName, extensions []string) (tree.Namesakes, map[string]string, error) {
+	known := tree.Namesakes{Functions: map[string]bool{}, Operators: map[string]bool{}}
 	refused := map[string]string{}
 	types := reached(s)
 	for _, n := range s.Namesakes {

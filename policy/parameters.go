@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tenantgate/tenantgate/policy/sqltree"
+	"github.com/tenantgate/tenantgate/policy/sql/constants"
 )
 
 // Parametrized is a statement of the Postgres dialect with its constants taken out: they are
@@ -16,7 +16,7 @@ type Parametrized struct {
 	Args   []Arg
 	Types  GivenTypes
 	source string
-	places []sqltree.Constant
+	places []constants.Constant
 }
 
 // Parametrize takes the constants out of a text; false where there are none that are sure to
@@ -24,7 +24,7 @@ type Parametrized struct {
 // to be decided on then, as it is. So has a text of which KeepsConstants is true.
 func Parametrize(text string) (Parametrized, bool) {
 	text = strings.TrimRight(text, "; \t\r\n")
-	places := sqltree.Constants(text)
+	places := constants.Constants(text)
 	if len(places) == 0 {
 		return Parametrized{}, false
 	}

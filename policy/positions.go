@@ -3,21 +3,23 @@ package policy
 import (
 	"unicode/utf8"
 
-	"github.com/tenantgate/tenantgate/policy/sqltree"
+	"github.com/tenantgate/tenantgate/policy/sql/constants"
+	"github.com/tenantgate/tenantgate/policy/sql/facts"
+	"github.com/tenantgate/tenantgate/policy/sql/lex"
 )
 
 // positionMap leads from the final text back to the caller's, through the rewrite and
 // the translation of placeholders.
 type positionMap struct {
 	caller      string
-	translation *sqltree.Translation
-	final       *sqltree.Rewritten
+	translation *lex.Translation
+	final       *facts.Rewritten
 	lead        int // bytes of the final text before the rewritten one
 	base        int // bytes of the caller's text before the translated one
 }
 
 // newPositionMap keeps of the translation only what the way back needs.
-func newPositionMap(caller string, tr *sqltree.Translation, final *sqltree.Rewritten) positionMap {
+func newPositionMap(caller string, tr *lex.Translation, final *facts.Rewritten) positionMap {
 	slim := *tr
 	slim.Tokens, slim.Placeholders = nil, nil
 	return positionMap{caller: caller, translation: &slim, final: final}
@@ -33,7 +35,7 @@ func (m positionMap) back(text string, pos int) int {
 }
 
 // backFilled is back for a text that values were put into.
-func (m positionMap) backFilled(f sqltree.Filled, pos int) int {
+func (m positionMap) backFilled(f constants.Filled, pos int) int {
 	if m.final == nil || pos < 1 {
 		return 0
 	}

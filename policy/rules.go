@@ -3,26 +3,28 @@ package policy
 import (
 	"strings"
 
-	"github.com/tenantgate/tenantgate/policy/sqltree"
+	"github.com/tenantgate/tenantgate/policy/sql/facts"
+	"github.com/tenantgate/tenantgate/policy/sql/refusal"
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
 
 // rule judges the facts of a statement by the policy; nil admits.
-type rule func(*sqltree.Facts) *sqltree.Fault
+type rule func(*facts.Facts) *refusal.Fault
 
 // rules are the policy's checks, in the order in which they refuse.
 func (p *Policy) rules(d Dialect) []rule {
 	return []rule{
 		p.checkKinds, p.checkTables, p.checkFunctions, p.checkOperators, p.checkTypes, p.checkColumns,
-		func(f *sqltree.Facts) *sqltree.Fault { return p.checkScope(f, d) },
-		func(f *sqltree.Facts) *sqltree.Fault { return p.checkScopeValues(f, d) },
+		func(f *facts.Facts) *refusal.Fault { return p.checkScope(f, d) },
+		func(f *facts.Facts) *refusal.Fault { return p.checkScopeValues(f, d) },
 	}
 }
 
 // checkKinds admits the kinds that the policy lists, in WITH as at the top. Locking
 // rows is for those who may change them.
-func (p *Policy) checkKinds(f *sqltree.Facts) *sqltree.Fault {
+func (p *Policy) checkKinds(f *facts.Facts) *refusal.Fault {
 	missing := f.Kinds &^ p.kinds
-	if missing == 0 && (!f.Locks || p.kinds&(sqltree.AccessUpdate|sqltree.AccessDelete) != 0) {
+	if missing == 0 && (!f.Locks || p.kinds&(facts.AccessUpdate|facts.AccessDelete) != 0) {
 		return nil
 	}
 	message := "the policy does not allow " + named(missing)
@@ -33,13 +35,13 @@ func (p *Policy) checkKinds(f *sqltree.Facts) *sqltree.Fault {
 	if p.kinds == 0 {
 		hint = "it allows no statements: its statement.kinds is empty"
 	}
-	return &sqltree.Fault{Code: StatementNotAllowed, Message: message, Offset: -1, Hint: hint}
+	return &refusal.Fault{Code: StatementNotAllowed, Message: message, Offset: -1, Hint: hint}
 }
 
 // named lists accesses as SQL calls them.
-func named(all sqltree.Access) string {
+func named(all facts.Access) string {
 	var words []string
-	for _, one := range []sqltree.Access{sqltree.AccessSelect, sqltree.AccessInsert, sqltree.AccessUpdate, sqltree.AccessDelete} {
+	for _, one := range []facts.Access{facts.AccessSelect, facts.AccessInsert, facts.AccessUpdate, facts.AccessDelete} {
 		if all&one != 0 {
 			words = append(words, strings.ToUpper(string(kindOfAccess(one))))
 		}
@@ -48,29 +50,29 @@ func named(all sqltree.Access) string {
 }
 
 // checkTables admits references to the policy's tables, each for what it lists.
-func (p *Policy) checkTables(f *sqltree.Facts) *sqltree.Fault {
+func (p *Policy) checkTables(f *facts.Facts) *refusal.Fault {
 	for _, use := range f.Tables {
 		have := p.access[use.Table]
 		if use.Table == nil || have == 0 {
-			return &sqltree.Fault{Code: TableNotAllowed, Message: "table " + use.Name + " is not available", Offset: use.Offset,
+			return &refusal.Fault{Code: TableNotAllowed, Message: "table " + use.Name + " is not available", Offset: use.Offset,
 				Hint: p.catalog.Listed()}
 		}
 		if found := p.closed[use.Table]; found != nil {
-			return &sqltree.Fault{Code: TableNotAllowed, Message: "table " + use.Name + " is closed: " + found.Name, Offset: use.Offset,
+			return &refusal.Fault{Code: TableNotAllowed, Message: "table " + use.Name + " is closed: " + found.Name, Offset: use.Offset,
 				Hint: "by it a statement could reach other servers' rows; an operator can mend it as tenantgate doctor says, or accept it in the policy"}
 		}
 		if use.Access&^have != 0 {
-			return &sqltree.Fault{Code: TableNotAllowed, Message: "the policy does not allow " + named(use.Access&^have) + " on table " + use.Name,
+			return &refusal.Fault{Code: TableNotAllowed, Message: "the policy does not allow " + named(use.Access&^have) + " on table " + use.Name,
 				Offset: use.Offset, Hint: "it allows " + named(have)}
 		}
 	}
 	return nil
 }
 
-func (p *Policy) checkFunctions(f *sqltree.Facts) *sqltree.Fault {
+func (p *Policy) checkFunctions(f *facts.Facts) *refusal.Fault {
 	for _, use := range f.Functions {
 		if !admits(use, p.functions, p.catalog.FunctionSchema) {
-			return &sqltree.Fault{Code: FunctionNotAllowed, Message: "function " + use.String() + " is not available", Offset: use.Offset,
+			return &refusal.Fault{Code: FunctionNotAllowed, Message: "function " + use.String() + " is not available", Offset: use.Offset,
 				Hint: "the policy lists the functions that may be called"}
 		}
 		if why := p.namesakes[use.Name]; why != "" && use.Schema == "" && p.catalog.FunctionSchema(use.Name) == "" {
@@ -80,10 +82,10 @@ func (p *Policy) checkFunctions(f *sqltree.Facts) *sqltree.Fault {
 	return nil
 }
 
-func (p *Policy) checkOperators(f *sqltree.Facts) *sqltree.Fault {
+func (p *Policy) checkOperators(f *facts.Facts) *refusal.Fault {
 	for _, use := range f.Operators {
 		if !p.operators[use.Name] {
-			return &sqltree.Fault{Code: ConstructNotAllowed, Message: "operator " + use.Name + " is not available", Offset: use.Offset,
+			return &refusal.Fault{Code: ConstructNotAllowed, Message: "operator " + use.Name + " is not available", Offset: use.Offset,
 				Hint: "the built-in operators may be used"}
 		}
 		if why := p.namesakes[use.Name]; why != "" && use.Schema == "" {
@@ -94,15 +96,15 @@ func (p *Policy) checkOperators(f *sqltree.Facts) *sqltree.Fault {
 }
 
 // ambiguous refuses a bare name that means pg_catalog's here and may mean another one's to the application.
-func ambiguous(code Code, what string, use sqltree.NameUse, instead, why string) *sqltree.Fault {
-	return &sqltree.Fault{Code: code, Message: what + " " + use.Name + " is not available under this name: " + why, Offset: use.Offset,
+func ambiguous(code Code, what string, use tree.NameUse, instead, why string) *refusal.Fault {
+	return &refusal.Fault{Code: code, Message: what + " " + use.Name + " is not available under this name: " + why, Offset: use.Offset,
 		Hint: "write " + instead + " for the built-in one"}
 }
 
-func (p *Policy) checkTypes(f *sqltree.Facts) *sqltree.Fault {
+func (p *Policy) checkTypes(f *facts.Facts) *refusal.Fault {
 	for _, use := range f.Types {
 		if !admits(use, p.types, p.catalog.TypeSchema) {
-			return &sqltree.Fault{Code: TypeNotAllowed, Message: "type " + use.String() + " is not available", Offset: use.Offset,
+			return &refusal.Fault{Code: TypeNotAllowed, Message: "type " + use.String() + " is not available", Offset: use.Offset,
 				Hint: "built-in data types and the types of the policy's tables may be named"}
 		}
 	}
@@ -111,25 +113,25 @@ func (p *Policy) checkTypes(f *sqltree.Facts) *sqltree.Fault {
 
 // admits looks a name up in an allow-list; a bare one is pg_catalog's, or where the
 // list has none such, the one that the catalog qualifies it to.
-func admits(use sqltree.NameUse, list map[sqltree.TypeName]bool, schemaOf func(name string) string) bool {
+func admits(use tree.NameUse, list map[tree.TypeName]bool, schemaOf func(name string) string) bool {
 	if use.Schema != "" {
-		return list[sqltree.TypeName{Schema: use.Schema, Name: use.Name}]
+		return list[tree.TypeName{Schema: use.Schema, Name: use.Name}]
 	}
 	own := schemaOf(use.Name)
-	return list[sqltree.TypeName{Schema: builtinSchema, Name: use.Name}] || own != "" && list[sqltree.TypeName{Schema: own, Name: use.Name}]
+	return list[tree.TypeName{Schema: builtinSchema, Name: use.Name}] || own != "" && list[tree.TypeName{Schema: own, Name: use.Name}]
 }
 
-func (p *Policy) checkColumns(f *sqltree.Facts) *sqltree.Fault {
+func (p *Policy) checkColumns(f *facts.Facts) *refusal.Fault {
 	for _, use := range f.Reads {
 		if use.Column.NoRead {
-			return &sqltree.Fault{Code: ColumnNotAllowed, Offset: use.Offset,
+			return &refusal.Fault{Code: ColumnNotAllowed, Offset: use.Offset,
 				Message: "column " + use.Table.Name + "." + use.Column.Name + " must not be read",
 				Hint:    "name the columns that are needed; a whole row holds this one too"}
 		}
 	}
 	for _, use := range f.Writes {
 		if use.Column.NoWrite {
-			return &sqltree.Fault{Code: ColumnNotAllowed, Offset: use.Offset,
+			return &refusal.Fault{Code: ColumnNotAllowed, Offset: use.Offset,
 				Message: "column " + use.Table.Name + "." + use.Column.Name + " must not be written"}
 		}
 	}
@@ -137,7 +139,7 @@ func (p *Policy) checkColumns(f *sqltree.Facts) *sqltree.Fault {
 }
 
 // checkScope asks for the scope condition where the policy's mode wants it.
-func (p *Policy) checkScope(f *sqltree.Facts, d Dialect) *sqltree.Fault {
+func (p *Policy) checkScope(f *facts.Facts, d Dialect) *refusal.Fault {
 	given := false
 	for _, l := range f.Levels {
 		given = given || len(l.Conditions) > 0
@@ -147,7 +149,7 @@ func (p *Policy) checkScope(f *sqltree.Facts, d Dialect) *sqltree.Fault {
 		if p.file.Scope.Mode == Inject || len(l.Conditions) > 0 || p.file.Scope.Mode == Once && given {
 			continue
 		}
-		return &sqltree.Fault{Code: MissingServerScope, Offset: l.Offset,
+		return &refusal.Fault{Code: MissingServerScope, Offset: l.Offset,
 			Message: "a query on " + table.Name + " must have the condition " + table.Scope + " = " + d.placeholder() + " in its WHERE",
 			Hint:    "join it to the other conditions with AND, in every sub-query too (the ON of an outer join does not count); its value is " + d.suppliedBy()}
 	}
@@ -156,22 +158,22 @@ func (p *Policy) checkScope(f *sqltree.Facts, d Dialect) *sqltree.Fault {
 
 // checkScopeValues asks that an INSERT gives the scope column by name, and that what is
 // given to it, there and in SET, can be replaced.
-func (p *Policy) checkScopeValues(f *sqltree.Facts, d Dialect) *sqltree.Fault {
+func (p *Policy) checkScopeValues(f *facts.Facts, d Dialect) *refusal.Fault {
 	inject := p.file.Scope.Mode == Inject
 	for _, ins := range f.Inserts {
 		if !inject && !(ins.Named && ins.Listed) {
-			return &sqltree.Fault{Code: MissingServerScope, Offset: ins.Offset,
+			return &refusal.Fault{Code: MissingServerScope, Offset: ins.Offset,
 				Message: "an INSERT into " + ins.Table.Name + " must name the column " + ins.Table.Scope,
 				Hint:    "list the columns, " + ins.Table.Scope + " among them, and give it a placeholder or the server's own id"}
 		}
 		for _, v := range ins.Values {
-			if v.Kind == sqltree.ScopeOther || v.Kind == sqltree.ScopeDefault && !inject {
+			if v.Kind == facts.ScopeOther || v.Kind == facts.ScopeDefault && !inject {
 				return unscopedInsert(ins, v, d)
 			}
 		}
 	}
 	for _, v := range f.Assigned {
-		if v.Kind == sqltree.ScopeOther {
+		if v.Kind == facts.ScopeOther {
 			return unscopedValue(v, d)
 		}
 	}
@@ -181,7 +183,7 @@ func (p *Policy) checkScopeValues(f *sqltree.Facts, d Dialect) *sqltree.Fault {
 // unscopedInsert is unscopedValue for an INSERT: one that names no columns gives a value to the
 // scope column too, which who never mentions that column does not mean to. Where that is not
 // added, it was refused already.
-func unscopedInsert(ins *sqltree.Insert, v sqltree.ScopeValue, d Dialect) *sqltree.Fault {
+func unscopedInsert(ins *facts.Insert, v facts.ScopeValue, d Dialect) *refusal.Fault {
 	fault := unscopedValue(v, d)
 	if !ins.Named {
 		fault.Hint = "name the columns and leave " + v.Table.Scope + " out, because it is added"
@@ -189,7 +191,7 @@ func unscopedInsert(ins *sqltree.Insert, v sqltree.ScopeValue, d Dialect) *sqltr
 	return fault
 }
 
-func unscopedValue(v sqltree.ScopeValue, d Dialect) *sqltree.Fault {
-	return &sqltree.Fault{Code: MissingServerScope, Offset: v.Offset,
+func unscopedValue(v facts.ScopeValue, d Dialect) *refusal.Fault {
+	return &refusal.Fault{Code: MissingServerScope, Offset: v.Offset,
 		Message: "the value of " + v.Table.Scope + " must be a placeholder", Hint: "give " + v.Table.Scope + " a plain " + d.placeholder()}
 }

@@ -3,7 +3,8 @@ package policy
 import (
 	"strings"
 
-	"github.com/tenantgate/tenantgate/policy/sqltree"
+	"github.com/tenantgate/tenantgate/policy/sql/lex"
+	"github.com/tenantgate/tenantgate/policy/sql/refusal"
 )
 
 // maxScript bounds a file of statements, in bytes.
@@ -23,11 +24,11 @@ func Split(script string, d Dialect) []Piece {
 	line := 1
 	for script != "" {
 		end, next := len(script), len(script)
-		if at := sqltree.Semicolon(script); at >= 0 {
+		if at := lex.Semicolon(script); at >= 0 {
 			end, next = at, at+1
 		}
 		text := strings.TrimSpace(script[:end])
-		if _, fault := d.read(text, sqltree.Guard{MaxBytes: maxScript}); fault == nil || fault.Code != sqltree.EmptyQuery {
+		if _, fault := d.read(text, lex.Guard{MaxBytes: maxScript}); fault == nil || fault.Code != refusal.EmptyQuery {
 			lead := len(script[:end]) - len(strings.TrimLeft(script[:end], " \t\r\n"))
 			pieces = append(pieces, Piece{Text: text, Line: line + strings.Count(script[:lead], "\n")})
 		}

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tenantgate/tenantgate/policy/sqltree"
+	"github.com/tenantgate/tenantgate/policy/sql/facts"
+	"github.com/tenantgate/tenantgate/policy/sql/refusal"
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
 
 // GivenTypes are the OIDs of the types that a client gives its parameters, from $1; 0 and
@@ -47,11 +49,11 @@ func (g GivenTypes) Key() string {
 }
 
 // named gives the types by their names, or why they can't be named.
-func (p *Policy) named(g GivenTypes) ([]sqltree.TypeName, *sqltree.Fault) {
+func (p *Policy) named(g GivenTypes) ([]tree.TypeName, *refusal.Fault) {
 	if len(g) > p.limits.MaxArgs {
-		return nil, &sqltree.Fault{Code: ArgumentCount, Offset: -1, Message: fmt.Sprintf("types of %d parameters are given; at most %d are allowed", len(g), p.limits.MaxArgs)}
+		return nil, &refusal.Fault{Code: ArgumentCount, Offset: -1, Message: fmt.Sprintf("types of %d parameters are given; at most %d are allowed", len(g), p.limits.MaxArgs)}
 	}
-	names := make([]sqltree.TypeName, len(g))
+	names := make([]tree.TypeName, len(g))
 	for i, oid := range g {
 		if oid == 0 {
 			continue
@@ -66,19 +68,19 @@ func (p *Policy) named(g GivenTypes) ([]sqltree.TypeName, *sqltree.Fault) {
 }
 
 // typeOf gives the type of an OID, if a parameter may be given it.
-func (p *Policy) typeOf(oid uint32) (sqltree.TypeName, bool) {
+func (p *Policy) typeOf(oid uint32) (tree.TypeName, bool) {
 	if own, ok := p.given[oid]; ok {
 		return own, true
 	}
-	name := sqltree.TypeName{Schema: builtinSchema, Name: builtinTypes[oid]}
-	return name, p.types[sqltree.TypeName{Schema: builtinSchema, Name: strings.TrimPrefix(name.Name, "_")}]
+	name := tree.TypeName{Schema: builtinSchema, Name: builtinTypes[oid]}
+	return name, p.types[tree.TypeName{Schema: builtinSchema, Name: strings.TrimPrefix(name.Name, "_")}]
 }
 
-func unnamed(i int, oid uint32, name string) *sqltree.Fault {
+func unnamed(i int, oid uint32, name string) *refusal.Fault {
 	if name == "" {
 		name = fmt.Sprintf("with OID %d", oid)
 	}
-	return &sqltree.Fault{Code: TypeNotAllowed, Offset: -1, Message: fmt.Sprintf("type %s, given to $%d, is not available", name, i+1),
+	return &refusal.Fault{Code: TypeNotAllowed, Offset: -1, Message: fmt.Sprintf("type %s, given to $%d, is not available", name, i+1),
 		Hint: "built-in data types and those of the policy's tables may be given; without one Postgres finds the type"}
 }
 
@@ -114,7 +116,7 @@ func (a *Approved) declaredType(slot int) uint32 {
 }
 
 // literalBytes is about what literals keep in memory.
-func literalBytes(list []sqltree.LiteralParam) int {
+func literalBytes(list []facts.LiteralParam) int {
 	n := 64 * len(list)
 	for _, l := range list {
 		n += len(l.Value)

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/tenantgate/tenantgate/policy"
-	"github.com/tenantgate/tenantgate/policy/sqltree"
+	"github.com/tenantgate/tenantgate/policy/sql/analyze"
 )
 
 // Ensure a statement that can have a backend keep as many time zones as somebody makes up is
@@ -64,7 +64,7 @@ func TestSpellsZone(t *testing.T) {
 		"": false, "A1": false, "2024-01-01": false, "2024-01-01T12:00:00Z": false, "2024-01-01 12:00:00.5+02": false, "2024-01-01t12:00 CET": false,
 		"{2024-01-01T12:00Z,2024-01-02T12:00Z}": false, "1 January 2024": false, "2024-01-01 12:00 Europe/Berlin": false, "Europe/Berlin": false, "infinity": false,
 	} {
-		if got := sqltree.SpellsZone(text); got != want {
+		if got := analyze.SpellsZone(text); got != want {
 			t.Errorf("%t: %s", got, text)
 		}
 	}

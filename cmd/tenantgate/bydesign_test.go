@@ -2,11 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"github.com/tenantgate/tenantgate/policy/sql/lex"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/tenantgate/tenantgate/policy/sqltree"
 )
 
 // What the listener answers otherwise than REST does, and why. The list is closed: any other
@@ -39,7 +38,7 @@ var designedDifferences = []difference{
 		return d.way == viaSimple && d.rest.code == "multiple_statements"
 	}},
 	{"semicolons may follow a statement, and ? is no placeholder, in Postgres' own dialect", func(d differing) bool {
-		_, ends := sqltree.Native(d.sent.sql, sqltree.Guard{})
+		_, ends := lex.Native(d.sent.sql, lex.Guard{})
 		return d.rest.code == "multiple_statements" && ends == nil || d.rest.code == "mixed_placeholders" && d.wire.state == "42601"
 	}},
 	{"nothing but comments and semicolons is Postgres' empty query", func(d differing) bool {

@@ -2,11 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"github.com/tenantgate/tenantgate/policy/sql/lex"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/tenantgate/tenantgate/policy/sqltree"
 )
 
 // wireArg is an argument as REST gets it, for a parameter of the listener's.
@@ -44,7 +43,7 @@ func (a wireArg) text(types []uint32, i int) []byte {
 // be read is sent as it is.
 func forWire(sql, id string, args []wireArg, admitted bool) (text string, all []wireArg) {
 	sql = strings.ToValidUTF8(sql, "\ufffd") // as JSON has it
-	tr, fault := sqltree.Translate(sql, sqltree.Guard{})
+	tr, fault := lex.Translate(sql, lex.Guard{})
 	if fault != nil {
 		return sql, args
 	}
@@ -85,7 +84,7 @@ var (
 )
 
 // inCondition tells whether a placeholder is compared to a scope column, and not assigned.
-func inCondition(text string, p sqltree.Placeholder) bool {
+func inCondition(text string, p lex.Placeholder) bool {
 	before := text[:p.Start]
 	if !namesScope.MatchString(before) {
 		return followsScope.MatchString(text[p.End:])
@@ -114,7 +113,7 @@ func leadsInsert(text string) bool {
 }
 
 // uncommented is a text with blanks in the place of comments.
-func uncommented(tr *sqltree.Translation) string {
+func uncommented(tr *lex.Translation) string {
 	out := []byte(strings.Repeat(" ", len(tr.Text)))
 	for _, k := range tr.Tokens {
 		copy(out[k.Start:k.End], tr.Text[k.Start:k.End])

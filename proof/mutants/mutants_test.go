@@ -34,7 +34,7 @@ var proofs = map[string]proof{
 	"order-joins-all": {[]string{"./proof", "-run", "^TestProveOrder$", "-mode", "all", "-statements", "4000", "-first"}, differing},
 	"barrier":         {[]string{"./proof/barrier", "-run", "^Test(Leaks|Found|Upsert)"}, regexp.MustCompile("tells of another server's row|--- FAIL: TestUpsert")},
 	"corpus":          {[]string{"./cmd/tenantgate", "-run", "^TestBypass$"}, regexp.MustCompile("LEAK: |instead of\n")},
-	"verifier":        {[]string{"./policy/sqltree", "-run", "^TestVerify"}, regexp.MustCompile("--- FAIL: TestVerify")},
+	"verifier":        {[]string{"./policy/sql/verify", "-run", "^TestVerify"}, regexp.MustCompile("--- FAIL: TestVerify")},
 }
 
 var differing = regexp.MustCompile("differing sequences [1-9]")

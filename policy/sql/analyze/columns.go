@@ -1,0 +1,205 @@
+package analyze
+
+import (
+	"fmt"
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/tenantgate/tenantgate/policy/sql/facts"
+	"github.com/tenantgate/tenantgate/policy/sql/refusal"
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
+)
+
+// systemColumns are on every table and in no catalog snapshot. They tell of physical
+// places and transactions, which are shared by all servers.
+var systemColumns = [...]string{"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}
+
+func isSystemColumn(name string) bool {
+	for _, s := range systemColumns {
+		if s == name {
+			return true
+		}
+	}
+	return false
+}
+
+// columnRef resolves a column reference and notes what it reads. Postgres takes r.f
+// for the call f(r) where r has no column f, so a qualified name must be found.
+func (a *analyzer) columnRef(l *level, n *pg.ColumnRef) {
+	fields, at := n.Fields, int(n.Location)
+	starred := fields[len(fields)-1].GetAStar() != nil
+	if starred {
+		fields = fields[:len(fields)-1]
+	}
+	names, ok := tree.Strings(fields)
+	switch {
+	case !ok || len(names) > 3 || starred && len(names) > 2:
+		a.fail(refusal.Unsupported(at, "a column name with this many parts is not supported"))
+	case starred && len(names) == 0:
+		a.fail(refusal.Unsupported(at, "* is not supported here"))
+	case starred:
+		a.wholeRow(l, n, names, at)
+	case len(names) == 1:
+		a.bareColumn(l, n, names[0], at)
+	default:
+		a.qualifiedColumn(l, n, names, at)
+	}
+}
+
+// maxNamesakes is how many columns at one level a bare name may have. Only joins with USING
+// make one of several; all else is ambiguous, which is Postgres' to say where it is cheap.
+const maxNamesakes = 64
+
+// bareColumn resolves a name without a qualifier: a column at the innermost level that
+// has one, else a relation's whole row. A name that is neither is refused here, since
+// Postgres, whose tables may just have been altered, might find a column that the
+// policy does not know.
+func (a *analyzer) bareColumn(l *level, ref *pg.ColumnRef, name string, at int) {
+	found, known := false, true
+	for ; l != nil; l = l.outer {
+		cols := l.own(name)
+		if isSystemColumn(name) && slices.ContainsFunc(l.rels, func(r *relation) bool { return r.table }) {
+			a.systemColumn(name, at)
+			return
+		}
+		if len(cols) > maxNamesakes {
+			a.fail(&refusal.Fault{Code: refusal.QueryFailed, SQLState: "42702", Offset: at, Message: "column reference " + name + " is ambiguous", Hint: "qualify it with a table's name"})
+			return
+		}
+		for _, r := range l.rels {
+			if mine := r.named(name); len(mine) > 0 {
+				a.resolve(ref, r, mine)
+			}
+		}
+		if len(cols) > 0 && a.readAll(cols, at) {
+			return
+		}
+		// A guess may be wrong, and then Postgres looks on.
+		if r := l.relationHere("", name); r != nil {
+			a.readRow(r, at)
+			a.resolveRow(ref, r)
+			a.rowOf(r)
+			found = true
+		}
+		found = found || len(cols) > 0
+		known = known && l.known()
+	}
+	switch {
+	case name == "old" || name == "new": // in RETURNING, whole rows since Postgres 18
+		a.fail(noColumn(`"`+name+`"`, at))
+	case found || slices.ContainsFunc(a.facts.Tables, (*facts.TableUse).Unknown): // which is refused for that
+	case known:
+		a.fail(noColumn(`"`+name+`"`, at))
+	default:
+		f := refusal.Unsupported(at, "the column "+name+" is not known")
+		f.Hint = "name the columns of functions in FROM: f(…) AS f(" + name + ", …)"
+		a.fail(f)
+	}
+}
+
+// noColumn is Postgres' own error: there a name is in quotation marks where it stands alone.
+func noColumn(name string, at int) *refusal.Fault {
+	return &refusal.Fault{Code: refusal.QueryFailed, SQLState: "42703", Offset: at, Message: "column " + name + " does not exist"}
+}
+
+// readAll notes what the columns that a name means read, and tells whether the name
+// certainly means these.
+func (a *analyzer) readAll(cols []column, at int) bool {
+	certain := true
+	for _, c := range cols {
+		a.read(c, at)
+		certain = certain && !c.guessed
+	}
+	return certain
+}
+
+func (a *analyzer) qualifiedColumn(l *level, ref *pg.ColumnRef, names []string, at int) {
+	column := names[len(names)-1]
+	r := a.qualifier(l, names[:len(names)-1], at)
+	if r == nil {
+		return
+	}
+	cols := r.named(column)
+	a.resolve(ref, r, cols)
+	for _, c := range cols {
+		a.read(c, at)
+	}
+	switch {
+	case len(cols) > 0:
+	case isSystemColumn(column):
+		a.systemColumn(column, at)
+	case r.known:
+		a.fail(noColumn(r.name+"."+column, at))
+	default:
+		// Any name that is no column's may be the call of a function, which a relation's
+		// own name is the best place to hide.
+		f := refusal.Unsupported(at, fmt.Sprintf("the columns of %s are not known", r.name))
+		f.Hint = "name them: " + r.name + "(…) AS " + r.name + "(" + column + ", …)"
+		a.fail(f)
+	}
+}
+
+// qualifier finds the relation that a qualified name starts with; a fault where there is none.
+func (a *analyzer) qualifier(l *level, names []string, at int) *relation {
+	schema, name := "", names[len(names)-1]
+	if len(names) == 2 {
+		schema = names[0]
+	}
+	r, _ := l.relation(schema, name)
+	if r == nil {
+		a.fail(&refusal.Fault{Code: refusal.QueryFailed, SQLState: "42P01", Offset: at, Message: `missing FROM-clause entry for table "` + name + `"`})
+	}
+	return r
+}
+
+// wholeRow notes the use of a relation's whole row, r.*.
+func (a *analyzer) wholeRow(l *level, ref *pg.ColumnRef, names []string, at int) {
+	if r := a.qualifier(l, names, at); r != nil {
+		a.readRow(r, at)
+		a.resolveRow(ref, r)
+		a.rowOf(r)
+	}
+}
+
+func (a *analyzer) readRow(r *relation, at int) {
+	for _, c := range r.cols {
+		a.read(c, at)
+	}
+}
+
+// indirection admits element access, e[1]. (e).f is the call f(e) where e has no field
+// f, and which fields it has is the catalog's to say; (e).* is as many columns as e has,
+// which nothing that counts columns could tell.
+func (a *analyzer) indirection(l *level, n *pg.A_Indirection) {
+	for _, step := range n.Indirection {
+		if step.GetAIndices() == nil {
+			f := refusal.Unsupported(tree.Offset(n.Arg), "a field of an expression is not supported")
+			f.Hint = "write table.column, or put a function that has columns into FROM"
+			a.fail(f)
+			return
+		}
+		a.expr(l, step)
+	}
+	a.expr(l, n.Arg)
+}
+
+func (a *analyzer) read(c column, at int) {
+	if c.own != nil {
+		a.facts.Reads = append(a.facts.Reads, facts.ColumnUse{Table: c.table, Column: c.own, Offset: at})
+	}
+}
+
+func (a *analyzer) write(t *tree.Table, name string, at int) {
+	if t == nil {
+		return
+	}
+	if i := t.Index(name); i >= 0 {
+		a.facts.Writes = append(a.facts.Writes, facts.ColumnUse{Table: t, Column: &t.Columns[i], Offset: at})
+	}
+}
+
+func (a *analyzer) systemColumn(name string, at int) {
+	a.fail(&refusal.Fault{Code: refusal.ColumnNotAllowed, Offset: at, Message: "the system column " + name + " is not available",
+		Hint: "use a column of the table, such as its primary key"})
+}

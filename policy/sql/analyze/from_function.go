@@ -1,0 +1,119 @@
+package analyze
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/tenantgate/tenantgate/policy/sql/refusal"
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
+)
+
+// rangeFunction analyzes a function in FROM. Its columns are known where setColumns has
+// them or a column definition list gives them; of others only those that the alias names.
+func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
+	r := &relation{}
+	a.relate()
+	defer func() { r.reach = a.reach(f) }()
+	for _, n := range f.Functions {
+		for _, part := range n.GetList().GetItems() {
+			a.functionPart(l, part)
+		}
+	}
+	call := f.Functions[0].GetList().GetItems()[0].GetFuncCall()
+	switch {
+	case call != nil: // several in ROWS FROM go by the first one's name
+		r.name = tree.LastName(call.Funcname)
+	case f.Alias == nil:
+		a.fail(refusal.Unsupported(tree.Offset(f.Functions[0]), "this expression in FROM needs an alias"))
+	}
+	if len(f.Functions) == 1 {
+		r.cols, r.known = a.setColumns(call, f.Alias)
+		r.rows = r.known || call != nil && a.catalogCall(call) == "unnest"
+	}
+	for _, d := range f.Coldeflist {
+		r.cols = append(r.cols, column{name: d.GetColumnDef().GetColname()})
+		a.functionPart(l, d)
+		r.known, r.rows = true, true
+	}
+	if len(f.Coldeflist) > 0 {
+		a.makesRow(len(f.Coldeflist))
+	}
+	ordinality := column{name: "ordinality"}
+	if f.Ordinality && r.known {
+		r.cols = append(r.cols, ordinality)
+	}
+	r = aliased(r, f.Alias)
+	if a.givesOne(f, r) {
+		for i := range r.cols {
+			r.cols[i].single = true
+		}
+	}
+	if f.Ordinality && !r.known { // it may have been renamed, but nothing else bears its name
+		r.cols = append(r.cols, ordinality)
+	}
+	return r
+}
+
+// givesOne tells a function in FROM that may give a single value which Postgres knows when it plans: then it puts that
+// value in the place of the function's column. What holds an argument is known when the statement runs.
+func (a *analyzer) givesOne(f *pg.RangeFunction, r *relation) bool {
+	return !r.rows && len(f.Functions) == 1 && !f.Ordinality && !a.keepsOne(f.Functions[0].GetList().GetItems()[0], isGiven)
+}
+
+// setColumns gives the columns of a call in FROM; false where they are not known.
+func (a *analyzer) setColumns(call *pg.FuncCall, alias *pg.Alias) ([]column, bool) {
+	names, ok := tree.Strings(call.GetFuncname())
+	if !ok || len(names) == 0 || len(names) > 2 {
+		return nil, false
+	}
+	name := names[len(names)-1]
+	if len(names) == 1 && (a.catalog.Functions[name] != "" || a.catalog.Namesakes.Functions[name]) || len(names) == 2 && names[0] != "pg_catalog" {
+		return nil, false // another schema's function of that name
+	}
+	known, ok := tree.FunctionColumns[name]
+	if name == "unnest" && len(call.Args) == 1 && a.scalars(call.Args[0]) {
+		known, ok = []string{""}, true
+	}
+	var cols []column
+	for _, c := range known {
+		if c == "" {
+			c = name
+			if alias != nil {
+				c = alias.Aliasname
+			}
+		}
+		cols = append(cols, column{name: c})
+	}
+	if name == "unnest" && len(cols) == 1 {
+		cols[0].typ = a.elementType(call.Args[0])
+	}
+	return cols, ok
+}
+
+// elementType gives the type of what unnest makes of a cast to an array, where it has the
+// collation of that type.
+func (a *analyzer) elementType(n *pg.Node) tree.TypeName {
+	if t, _ := a.elementOf(n); t != "" && t != "name" && !a.collated(n) {
+		return tree.TypeName{Schema: "pg_catalog", Name: t}
+	}
+	return tree.TypeName{}
+}
+
+// scalars tells whether an expression is certainly an array, none of whose elements is a
+// row: a cast to an array of one of pg_catalog's types, or ARRAY[…] of constants.
+func (a *analyzer) scalars(n *pg.Node) bool {
+	if cast := n.GetTypeCast(); cast != nil {
+		return len(cast.TypeName.ArrayBounds) > 0 && a.catalogType(cast.TypeName) != ""
+	}
+	elements := n.GetAArrayExpr().GetElements()
+	return len(elements) > 0 && !slices.ContainsFunc(elements, func(e *pg.Node) bool { return e.GetAConst() == nil || e.GetAConst().Isnull })
+}
+
+func (a *analyzer) functionPart(l *level, n *pg.Node) {
+	if list := n.GetList(); list != nil {
+		a.exprs(l, list.Items)
+		return
+	}
+	a.expr(l, n)
+}

@@ -1,0 +1,163 @@
+package analyze
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
+)
+
+// leakproofSubLink tells whether evaluating a sub-query can't fail: nothing in it can, and
+// one that gives a value gives no two. That it does not look at the rows around is not
+// enough, since whether it is evaluated may depend on them.
+func (a *analyzer) leakproofSubLink(s *pg.SubLink) bool {
+	query := s.Subselect.GetSelectStmt()
+	if query == nil || a.leaks(s.Subselect) || a.meetsScopeIn(s) {
+		return false
+	}
+	switch s.SubLinkType {
+	case pg.SubLinkType_EXISTS_SUBLINK:
+		return true
+	case pg.SubLinkType_EXPR_SUBLINK:
+		return a.singleRow(query)
+	case pg.SubLinkType_ANY_SUBLINK, pg.SubLinkType_ALL_SUBLINK:
+		return a.leakproofColumn(s, query)
+	}
+	return false
+}
+
+// isCount tells a number of rows that LIMIT and OFFSET take, or none at all.
+func isCount(n *pg.Node) bool {
+	return n == nil || n.GetAConst().GetIval() != nil && n.GetAConst().GetIval().Ival >= 0
+}
+
+// leakproofColumn judges x IN (SELECT y …): y is a plain column or the like.
+func (a *analyzer) leakproofColumn(s *pg.SubLink, query *pg.SelectStmt) bool {
+	if list := query.GetTargetList(); len(list) == 1 && query.Op == pg.SetOperation_SETOP_NONE {
+		y := list[0].GetResTarget().GetVal()
+		return a.leakproof(s.Testexpr) && a.leakproof(y) && a.leakproofPair(linkOperator(s), s.Testexpr, y)
+	}
+	return false
+}
+
+// linkOperator is by what x is compared with the values of a sub-query: = for IN.
+func linkOperator(s *pg.SubLink) string {
+	if len(s.OperName) == 0 {
+		return "="
+	}
+	return tree.LastName(s.OperName)
+}
+
+// singleRow tells whether a query gives one row at most: LIMIT 1, or one plain aggregate.
+func (a *analyzer) singleRow(s *pg.SelectStmt) bool {
+	if s.GetLimitCount().GetAConst().GetIval().GetIval() == 1 {
+		return s.LimitOption == pg.LimitOption_LIMIT_OPTION_COUNT
+	}
+	list := s.GetTargetList()
+	if s.GetOp() != pg.SetOperation_SETOP_NONE || len(list) != 1 || len(s.GroupClause) > 0 {
+		return false
+	}
+	pick := list[0].GetResTarget().GetVal()
+	return a.isPick(pick) && a.aggregates(pick, a.begins[s])
+}
+
+// isPick tells a plain call of count, min or max, which can't fail where their argument can't.
+func (a *analyzer) isPick(n *pg.Node) bool {
+	f := n.GetFuncCall()
+	if f == nil || f.Over != nil || f.AggDistinct || f.AggFilter != nil || len(f.AggOrder) > 0 || f.FuncVariadic {
+		return false
+	}
+	switch a.catalogCall(f) {
+	case "count":
+		return true
+	case "min", "max":
+		return len(f.Args) == 1 && a.sortable(f.Args[0]) && !a.collated(f.Args[0])
+	}
+	return false
+}
+
+// compares tells whether a query sorts and groups by nothing but what can be compared
+// without failing: a row of whatever types can fail.
+func (a *analyzer) compares(s *pg.SelectStmt) bool {
+	list := slices.Clone(s.GroupClause)
+	for _, n := range s.SortClause {
+		list = append(list, n.GetSortBy().GetNode())
+	}
+	for _, n := range list {
+		if n.GetAConst() != nil || !a.sortable(n) || a.collated(n) || a.renames(s, n) { // 1 is a place in the select list
+			return false
+		}
+	}
+	return len(s.DistinctClause) == 0 && s.Op == pg.SetOperation_SETOP_NONE
+}
+
+// renames tells whether a name may be that of an entry of the select list which is
+// something else.
+func (a *analyzer) renames(s *pg.SelectStmt, n *pg.Node) bool {
+	names, ok := tree.Strings(n.GetColumnRef().GetFields())
+	return ok && len(names) == 1 && slices.ContainsFunc(s.TargetList, func(entry *pg.Node) bool {
+		t := entry.GetResTarget()
+		return t.GetName() == names[0] || t.GetName() == "" && t.GetVal().GetColumnRef() == nil && a.figureName(t.GetVal()) == names[0]
+	})
+}
+
+// sortable tells whether values of an expression's type can be compared without failing.
+func (a *analyzer) sortable(n *pg.Node) bool {
+	t, ok := a.typeOf(n)
+	return ok && (t == "numeric" || a.catalog.Leakproof[tree.OperatorName{Name: "<", Left: t, Right: t}])
+}
+
+// leaks tells whether something beneath m is not leakproof. Of queries these are those of
+// tables, joins and WITH queries: what Postgres makes of others is not followed.
+func (a *analyzer) leaks(m proto.Message) bool {
+	n, isNode := m.(*pg.Node)
+	if found, done := a.leaky[n]; isNode && done {
+		return found
+	}
+	if isNode {
+		a.leaky[n] = true // to what refers back to it, a recursive query to itself
+	}
+	found := isNode && isExpression(n) && !a.isPick(n) && !a.leakproof(n)
+	switch s := m.(type) {
+	case *pg.SelectStmt: // itself, and as the arm of a set operation
+		found = found || a.mixed[s] || !isCount(s.LimitCount) || !isCount(s.LimitOffset) || !a.oneTypeEach(s.ValuesLists) || !a.compares(s)
+	case *pg.JoinExpr:
+		found = found || a.mixed[s]
+	case *pg.RangeVar: // of a WITH query, which runs when it is first read
+		c := a.withs[s]
+		found = c != nil && (c.open || a.leaks(c.query))
+	case *pg.LockingClause, *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt, *pg.RangeSubselect, *pg.RangeFunction:
+		found = true
+	}
+	found = found || tree.AnyChild(m, a.leaks)
+	if isNode {
+		a.leaky[n] = found
+	}
+	return found
+}
+
+// oneTypeEach tells whether no column of VALUES is converted.
+func (a *analyzer) oneTypeEach(rows []*pg.Node) bool {
+	for i := range rows {
+		for k, n := range rows[i].GetList().GetItems() {
+			if i > 0 && k < len(rows[0].GetList().GetItems()) && !a.oneType([]*pg.Node{rows[0].GetList().Items[k], n}) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isExpression tells the nodes that are judged; the rest only holds such.
+func isExpression(n *pg.Node) bool {
+	switch n.Node.(type) {
+	case *pg.Node_SelectStmt, *pg.Node_InsertStmt, *pg.Node_UpdateStmt, *pg.Node_DeleteStmt, *pg.Node_ResTarget, *pg.Node_SortBy,
+		*pg.Node_RangeVar, *pg.Node_RangeSubselect, *pg.Node_RangeFunction, *pg.Node_JoinExpr, *pg.Node_CommonTableExpr,
+		*pg.Node_List, *pg.Node_LockingClause, *pg.Node_WindowDef, *pg.Node_GroupingSet, *pg.Node_ColumnDef, *pg.Node_String_,
+		*pg.Node_Integer, *pg.Node_AStar, *pg.Node_SetToDefault:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,112 @@
+package analyze
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
+)
+
+// The planner has statistics of scope columns, and they hold which servers have most rows. A hash join of several
+// batches keeps what meets one of these in a bucket of its own (ExecHashBuildSkewHash, 15 to 18): a server that writes
+// others' ids into a text of its own, and joins that with a scope column, would see in the order of rows which of them
+// have most. So a comparison of a scope column with any other column is no leakproof one, and the barrier hides it:
+// equality of two unchanged scope columns, which both hold the server's own id, and comparisons with a parameter stay.
+// Where the planner estimates the equality of two, it shows how far the same servers have many rows in both tables
+// (docs/isolation.md lists that).
+
+// ofScope tells whether an expression holds a scope column, or what a sub-query has made of one.
+func (a *analyzer) ofScope(m proto.Message) bool {
+	switch n := m.(type) {
+	case *pg.ColumnRef:
+		return a.names[n].scope
+	case *pg.SubLink:
+		return false
+	}
+	return tree.AnyChild(m, a.ofScope)
+}
+
+func (a *analyzer) operatorMeetsScope(e *pg.A_Expr) bool {
+	switch e.Kind {
+	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN, pg.A_Expr_Kind_AEXPR_BETWEEN_SYM, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
+		return a.meetsScope("<=", e.Lexpr, e.Rexpr) // its name is BETWEEN
+	}
+	return a.meetsScope(tree.LastName(e.Name), e.Lexpr, e.Rexpr)
+}
+
+// isOurs tells a column that holds the server's id or NULL.
+func (a *analyzer) isOurs(n *pg.Node) bool {
+	return n.GetColumnRef() != nil && a.names[n.GetColumnRef()].ours
+}
+
+// meetsScope tells whether an operator compares a scope column with another column.
+func (a *analyzer) meetsScope(op string, left, right *pg.Node) bool {
+	if left == nil || right == nil || !tree.IsComparison(op) {
+		return false
+	}
+	if list := right.GetList(); list != nil { // of IN and BETWEEN
+		return slices.ContainsFunc(list.Items, func(n *pg.Node) bool { return a.meetsScope(op, left, n) })
+	}
+	if l, r := left.GetRowExpr(), right.GetRowExpr(); l != nil && r != nil {
+		return a.meetsScopes(op, l.Args, r.Args)
+	}
+	switch l, r := a.ofScope(left), a.ofScope(right); {
+	case l && r:
+		return op != "=" || !a.isOurs(left) || !a.isOurs(right)
+	case l:
+		return readsColumn(right)
+	case r:
+		return readsColumn(left)
+	}
+	return false
+}
+
+func (a *analyzer) meetsScopes(op string, left, right []*pg.Node) bool {
+	if len(left) != len(right) { // of a star
+		return tree.IsComparison(op) && slices.ContainsFunc(slices.Concat(left, right), func(n *pg.Node) bool { return a.ofScope(n) })
+	}
+	for i := range left {
+		if a.meetsScope(op, left[i], right[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// meetsScopeIn is meetsScope for x IN (SELECT …), which Postgres makes a join of.
+func (a *analyzer) meetsScopeIn(s *pg.SubLink) bool {
+	if s.SubLinkType != pg.SubLinkType_ANY_SUBLINK && s.SubLinkType != pg.SubLinkType_ALL_SUBLINK {
+		return false
+	}
+	tests := []*pg.Node{s.Testexpr}
+	if row := s.Testexpr.GetRowExpr(); row != nil {
+		tests = row.Args
+	}
+	return a.meetsScopeOf(linkOperator(s), tests, s.Subselect.GetSelectStmt())
+}
+
+func (a *analyzer) meetsScopeOf(op string, tests []*pg.Node, query *pg.SelectStmt) bool {
+	if query == nil {
+		return false
+	}
+	if query.Op != pg.SetOperation_SETOP_NONE {
+		return a.meetsScopeOf(op, tests, query.Larg) || a.meetsScopeOf(op, tests, query.Rarg)
+	}
+	var values []*pg.Node
+	for _, n := range query.TargetList {
+		values = append(values, n.GetResTarget().GetVal())
+	}
+	return a.meetsScopes(op, tests, values) ||
+		slices.ContainsFunc(query.ValuesLists, func(row *pg.Node) bool { return a.meetsScopes(op, tests, row.GetList().GetItems()) })
+}
+
+// readsColumn tells whether a column stands in m or in its sub-queries. Postgres joins by a sub-query that looks at the
+// rows around it, as (SELECT c.title LIMIT 1) does, as it joins by an expression with a column.
+func readsColumn(m proto.Message) bool {
+	if _, ok := m.(*pg.ColumnRef); ok {
+		return true
+	}
+	return tree.AnyChild(m, readsColumn)
+}

@@ -1,0 +1,88 @@
+package analyze
+
+import (
+	"math"
+	"regexp"
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
+)
+
+// moments are the functions that give the present. Like steadyTexts, they neither fail nor
+// change within a statement, whatever their arguments are.
+var moments = []string{"now", "transaction_timestamp", "statement_timestamp"}
+
+var steadyTexts = []string{"lower", "upper", "btrim", "concat"}
+
+// steady tells whether an expression is the same for every row, and can't be seen to be
+// evaluated.
+func (a *analyzer) steady(n *pg.Node) bool {
+	if n == nil || !a.leakproof(n) {
+		return false
+	}
+	return !a.looks(n, math.MaxInt) || n.GetSubLink().GetSubLinkType() == pg.SubLinkType_EXPR_SUBLINK && !a.looks(n, a.starts[n.GetSubLink()])
+}
+
+// steadyCall admits calls on what holds no column.
+func (a *analyzer) steadyCall(f *pg.FuncCall) bool {
+	for _, arg := range f.Args {
+		if !a.steady(arg) || a.collated(arg) {
+			return false
+		}
+	}
+	plain := len(f.AggOrder) == 0 && f.AggFilter == nil && f.Over == nil && !f.AggStar && !f.AggDistinct && !f.FuncVariadic
+	name := a.catalogCall(f)
+	return plain && (slices.Contains(moments, name) || slices.Contains(steadyTexts, name))
+}
+
+// steadyCast admits casts of placeholders and literals, which Postgres reads as that type
+// at once, and to a wider integer.
+func (a *analyzer) steadyCast(c *pg.TypeCast) bool {
+	if p := c.Arg.GetParamRef(); p != nil && len(c.TypeName.Typmods) == 0 && a.givenType(p) == (tree.TypeName{}) {
+		return a.isUntyped(c.Arg)
+	}
+	if len(c.TypeName.ArrayBounds) > 0 { // of a type of pg_catalog: one of a domain would be checked
+		to, ok := a.elementOf(&pg.Node{Node: &pg.Node_TypeCast{TypeCast: c}})
+		asRead := c.Arg.GetAConst() != nil || len(c.TypeName.Typmods) == 0 // a placeholder is cut to numeric(3,1)[] while the statement runs
+		return ok && to != "" && asRead && a.isUntyped(c.Arg)
+	}
+	from, ok1 := a.typeOf(c.Arg)
+	to, ok2 := a.castType(c.TypeName)
+	switch {
+	case !ok1 || !ok2:
+		return false
+	case from == "":
+		return c.Arg.GetAConst() != nil // with type modifiers too: it is read at once
+	}
+	return len(c.TypeName.Typmods) == 0 && (from == to || from == "int2" && to == "int4" || (from == "int2" || from == "int4") && to == "int8")
+}
+
+// steadyOperator admits texts put together, and what moves the present by a little: further
+// off it would fail, at the ends of the calendar. Without it `created_at > now() - interval
+// '7 days'` could not use an index.
+func (a *analyzer) steadyOperator(e *pg.A_Expr) bool {
+	if a.joinsTexts(e) {
+		return a.steady(e.Lexpr) && a.steady(e.Rexpr)
+	}
+	_, moved := a.movedType(e)
+	return moved && a.isPresent(e.Lexpr) && isLittle(e.Rexpr)
+}
+
+// isPresent tells now() and its like.
+func (a *analyzer) isPresent(n *pg.Node) bool {
+	return n.GetSqlvalueFunction() != nil || n.GetFuncCall() != nil && slices.Contains(moments, a.catalogCall(n.GetFuncCall()))
+}
+
+// littleInterval is an interval of less than a thousand years.
+var littleInterval = regexp.MustCompile(`^[+-]?(\d{1,4} ?(second|minute|hour|day|week|month)s?|\d{1,3} ?years?)$`)
+
+// isLittle tells interval '7 days', and a number of days.
+func isLittle(n *pg.Node) bool {
+	if days := n.GetAConst().GetIval(); days != nil {
+		return days.Ival > -1_000_000 && days.Ival < 1_000_000
+	}
+	cast := n.GetTypeCast()
+	return len(cast.GetTypeName().GetTypmods()) == 0 && littleInterval.MatchString(cast.GetArg().GetAConst().GetSval().GetSval())
+}

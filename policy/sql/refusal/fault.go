@@ -1,0 +1,43 @@
+package refusal
+
+// Code names a refusal towards the caller; package policy re-exports the codes and
+// documents them.
+type Code string
+
+// The codes that this package raises.
+const (
+	QueryTooLong        Code = "query_too_long"
+	EmptyQuery          Code = "empty_query"
+	MultipleStatements  Code = "multiple_statements"
+	MixedPlaceholders   Code = "mixed_placeholders"
+	SyntaxError         Code = "syntax_error"
+	StatementNotAllowed Code = "statement_not_allowed"
+	ConstructNotAllowed Code = "construct_not_allowed"
+	TableNotAllowed     Code = "table_not_allowed"
+	ColumnNotAllowed    Code = "column_not_allowed"
+	FunctionNotAllowed  Code = "function_not_allowed"
+	TypeNotAllowed      Code = "type_not_allowed"
+	MissingServerScope  Code = "missing_server_scope"
+	QueryFailed         Code = "query_failed"
+	Internal            Code = "internal"
+)
+
+// Fault says why a text is refused. Offset is a byte offset into the text that the
+// raising function was given; -1 where there is no place to point at.
+type Fault struct {
+	Code     Code
+	Message  string
+	Hint     string
+	SQLState string
+	Offset   int
+}
+
+// Unsupported refuses what a statement is made of.
+func Unsupported(at int, message string) *Fault {
+	return &Fault{Code: ConstructNotAllowed, Message: message, Offset: at}
+}
+
+// Unplaced is the fault where tree and text disagree: it must never be seen.
+func Unplaced() *Fault {
+	return &Fault{Code: Internal, Message: "the statement could not be rewritten", Offset: -1}
+}

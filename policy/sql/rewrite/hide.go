@@ -1,0 +1,176 @@
+package rewrite
+
+import (
+	"fmt"
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/tenantgate/tenantgate/policy/sql/facts"
+	"github.com/tenantgate/tenantgate/policy/sql/lex"
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
+)
+
+// hideEnds closes what hide opens. What stands around an expression is closed behind it, so
+// this comes before all other edits.
+func (r *rewriter) hideEnds() {
+	for _, f := range r.facts.Hidden {
+		switch f.Form {
+		case facts.AsSubquery:
+			if start, end, ok := r.callPlace(f.Node); ok {
+				_, closing := subqueryForm(start, end)
+				r.close(end.End(), closing)
+			}
+		case facts.AsComparison:
+			if _, end, ok := r.testPlace(f.Node); ok {
+				r.close(end.End(), " = "+r.literal(f)+")")
+			}
+		case facts.AsCase:
+			if _, end, ok := r.casePlace(f); ok {
+				r.close(end.End(), " END)")
+			}
+		}
+	}
+}
+
+// hide hides from the planner what facts say. It comes behind the edits that open what stands
+// around.
+func (r *rewriter) hide() {
+	for _, f := range r.facts.Hidden {
+		switch f.Form {
+		case facts.AsParameter:
+			r.hideLiteral(f)
+		case facts.AsSubquery:
+			if start, end, ok := r.callPlace(f.Node); ok {
+				opening, _ := subqueryForm(start, end)
+				r.open(start.Start(), opening)
+			}
+		case facts.AsComparison:
+			if start, _, ok := r.testPlace(f.Node); ok {
+				r.open(start.Start(), "(")
+			}
+		case facts.AsCase:
+			if start, _, ok := r.casePlace(f); ok {
+				r.open(start.Start(), "(CASE WHEN "+r.literal(f)+" THEN ")
+			}
+		}
+	}
+}
+
+// hideLiteral puts a parameter in the place of a literal. In date '2027-01-01' the literal
+// goes, and what is left is $1::date.
+func (r *rewriter) hideLiteral(f *facts.Hidden) {
+	t, ok := r.at(tree.Offset(f.Node))
+	if !ok {
+		return
+	}
+	if f.Node.GetAConst().GetSval() != nil || f.Node.GetAConst().GetBsval() != nil || f.Node.GetAConst().GetBoolval() != nil {
+		for t.IsAny("-", "(") { // to the grammar, - '1' begins at its sign
+			t.Pos++
+		}
+	}
+	start := t.Start()
+	t.Literal()
+	if f.Cast == nil {
+		r.replace(start, t.End(), r.literal(f))
+		return
+	}
+	r.open(int(f.Cast.TypeName.Location), r.literal(f)+"::")
+	r.replace(start, t.End(), "")
+}
+
+// callPlace finds where a call begins and where it has ended, or a cast of a literal.
+func (r *rewriter) callPlace(n *pg.Node) (start, end lex.Cursor, ok bool) {
+	if cast := n.GetTypeCast(); cast != nil {
+		return r.castPlace(cast)
+	}
+	start, ok = r.at(tree.Offset(n))
+	end = start
+	end.SkipName()
+	if end.Is("(") {
+		end.SkipGroup()
+	}
+	return start, end, ok
+}
+
+// testPlace finds where a column, a cast or call of one, or x IS NULL or IS TRUE begins and has ended. What
+// begins inside of a bracket may as well begin before it.
+func (r *rewriter) testPlace(n *pg.Node) (start, end lex.Cursor, ok bool) {
+	is := n.GetNullTest().GetLocation()
+	if test := n.GetBooleanTest(); test != nil {
+		is = test.Location
+	} else if n.GetNullTest() == nil {
+		return r.callPlace(n)
+	}
+	start, ok1 := r.at(tree.Leftmost(n))
+	end, ok2 := r.at(int(is))
+	for end.IsAny("is", "not", "isnull", "notnull") {
+		end.Pos++
+	}
+	if end.IsAny("null", "true", "false", "unknown") && !end.Follows("isnull") && !end.Follows("notnull") {
+		end.Pos++
+	}
+	return start, end, ok1 && ok2
+}
+
+// casePlace finds where a column begins and has ended, or the left side of IS DISTINCT FROM with the brackets around it.
+func (r *rewriter) casePlace(f *facts.Hidden) (start, end lex.Cursor, ok bool) {
+	if f.Test == nil {
+		return r.callPlace(f.Node)
+	}
+	start, ok1 := r.at(tree.Leftmost(f.Node))
+	end, ok2 := r.at(int(f.Test.GetLocation()))
+	depth, opened := 0, 0
+	for t := start; t.Pos < end.Pos; t.Pos++ {
+		depth += t.Nesting()
+		opened = max(opened, -depth)
+	}
+	start.Pos -= opened
+	return start, end, ok1 && ok2 && start.Pos >= 0
+}
+
+// castPlace tells CAST ('1' AS t), '1'::t and t '1' apart.
+func (r *rewriter) castPlace(c *pg.TypeCast) (start, end lex.Cursor, ok bool) {
+	if start = (lex.Cursor{Source: r.tr, Pos: r.tr.TokenAt(int(c.Location))}); start.Is("cast") {
+		end = start
+		end.Pos++
+		end.SkipGroup()
+		return start, end, true
+	}
+	literal, ok1 := r.at(tree.Leftmost(c.Arg))
+	typ, ok2 := r.at(int(c.TypeName.Location))
+	if typ.Pos < literal.Pos {
+		end = literal
+		end.Literal()
+		for end.IsAny("year", "month", "day", "hour", "minute", "second", "to", "(") {
+			end.Word()
+		}
+		return typ, end, ok1 && ok2
+	}
+	end = typ
+	end.SkipName()
+	for end.IsAny("varying", "precision", "(", "[", "array", "year", "month", "day", "hour", "minute", "second", "to") || end.IsZone() {
+		end.Word()
+	}
+	return literal, end, ok1 && ok2
+}
+
+// subqueryForm gives the words around a call. IN ((SELECT …)) and ANY ((SELECT …)) would be
+// conditions on a query's rows.
+func subqueryForm(start, end lex.Cursor) (opening, closing string) {
+	if start.Follows("(") && end.Is(")") {
+		return "COALESCE((SELECT ", "))"
+	}
+	return "(SELECT ", ")"
+}
+
+// literal spells the parameter of a hidden literal.
+func (r *rewriter) literal(f *facts.Hidden) string {
+	want := f.First().LiteralParam()
+	i := slices.IndexFunc(r.params, func(p facts.FinalParam) bool { return p.Literal != nil && p.Literal.Offset == want.Offset })
+	if i < 0 {
+		i = len(r.params)
+		r.params = append(r.params, facts.FinalParam{Literal: &want})
+	}
+	return fmt.Sprintf("$%d", i+1)
+}

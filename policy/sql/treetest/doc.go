@@ -1,0 +1,2 @@
+// Package treetest has the catalog that tests of the packages beside it share.
+package treetest
