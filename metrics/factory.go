@@ -60,11 +60,6 @@ func (f factory) gaugeVec(name, help string, labels ...string) *prometheus.Gauge
 	return vec
 }
 
-func (f factory) gauges(name, help string, by label) bounded[prometheus.Gauge] {
-	vec := f.gaugeVec(name, help, by.name)
-	return newBounded(by.values, func(value string) prometheus.Gauge { return vec.WithLabelValues(value) })
-}
-
 // histograms makes histograms that are exposed with the classic buckets given (upper
 // bounds in seconds) and as native ones to a scraper that asks for them.
 func (f factory) histograms(name, help string, by label, buckets []float64) bounded[prometheus.Observer] {

@@ -30,7 +30,6 @@ type Known struct {
 	Connections  []string // how the start-up of a Postgres client ended
 	ClientStates []string // of Postgres clients
 	HTTPStates   []string // of HTTP connections
-	Findings     []string // of tables, by their names
 	ErrorClasses []string // why a statement or a connection failed, e.g. connect, timeout
 	Replaced     []string // why a connection was replaced, e.g. time_zones
 }
@@ -63,7 +62,7 @@ func New(build Build, known Known) *Metrics {
 		gate:     newGate(f, known),
 		caches:   newCaches(f),
 		upstream: newUpstream(f, known),
-		policies: newPolicies(f, known),
+		policies: newPolicies(f),
 		clients:  newClients(f, known),
 	}
 }

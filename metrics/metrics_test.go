@@ -25,7 +25,7 @@ func newMetrics() *metrics.Metrics {
 		Kinds:       []string{"select", "insert"},
 		Outcomes:    []string{"ok", "failed"},
 		Stages:      []string{"auth", "policy", "upstream"},
-		Connections: []string{"ok", "unauthorized"}, ClientStates: []string{"idle", "active"}, HTTPStates: []string{"idle", "starting"}, ErrorClasses: []string{"connect"}, Replaced: []string{"time_zones"}, Findings: []string{"rule", "key"},
+		Connections: []string{"ok", "unauthorized"}, ClientStates: []string{"idle", "active"}, HTTPStates: []string{"idle", "starting"}, ErrorClasses: []string{"connect"}, Replaced: []string{"time_zones"},
 	})
 }
 
@@ -70,7 +70,8 @@ func record(m *metrics.Metrics) {
 	m.StatementParsed()
 	m.PolicyInfo("default", "ab12")
 	m.ScopedTables(3, 1)
-	m.FoundTables(map[string]int{"rule": 2}, map[string]int{"key": 1, "unheard": 4})
+	m.FoundTables(map[string][]string{"rule": {"a", "b"}, "gone": {"a"}}, nil)
+	m.FoundTables(map[string][]string{"rule": {"a", "b"}}, map[string][]string{"key": {"a"}})
 	m.WatchPool(func() (idle, acquired, limit, waiting, abandoned, heldBack int) { return 3, 4, 16, 1, 2, 7 })
 	m.Connection("ok")
 	m.WatchClients(func() map[string]int { return map[string]int{"idle": 5} })
@@ -116,9 +117,9 @@ func TestEveryEventIsCounted(t *testing.T) {
 		`tenantgate_policy_info{name="default",sha256="ab12"} 1`,
 		`tenantgate_scoped_tables{walled="true"} 3`,
 		`tenantgate_scoped_tables{walled="false"} 1`,
-		`tenantgate_tables_closed{finding="rule"} 2`,
-		`tenantgate_tables_closed{finding="key"} 0`,
-		`tenantgate_tables_telling{finding="key"} 1`,
+		`tenantgate_tables_closed{finding="rule",table="a"} 1`,
+		`tenantgate_tables_closed{finding="rule",table="b"} 1`,
+		`tenantgate_tables_telling{finding="key",table="a"} 1`,
 	)
 }
 

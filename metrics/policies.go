@@ -15,15 +15,13 @@ const maxPolicies = 100
 type policies struct {
 	info    *prometheus.GaugeVec
 	wall    *prometheus.GaugeVec
-	closed  bounded[prometheus.Gauge] // by finding
-	telling bounded[prometheus.Gauge] // by finding
-	names   []string                  // of findings
-	mu      sync.Mutex                // guards sums
-	sums    map[string]string         // by name
+	closed  *found
+	telling *found
+	mu      sync.Mutex        // guards sums and what is found
+	sums    map[string]string // by name
 }
 
-func newPolicies(f factory, known Known) *policies {
-	by := label{name: "finding", values: known.Findings}
+func newPolicies(f factory) *policies {
 	return &policies{
 		info: f.gaugeVec("policy_info",
 			"Always 1. The policies in force and the SHA-256 of their files: replicas that show different sums for one name decide differently.",
@@ -31,12 +29,11 @@ func newPolicies(f factory, known Known) *policies {
 		wall: f.gaugeVec("scoped_tables",
 			"Scoped tables of the policies, by whether row-level security stands behind them (walled true) as the catalog was read last. A table with false is kept apart by the policy alone, and with --rls required nothing is served meanwhile: the log says what it lacks.",
 			"walled"),
-		closed: f.gauges("tables_closed",
-			"Tables of the policies that are closed, by the finding of tenantgate doctor that closes them: a statement that names one could reach other servers' rows, and is refused with table_not_allowed. /readyz and the log name the tables.", by),
-		telling: f.gauges("tables_telling",
-			"Tables of the policies that tell a server whether another one has a value, by the finding of tenantgate doctor. They are served; /readyz and the log name them.", by),
-		names: known.Findings,
-		sums:  make(map[string]string),
+		closed: newFound(f, "tables_closed",
+			"Always 1. A table of the policies that is closed: a statement that names it is refused with table_not_allowed. finding is what tenantgate doctor calls the breach by which a statement could reach other servers' rows, or policy-misfit where the table no longer fits a policy. /readyz and the log say more."),
+		telling: newFound(f, "tables_telling",
+			"Always 1. A table of the policies that tells a server whether another one has a value, by the finding of tenantgate doctor. It is served; /readyz and the log say more."),
+		sums: make(map[string]string),
 	}
 }
 
@@ -47,13 +44,46 @@ func (m *Metrics) ScopedTables(walled, open int) {
 	m.policies.wall.WithLabelValues("false").Set(float64(open))
 }
 
-// FoundTables tells how many tables each finding closes, and by how many it tells of values. A
-// finding that is not among them has none.
-func (m *Metrics) FoundTables(closed, telling map[string]int) {
-	for _, name := range m.policies.names {
-		m.policies.closed.of(name).Set(float64(closed[name]))
-		m.policies.telling.of(name).Set(float64(telling[name]))
+// FoundTables sets the tables that each finding closes, and those that tell of values by it.
+func (m *Metrics) FoundTables(closed, telling map[string][]string) {
+	m.policies.mu.Lock()
+	defer m.policies.mu.Unlock()
+	m.policies.closed.set(closed)
+	m.policies.telling.set(telling)
+}
+
+// maxFound bounds the tables that are exposed by name, for each gauge. They come from the operator's files.
+const maxFound = 1000
+
+// found is a gauge of tables by finding, of which none stays when it is not found any more.
+type found struct {
+	vec   *prometheus.GaugeVec
+	shown map[[2]string]bool // finding and table
+}
+
+func newFound(f factory, name, help string) *found {
+	return &found{vec: f.gaugeVec(name, help, "finding", "table")}
+}
+
+func (f *found) set(tables map[string][]string) {
+	next := map[[2]string]bool{}
+	for finding, names := range tables {
+		for _, name := range names {
+			if len(next) >= maxFound {
+				name = other
+			}
+			next[[2]string{finding, strings.ToValidUTF8(name, "?")}] = true
+		}
 	}
+	for key := range f.shown {
+		if !next[key] {
+			f.vec.DeleteLabelValues(key[:]...)
+		}
+	}
+	for key := range next {
+		f.vec.WithLabelValues(key[:]...).Set(1)
+	}
+	f.shown = next
 }
 
 // PolicyInfo tells that the policy of this name is in force, made from a file with

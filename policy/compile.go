@@ -31,6 +31,7 @@ type Policy struct {
 	kinds     facts.Access
 	access    map[*tree.Table]facts.Access
 	closed    map[*tree.Table]*Finding // tables that no statement may name, and why
+	misfits   []Misfit
 	functions map[tree.TypeName]bool
 	types     map[tree.TypeName]bool
 	given     map[uint32]tree.TypeName // types outside pg_catalog that parameters may be given
@@ -60,6 +61,16 @@ func (f *File) TableNames() []TableName {
 // or restricted column that the schema lacks is an error with the place in the file: a
 // misspelled name would leave open what the author believes closed.
 func Compile(f *File, s Schema, sets Sets) (*Policy, error) {
+	p, err := CompileServed(f, s, sets)
+	if err == nil && len(p.misfits) > 0 {
+		return nil, p.misfits[0].Err
+	}
+	return p, err
+}
+
+// CompileServed is Compile for a policy that serves while the schema changes: a table that does
+// not fit is closed, and the others are served. Misfits names the closed ones.
+func CompileServed(f *File, s Schema, sets Sets) (*Policy, error) {
 	allowed, err := f.AllowedFunctions(sets.Functions)
 	if err != nil {
 		return nil, err
@@ -76,7 +87,8 @@ func Compile(f *File, s Schema, sets Sets) (*Policy, error) {
 	for _, section := range f.Tables {
 		t, findings, err := f.table(section, s)
 		if err != nil {
-			return nil, err
+			t, findings = &tree.Table{Schema: section.Schema, Name: section.Name}, []Finding{{Name: MisfitName, Breach: true}}
+			p.misfits = append(p.misfits, Misfit{Table: section.TableName, Err: err})
 		}
 		tables = append(tables, t)
 		p.closed[t] = section.closing(findings)

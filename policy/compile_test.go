@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +32,48 @@ func TestCompileMistakes(t *testing.T) {
 		}
 	}
 }
+
+// TestMisfitClosesTable compiles a policy for a database that changed while it serves: only the
+// table that does not fit is closed, whatever a statement does with it.
+func TestMisfitClosesTable(t *testing.T) {
+	src, _ := policies.Named("inject")
+	file, err := policy.Parse(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*policy.Table){
+		"no table public.files":             func(t *policy.Table) { t.Name = "papers" },
+		"has no column server_id":           func(t *policy.Table) { t.Columns[slices.IndexFunc(t.Columns, isScope)].Name = "sid" },
+		"column server_id of table public.": func(t *policy.Table) { t.Columns[slices.IndexFunc(t.Columns, isScope)].Loose = true },
+	} {
+		schema := readSchema(t)
+		i := slices.IndexFunc(schema.Tables, func(t policy.Table) bool { return t.Name == "files" })
+		change(&schema.Tables[i])
+		p, err := policy.CompileServed(file, schema, policy.Sets{Functions: policies.Sets(), Types: policies.Types(), Operators: policies.Operators(), Leakproof: policies.Leakproof()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := p.Misfits(); len(m) != 1 || m[0].Table.Name != "files" || !strings.Contains(m[0].Err.Error(), name) {
+			t.Errorf("%s: %v", name, m)
+		}
+		for _, text := range []string{
+			"SELECT id FROM files", "SELECT * FROM public.files", "SELECT nothing FROM files", "DELETE FROM files", "UPDATE files SET path = ''", "INSERT INTO files (id) VALUES ('1')",
+			"SELECT id FROM messages WHERE EXISTS (SELECT FROM files)", "WITH f AS (DELETE FROM files RETURNING id) SELECT 1", "COPY files (id) FROM STDIN", "COPY (TABLE files) TO STDOUT", "TABLE files",
+		} {
+			if r := p.Decide(text, policy.Postgres).Reason; r.Code != policy.TableNotAllowed || !strings.HasSuffix(r.Message, "files is closed: policy-misfit") || !strings.Contains(r.Hint, "renamed or dropped") {
+				t.Errorf("%s, %s: %+v", name, text, r)
+			}
+		}
+		if d := p.Decide("SELECT id FROM messages", policy.Postgres); d.Verdict != policy.Allow {
+			t.Errorf("%s: another table: %+v", name, d.Reason)
+		}
+		if r := p.Decide("SELECT id FROM nothing", policy.Postgres).Reason; strings.Contains(r.Hint, "files") {
+			t.Errorf("%s: the hint names the closed table: %q", name, r.Hint)
+		}
+	}
+}
+
+func isScope(c policy.Column) bool { return c.Name == "server_id" }
 
 // TestUnknownSet names a set of functions that does not exist.
 func TestUnknownSet(t *testing.T) {

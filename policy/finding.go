@@ -18,6 +18,27 @@ type Finding struct {
 	Needs  []uint32 // OIDs: with row-level security behind all of these tables it is none
 }
 
+// MisfitName is the Finding by which a table that no longer fits the policy is closed. No policy can accept it.
+const MisfitName = "policy-misfit"
+
+// Misfit is a table of the policy that does not fit the database: the table, its scope column or a column
+// that the policy restricts is not there, or the scope column's type keeps no servers apart.
+type Misfit struct {
+	Table TableName
+	Err   error // a *FileError
+}
+
+// Misfits gives the tables that are closed because they do not fit, in the file's order.
+func (p *Policy) Misfits() []Misfit { return p.misfits }
+
+// remedy tells a caller who can open the closed table, and how.
+func (f *Finding) remedy() string {
+	if f.Name == MisfitName {
+		return "the table or one of its columns was renamed or dropped, and the policy still names it; an operator can mend the policy or the table: the service's log says which"
+	}
+	return "by it a statement could reach other servers' rows; an operator can mend it as tenantgate doctor says, or accept it in the policy"
+}
+
 // Acceptance says that a table is served in spite of a finding.
 type Acceptance struct {
 	Finding, Object string // as doctor prints them
@@ -37,7 +58,7 @@ func (t *TableSection) Accepts(name, object string) (reason string, accepted boo
 func (t *TableSection) closing(findings []Finding) *Finding {
 	i := slices.IndexFunc(findings, func(f Finding) bool {
 		_, accepted := t.Accepts(f.Name, f.Object)
-		return f.Breach && !accepted
+		return f.Name == MisfitName || f.Breach && !accepted
 	})
 	if i < 0 {
 		return nil

@@ -58,8 +58,7 @@ func (p *Policy) checkTables(f *facts.Facts) *refusal.Fault {
 				Hint: p.catalog.Listed()}
 		}
 		if found := p.closed[use.Table]; found != nil {
-			return &refusal.Fault{Code: TableNotAllowed, Message: "table " + use.Name + " is closed: " + found.Name, Offset: use.Offset,
-				Hint: "by it a statement could reach other servers' rows; an operator can mend it as tenantgate doctor says, or accept it in the policy"}
+			return &refusal.Fault{Code: TableNotAllowed, Message: "table " + use.Name + " is closed: " + found.Name, Offset: use.Offset, Hint: found.remedy()}
 		}
 		if use.Access&^have != 0 {
 			return &refusal.Fault{Code: TableNotAllowed, Message: "the policy does not allow " + named(use.Access&^have) + " on table " + use.Name,

@@ -198,4 +198,4 @@ func (unrecorded) SchemaRefresh(string)  {}
 func (unrecorded) ScopedTables(int, int) {}
 func (unrecorded) Short(string, string)  {}
 
-func (unrecorded) FoundTables(_, _ map[string]int) {}
+func (unrecorded) FoundTables(_, _ map[string][]string) {}

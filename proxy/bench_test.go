@@ -28,12 +28,12 @@ func (bundled) Schema(context.Context, []policy.TableName) (schema policy.Schema
 // unmeasured is the recorder of who switches the metrics off.
 type unmeasured struct{}
 
-func (unmeasured) PlanCache(string)                {}
-func (unmeasured) Stage(string, float64)           {}
-func (unmeasured) SchemaRefresh(string)            {}
-func (unmeasured) ScopedTables(_, _ int)           {}
-func (unmeasured) Short(_, _ string)               {}
-func (unmeasured) FoundTables(_, _ map[string]int) {}
+func (unmeasured) PlanCache(string)                     {}
+func (unmeasured) Stage(string, float64)                {}
+func (unmeasured) SchemaRefresh(string)                 {}
+func (unmeasured) ScopedTables(_, _ int)                {}
+func (unmeasured) Short(_, _ string)                    {}
+func (unmeasured) FoundTables(_, _ map[string][]string) {}
 
 func newGate(b *testing.B, recorder proxy.Recorder) *proxy.Gate {
 	b.Helper()

@@ -14,8 +14,11 @@ type found struct {
 	policies []string // the names of those that do not accept it
 }
 
-// line tells it to an operator.
+// line describes it to an operator.
 func (f found) line() string {
+	if f.Name == policy.MisfitName {
+		return "closed: " + f.table + ", by " + f.Name + ": " + f.Object + "; policy: " + f.policies[0]
+	}
 	what := "tells whether another server has a value: "
 	if f.Breach {
 		what = "closed: "
@@ -31,6 +34,18 @@ func (p *Policies) found(schema policy.Schema) (all []found) {
 				all = append(all, found{t.Schema + "." + t.Name, f, names})
 			}
 		}
+	}
+	return all
+}
+
+// misfits gives the tables that do not fit a policy, each with what is missing as its object.
+func misfits(file *policy.File, p *policy.Policy) (all []found) {
+	for _, m := range p.Misfits() {
+		all = append(all, found{
+			table:    m.Table.Schema + "." + m.Table.Name,
+			Finding:  policy.Finding{Name: policy.MisfitName, Object: m.Err.Error(), Breach: true},
+			policies: []string{file.Name},
+		})
 	}
 	return all
 }
@@ -81,15 +96,12 @@ func suffers(file *policy.File, t policy.Table, f policy.Finding) bool {
 	return false
 }
 
-// count gives the number of tables that are closed by each finding, or that tell by it.
-func count(all []found, breach bool) map[string]int {
-	tables := map[string]int{}
-	seen := map[[2]string]bool{}
+// tablesBy gives the tables that are closed by each finding, or that tell by it, each once.
+func tablesBy(all []found, breach bool) map[string][]string {
+	tables := map[string][]string{}
 	for _, f := range all {
-		key := [2]string{f.Name, f.table}
-		if f.Breach == breach && !seen[key] {
-			seen[key] = true
-			tables[f.Name]++
+		if f.Breach == breach && !slices.Contains(tables[f.Name], f.table) {
+			tables[f.Name] = append(tables[f.Name], f.table)
 		}
 	}
 	return tables
@@ -113,6 +125,8 @@ func (p *Policies) tellFound(old, next *snapshot) {
 	for _, f := range next.found {
 		switch {
 		case slices.Contains(before, f.line()):
+		case f.Name == policy.MisfitName:
+			p.config.Log.Error("a table is closed: it does not fit the policy; mend the policy and start again, or mend the table", "table", f.table, "finding", f.Name, "policy", f.policies[0], "error", f.Object)
 		case f.Breach:
 			p.config.Log.Error("a table is closed: by what was found a statement that names it could reach other servers' rows; tenantgate doctor tells what mends it; or else accept it in each of these policies", "table", f.table, "finding", f.Name, "object", f.Object, "policies", strings.Join(f.policies, ", "))
 		default:

@@ -9,14 +9,14 @@ import (
 
 // Ensure a table counts once for each name by which it is closed or tells, also where one name
 // stands for both.
-func TestFoundTablesAreCounted(t *testing.T) {
+func TestFoundTables(t *testing.T) {
 	all := []found{
 		{table: "public.a", Finding: policy.Finding{Name: "trigger", Object: "one"}},
 		{table: "public.a", Finding: policy.Finding{Name: "trigger", Object: "three", Breach: true}},
 		{table: "public.a", Finding: policy.Finding{Name: "trigger", Object: "two", Breach: true}},
 		{table: "public.b", Finding: policy.Finding{Name: "trigger", Object: "one", Breach: true}},
 	}
-	if closed, telling := fmt.Sprint(count(all, true)), fmt.Sprint(count(all, false)); closed != "map[trigger:2]" || telling != "map[trigger:1]" {
+	if closed, telling := fmt.Sprint(tablesBy(all, true)), fmt.Sprint(tablesBy(all, false)); closed != "map[trigger:[public.a public.b]]" || telling != "map[trigger:[public.a]]" {
 		t.Errorf("closed %s, telling %s", closed, telling)
 	}
 }

@@ -108,7 +108,7 @@ func (r *fakeRecorder) ScopedTables(walled, open int) {
 	r.walled, r.open = walled, open
 }
 
-func (r *fakeRecorder) FoundTables(closed, telling map[string]int) {
+func (r *fakeRecorder) FoundTables(closed, telling map[string][]string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.found = fmt.Sprint(closed, telling)

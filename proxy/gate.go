@@ -169,7 +169,7 @@ func (g *Gate) decideFor(ctx context.Context, s Subject, text string) (*policy.A
 	case refusal != nil:
 		return nil, refusal
 	case c.misfit != nil:
-		return nil, unserved("the policy does not fit the database's tables; an operator must mend one of them", c.misfit)
+		return nil, unserved("the policy does not fit the database; an operator must mend one of them", c.misfit)
 	case c.breach != nil:
 		return nil, c.breach
 	}

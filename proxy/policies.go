@@ -14,8 +14,8 @@ import (
 )
 
 // Policies holds the policies, compiled against the database's schema, and their plans.
-// A request uses one snapshot; a new schema swaps it whole. A policy that no longer fits
-// decides nothing until it does: what it forbade may have another name now.
+// A request uses one snapshot; a new schema swaps it whole. A table that no longer fits a policy is
+// closed under it until it does: what the policy forbade may have another name now.
 type Policies struct {
 	config  PoliciesConfig
 	tables  []policy.TableName
@@ -60,13 +60,13 @@ type snapshot struct {
 // compiled is a policy with the decisions that it has made.
 type compiled struct {
 	policy *policy.Policy // nil where misfit says why
-	misfit error
-	breach *Error // not nil: nothing is decided until row-level security is as it must be
+	misfit error          // what makes the whole policy unusable: none of its tables is the cause
+	breach *Error         // not nil: nothing is decided until row-level security is as it must be
 	limits policy.Limits
 	plans  *plans
 }
 
-// LoadPolicies reads the schema and compiles every file, or says which does not fit.
+// LoadPolicies reads the schema and compiles every file, or says which policy can serve nothing.
 func LoadPolicies(ctx context.Context, c PoliciesConfig) (*Policies, error) {
 	p := &Policies{config: c}
 	p.life, p.end = context.WithCancel(context.Background())
@@ -81,6 +81,9 @@ func LoadPolicies(ctx context.Context, c PoliciesConfig) (*Policies, error) {
 		return nil, err
 	}
 	if err := p.current.Load().misfits(); err != nil {
+		return nil, err
+	}
+	if err := p.nothingFits(); err != nil {
 		return nil, err
 	}
 	for _, name := range append([]string{c.Default}, mapValues(c.Frontends)...) {
@@ -99,7 +102,7 @@ func mapValues(m map[string]string) []string {
 	return out
 }
 
-// misfits are the errors of the policies that do not fit the schema.
+// misfits are the errors of the policies that can decide nothing.
 func (s *snapshot) misfits() error {
 	var all []error
 	for name, c := range s.byName {
@@ -110,12 +113,24 @@ func (s *snapshot) misfits() error {
 	return errors.Join(all...)
 }
 
+// nothingFits is the error of policies none of whose tables fits, which are meant for another database.
+func (p *Policies) nothingFits() error {
+	var all []error
+	for _, f := range p.config.Files {
+		c := p.current.Load().byName[f.Name]
+		if m := c.policy.Misfits(); len(m) > 0 && len(m) == len(f.Tables) {
+			all = append(all, fmt.Errorf("compiling policy %s: no table fits the database: %w", f.Name, m[0].Err))
+		}
+	}
+	return errors.Join(all...)
+}
+
 // compile makes the snapshot of a schema. It fails only where no cache can be made.
 func (p *Policies) compile(schema policy.Schema) (*snapshot, error) {
 	s := &snapshot{schema: schema, byName: map[string]*compiled{}}
 	s.walled, s.open = p.walls(schema)
 	s.breach = p.breach(s.open)
-	s.found, s.unmatched = p.found(schema), p.unmatched(schema)
+	s.unmatched = p.unmatched(schema)
 	for _, f := range p.config.Files {
 		plans, err := newPlans(p.config.PlanBytes, func() { p.config.Recorder.PlanCache("eviction") })
 		if err != nil {
@@ -127,7 +142,11 @@ func (p *Policies) compile(schema policy.Schema) (*snapshot, error) {
 			c.breach = unserved("the database does not keep servers apart as it must here; an operator must mend it", s.breach)
 		}
 		s.byName[f.Name] = c
+		if c.policy != nil {
+			s.found = append(s.found, misfits(f, c.policy)...)
+		}
 	}
+	s.found = append(s.found, p.found(schema)...)
 	return s, nil
 }
 
@@ -138,7 +157,7 @@ func (p *Policies) fit(f *policy.File, schema policy.Schema) (fitting *policy.Po
 			fitting, err = nil, Recovered(cause)
 		}
 	}()
-	return policy.Compile(f, schema, p.config.Sets)
+	return policy.CompileServed(f, schema, p.config.Sets)
 }
 
 // of gives the policy of a subject: the closest assignment wins, from the token over

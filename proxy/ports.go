@@ -44,13 +44,13 @@ type Catalog interface {
 type Recorder interface {
 	PlanCache(event string) // hit, miss, eviction
 	Stage(stage string, seconds float64)
-	SchemaRefresh(result string)   // unchanged; changed; failed: not read, or a policy does not fit it
+	SchemaRefresh(result string)   // unchanged; changed; failed: not read, or a policy can serve nothing
 	ScopedTables(walled, open int) // of the policies, as the schema was read last
 	// Short counts what was refused because there is no more of something that all share:
 	// "parsing" are the places in which texts are checked, "requests" are budgets. whose is who has
 	// its share: a "server", a "project", or "all".
 	Short(what, whose string)
-	// FoundTables tells how many tables are closed, and how many tell whether another server has
+	// FoundTables names the tables that are closed, and those that tell whether another server has
 	// a value, by the name of the finding.
-	FoundTables(closed, telling map[string]int)
+	FoundTables(closed, telling map[string][]string)
 }

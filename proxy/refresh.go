@@ -113,7 +113,7 @@ func (p *Policies) reload(ctx context.Context) error {
 	}
 	p.config.Recorder.SchemaRefresh(result)
 	p.config.Recorder.ScopedTables(current.walled, len(current.open))
-	p.config.Recorder.FoundTables(count(current.found, true), count(current.found, false))
+	p.config.Recorder.FoundTables(tablesBy(current.found, true), tablesBy(current.found, false))
 	return nil
 }
 
@@ -138,7 +138,7 @@ func (p *Policies) tell(old, next *snapshot) {
 	for name, c := range next.byName {
 		switch was := old.byName[name]; {
 		case c.misfit != nil:
-			p.config.Log.Error("a policy does not fit the database's tables and serves nothing until one of them is mended", "policy", name, "error", c.misfit)
+			p.config.Log.Error("a policy does not fit the database and serves nothing until one of them is mended", "policy", name, "error", c.misfit)
 		case was != nil && was.misfit != nil:
 			p.config.Log.Info("a policy fits the database's tables again", "policy", name)
 		}

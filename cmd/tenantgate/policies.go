@@ -98,6 +98,5 @@ func newMetrics() *metrics.Metrics {
 		Kinds:    []string{string(policy.Select), string(policy.Insert), string(policy.Update), string(policy.Delete), "command"},
 		Outcomes: append(codes, "ok"), Stages: []string{"auth", "policy", "pool_wait", "upstream", "encode"},
 		ErrorClasses: upstream.ErrorClasses(), Replaced: upstream.ReplaceReasons(), Connections: append(codes, "ok", "cancel", "protocol"), ClientStates: wire.States(), HTTPStates: rest.States(),
-		Findings: doctor.Watched(),
 	})
 }

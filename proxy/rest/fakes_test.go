@@ -287,12 +287,12 @@ func (c *counts) Stage(stage string, _ float64) {
 	c.stages = append(c.stages, stage)
 }
 
-func (c *counts) Rejected(code, frontend string)  { c.event("rejected " + code + " " + frontend) }
-func (c *counts) Statement(kind, code string)     { c.event("statement " + kind + " " + code) }
-func (c *counts) PlanCache(string)                {}
-func (c *counts) SchemaRefresh(string)            {}
-func (c *counts) ScopedTables(int, int)           {}
-func (c *counts) FoundTables(_, _ map[string]int) {}
+func (c *counts) Rejected(code, frontend string)       { c.event("rejected " + code + " " + frontend) }
+func (c *counts) Statement(kind, code string)          { c.event("statement " + kind + " " + code) }
+func (c *counts) PlanCache(string)                     {}
+func (c *counts) SchemaRefresh(string)                 {}
+func (c *counts) ScopedTables(int, int)                {}
+func (c *counts) FoundTables(_, _ map[string][]string) {}
 
 // Short counts what the front end refuses; the gate's is not of interest here.
 func (c *counts) Short(what, whose string) {

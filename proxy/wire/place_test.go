@@ -34,12 +34,12 @@ func (bundled) Schema(context.Context, []policy.TableName) (schema policy.Schema
 
 type gateSilence struct{ silent }
 
-func (gateSilence) PlanCache(string)                {}
-func (gateSilence) SchemaRefresh(string)            {}
-func (gateSilence) ScopedTables(int, int)           {}
-func (gateSilence) FoundTables(_, _ map[string]int) {}
-func (gateSilence) Short(string, string)            {}
-func (gateSilence) Stage(string, float64)           {}
+func (gateSilence) PlanCache(string)                     {}
+func (gateSilence) SchemaRefresh(string)                 {}
+func (gateSilence) ScopedTables(int, int)                {}
+func (gateSilence) FoundTables(_, _ map[string][]string) {}
+func (gateSilence) Short(string, string)                 {}
+func (gateSilence) Stage(string, float64)                {}
 
 // withPlaces gives sessions a gate that has one place for each server.
 func withPlaces(t *testing.T, d *deciding) *placing {
