@@ -19,6 +19,7 @@ type Approved struct {
 	limits    Limits
 	origin    Origin
 	shapes    []Shape
+	tables    []TableName // see Tables
 	plan      argPlan
 	positions positionMap
 	command   Command
@@ -47,6 +48,10 @@ type Shape struct {
 	OID     uint32
 	Columns []string
 }
+
+// Tables are those that the statement names, each once: the decision holds until the schema of one of them changes, or something on
+// which all depend. nil: any change may concern it. Shared; not to be changed.
+func (a *Approved) Tables() []TableName { return a.tables }
 
 // Kind is the kind of the outermost statement.
 func (a *Approved) Kind() Kind { return a.kind }

@@ -202,6 +202,12 @@ func (p *Policy) approved(f *facts.Facts, final *facts.Rewritten, plan argPlan) 
 	for _, t := range f.Shaped() {
 		a.shapes = append(a.shapes, shapeOf(t))
 	}
+	a.tables = []TableName{} // known, and perhaps none
+	for _, use := range f.Tables {
+		if name := (TableName{use.Table.Schema, use.Table.Name}); !slices.Contains(a.tables, name) {
+			a.tables = append(a.tables, name)
+		}
+	}
 	return a
 }
 

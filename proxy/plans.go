@@ -64,6 +64,17 @@ func newWeighed[V any](bytes int, size func(V) int, evicted func()) (*otter.Cach
 	return c, nil
 }
 
+// inherit takes over the approvals of older plans of the same policy file that a change of the schema does not
+// concern. Refusals are not taken over: one may be for a table that has come since.
+func (p *plans) inherit(older *plans, changed policy.SchemaChange) {
+	p.once = older.once
+	for key, approved := range older.known.All() {
+		if !changed.Concerns(approved.Tables()) {
+			p.known.Set(key, approved)
+		}
+	}
+}
+
 // look gives what was decided about a key; nil and nil where nothing is known. Both are
 // shared by all who ask and must not be changed.
 func (p *plans) look(key planKey) (*policy.Approved, *Error) {

@@ -125,8 +125,13 @@ func (p *Policies) nothingFits() error {
 	return errors.Join(all...)
 }
 
-// compile makes the snapshot of a schema. It fails only where no cache can be made.
-func (p *Policies) compile(schema policy.Schema) (*snapshot, error) {
+// compile makes the snapshot of a schema, with the plans of the old one that the change does not concern. It fails only
+// where no cache can be made.
+func (p *Policies) compile(schema policy.Schema, old *snapshot) (*snapshot, error) {
+	if old == nil {
+		old = &snapshot{}
+	}
+	changed := schema.Since(old.schema)
 	s := &snapshot{schema: schema, byName: map[string]*compiled{}}
 	s.walled, s.open = p.walls(schema)
 	s.breach = p.breach(s.open)
@@ -135,6 +140,9 @@ func (p *Policies) compile(schema policy.Schema) (*snapshot, error) {
 		plans, err := newPlans(p.config.PlanBytes, func() { p.config.Recorder.PlanCache("eviction") })
 		if err != nil {
 			return nil, fmt.Errorf("making the plan cache of policy %s: %w", f.Name, err)
+		}
+		if was := old.byName[f.Name]; was != nil {
+			plans.inherit(was.plans, changed)
 		}
 		c := &compiled{limits: f.Limits.WithDefaults(), plans: plans}
 		c.policy, c.misfit = p.fit(f, schema)

@@ -94,7 +94,7 @@ func (p *Policies) reload(ctx context.Context) error {
 	}
 	schema, old, result := inOrder(schema), p.current.Load(), "unchanged"
 	if old == nil || !reflect.DeepEqual(old.schema, schema) {
-		next, err := p.compile(schema)
+		next, err := p.compile(schema, old)
 		if err != nil {
 			p.config.Recorder.SchemaRefresh("failed")
 			return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -85,6 +86,65 @@ func TestMisfit(t *testing.T) {
 	}
 	if failed, changed := b.recorder.of("refresh failed"), b.recorder.of("refresh changed"); failed != 0 || changed != 6 {
 		t.Errorf("%v", b.recorder.counts)
+	}
+}
+
+// TestPlansOutliveOtherTables alters one table: what was decided about another stays known, and what was
+// refused is looked at again.
+func TestPlansOutliveOtherTables(t *testing.T) {
+	b := newBench(t, policy.Limits{RequestsPerSecond: -1})
+	both, err := policy.Parse([]byte(strings.NewReplacer("%NAME%", "writer", "%KINDS%", "select", "{notes:", "{others: {scoped: true}, notes:").Replace(notes)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.policies.config.Files[0] = both
+	alter := func(change func(others *policy.Table)) {
+		t.Helper()
+		since := time.Now()
+		b.catalog.mu.Lock()
+		others := b.catalog.schema.Tables[0]
+		if len(b.catalog.schema.Tables) > 1 {
+			others = b.catalog.schema.Tables[1]
+		}
+		others.Name, others.Columns = "others", slices.Clone(others.Columns)
+		change(&others)
+		b.catalog.schema.Tables = []policy.Table{b.catalog.schema.Tables[0], others}
+		b.catalog.mu.Unlock()
+		if changed, err := b.Refresh(t.Context(), since); err != nil || !changed {
+			t.Fatal(changed, err)
+		}
+	}
+	alter(func(*policy.Table) {})
+	const other, join = "SELECT o.id FROM others o WHERE o.server_id = ?", "SELECT o.id FROM others o, notes n WHERE o.server_id = ? AND n.server_id = ?"
+	misses := func() (n int) {
+		for _, text := range []string{reads, other, join, "SELECT 1"} {
+			if _, err := b.Check(t.Context(), Subject{}, text); err != nil {
+				t.Fatal(text, err)
+			}
+		}
+		return b.recorder.of("plan miss")
+	}
+	misses()
+	known := misses()
+	if got := misses(); got != known {
+		t.Fatalf("%d misses for known texts", got-known)
+	}
+	alter(func(others *policy.Table) { others.Columns = append(others.Columns, policy.Column{Name: "new", TypeSchema: "pg_catalog", TypeName: "text"}) })
+	if got := misses() - known; got != 2 {
+		t.Errorf("%d texts were decided again, not the two that name the altered table", got)
+	}
+	if d, err := b.Check(t.Context(), Subject{}, "SELECT o.new FROM others o WHERE o.server_id = ?"); err != nil || d == nil {
+		t.Errorf("the new column: %v", err)
+	}
+	known = misses()
+	b.catalog.mu.Lock()
+	b.catalog.schema.Types = append(slices.Clone(b.catalog.schema.Types), policy.Type{Schema: "public", Name: "mood"})
+	b.catalog.mu.Unlock()
+	if _, err := b.Refresh(t.Context(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if got := misses() - known; got != 4 {
+		t.Errorf("%d texts were decided again after a change that concerns all, not four", got)
 	}
 }
 

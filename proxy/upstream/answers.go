@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
@@ -51,7 +52,8 @@ func serverError(body []byte, cut bool) error {
 type described struct {
 	params  []uint32 // their types' OIDs
 	columns []column
-	raw     []byte // the content of its RowDescription, all columns in text format; nil: it answers no rows
+	raw     []byte             // the content of its RowDescription, all columns in text format; nil: it answers no rows
+	tables  []policy.TableName // that the text names; nil: any
 }
 
 type column struct {

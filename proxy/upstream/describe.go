@@ -86,7 +86,7 @@ func (r *run) description() (d described, err error) {
 			return d, err
 		}
 		if kind == frame.RowDescription || kind == frame.NoData {
-			r.at = running
+			r.at, d.tables = running, r.st.tables
 			return d, nil
 		}
 	}

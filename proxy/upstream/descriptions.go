@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"bytes"
+	"maps"
 	"reflect"
 	"slices"
 	"sync"
@@ -18,17 +19,19 @@ const maxDescribed = 8 << 20
 // descriptions remember what Postgres said of the statements' texts, so that a connection on
 // which a text is not prepared yet needs no round trip to ask. It prepares the text with the
 // types that its parameters are known to have: where they don't fit any more, Postgres says so
-// before it runs anything. They are forgotten when a table of the policies has changed, and so
-// is what the connections have prepared: Postgres would go on to read a parameter as of the
+// before it runs anything. Those of the texts that name a table are forgotten when it has changed, and so
+// is what the connections have prepared of these: Postgres would go on to read a parameter as of the
 // type that its column had.
 type descriptions struct {
-	epoch atomic.Uint64 // counts the changes of the tables
+	epoch atomic.Uint64 // counts the changes of the tables and of what names mean; written under mu
 
-	mu     sync.RWMutex
-	known  map[string]described
-	size   int
-	tables []catalogTable
-	names  namesRead
+	mu      sync.RWMutex
+	known   map[string]described
+	size    int
+	tables  []catalogTable
+	names   namesRead
+	changed map[policy.TableName]uint64 // the epoch that began when a table changed last
+	renamed uint64                      // and the one when names came to mean something else
 }
 
 // namesRead is what decides which functions and operators a text means.
@@ -37,7 +40,9 @@ type namesRead struct {
 	namesakes []policy.Namesake
 }
 
-func newDescriptions() *descriptions { return &descriptions{known: map[string]described{}} }
+func newDescriptions() *descriptions {
+	return &descriptions{known: map[string]described{}, changed: map[policy.TableName]uint64{}}
+}
 
 func (d *descriptions) get(sql string) (described, bool) {
 	d.mu.RLock()
@@ -46,11 +51,11 @@ func (d *descriptions) get(sql string) (described, bool) {
 	return found, ok
 }
 
-// put keeps what was said in an epoch, if that is not over.
+// put keeps what was said in an epoch, if it holds still.
 func (d *descriptions) put(sql string, said described, epoch uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, known := d.known[sql]; known || d.epoch.Load() != epoch {
+	if _, known := d.known[sql]; known || d.outdated(said, epoch) {
 		return
 	}
 	if d.size += said.size(sql); d.size > maxDescribed {
@@ -69,15 +74,53 @@ func (d *descriptions) drop(sql string) {
 	}
 }
 
-// see forgets all when the tables, or what bare names mean, are not those of before.
+// see forgets what was said of texts that name a table which is not as before, and all when bare names may mean
+// something else.
 func (d *descriptions) see(tables []catalogTable, names namesRead) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !reflect.DeepEqual(d.tables, tables) || !reflect.DeepEqual(d.names, names) {
-		d.tables, d.names = tables, names
-		d.epoch.Add(1)
-		d.forget()
+	changed, renamed := changedTables(d.tables, tables), !reflect.DeepEqual(d.names, names)
+	if len(changed) == 0 && !renamed {
+		return
 	}
+	d.tables, d.names = tables, names
+	before, epoch := d.epoch.Load(), d.epoch.Add(1)
+	if renamed {
+		d.renamed = epoch
+	}
+	for _, t := range changed {
+		d.changed[t] = epoch
+	}
+	for sql, said := range d.known {
+		if d.outdated(said, before) {
+			delete(d.known, sql)
+			d.size -= said.size(sql)
+		}
+	}
+}
+
+// outdated tells whether a table that the text names, or what names mean, has changed after an epoch. Whoever calls holds mu.
+func (d *descriptions) outdated(said described, epoch uint64) bool {
+	if d.epoch.Load() == epoch {
+		return false
+	}
+	return said.tables == nil || d.renamed > epoch || slices.ContainsFunc(said.tables, func(t policy.TableName) bool { return d.changed[t] > epoch })
+}
+
+// changedTables gives the tables that are in one of the lists alone, or otherwise in the other.
+func changedTables(before, now []catalogTable) (changed []policy.TableName) {
+	was := map[policy.TableName]catalogTable{}
+	for _, t := range before {
+		was[policy.TableName{Schema: t.Schema, Name: t.Name}] = t
+	}
+	for _, t := range now {
+		name := policy.TableName{Schema: t.Schema, Name: t.Name}
+		if old, known := was[name]; !known || !reflect.DeepEqual(old, t) {
+			changed = append(changed, name)
+		}
+		delete(was, name)
+	}
+	return slices.AppendSeq(changed, maps.Keys(was))
 }
 
 func (d *descriptions) forget() {

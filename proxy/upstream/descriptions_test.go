@@ -94,6 +94,34 @@ func TestColumnChangesItsType(t *testing.T) {
 	}
 }
 
+// Ensure a connection drops what it has prepared of a table that changed, and nothing else.
+func TestRenew(t *testing.T) {
+	d, s := newDescriptions(), newStatements(10, 1<<20)
+	see := func(tables ...catalogTable) {
+		d.see(tables, namesRead{})
+		s.renew(d)
+	}
+	see(catalogTable{Name: "t"}, catalogTable{Name: "u"})
+	for sql, tables := range map[string][]policy.TableName{"t": {{Name: "t"}}, "u": {{Name: "u"}}, "both": {{Name: "u"}, {Name: "t"}}, "none": {}, "any": nil} {
+		s.put(&plan{sql: sql, said: described{tables: tables}})
+	}
+	see(catalogTable{Name: "t"}, catalogTable{Name: "u", OID: 7})
+	for sql, want := range map[string]bool{"t": true, "u": false, "both": false, "none": true, "any": false} {
+		if got := s.get(sql) != nil; got != want {
+			t.Errorf("%s: kept is %v", sql, got)
+		}
+	}
+	d.see([]catalogTable{{Name: "t"}, {Name: "u", OID: 8}}, namesRead{})
+	see(catalogTable{Name: "t", OID: 8}, catalogTable{Name: "u", OID: 8}) // two changes before the connection is used again
+	if s.get("t") != nil || s.get("none") == nil {
+		t.Error("the change before the last was not looked at, or too much")
+	}
+	d.see(d.tables, namesRead{path: "x"})
+	if s.renew(d); s.order.Len() > 0 {
+		t.Error("kept though names may mean something else")
+	}
+}
+
 // Ensure descriptions are bounded, and those of an epoch that is over are not kept.
 func TestDescriptionsAreBounded(t *testing.T) {
 	d := newDescriptions()

@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"errors"
-	"math"
 	"time"
 
 	"github.com/tenantgate/tenantgate/policy"
@@ -102,7 +101,7 @@ func (e *exchange) dropStale(s *proxy.Step, gone bool) {
 	e.s.statements.drop(e.planKey(w))
 	e.link.pool.descriptions.drop(w.key())
 	if gone {
-		e.s.statements.renew(math.MaxUint64) // somebody dropped the connection's statements: all of them
+		e.s.statements.clear() // somebody dropped the connection's statements: all of them
 	}
 }
 

@@ -18,7 +18,7 @@ func (e *exchange) open() error {
 		if err := l.acquire(e.ctx, e.wears()); err != nil {
 			return err
 		}
-		l.lease.session.statements.renew(l.pool.descriptions.epoch.Load())
+		l.lease.session.statements.renew(l.pool.descriptions)
 		e.attach()
 		if e.s.conn.Frontend().ReadBufferLen() > 0 { // half a message, which nobody will ever read
 			e.broken = true

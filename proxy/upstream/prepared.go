@@ -57,7 +57,7 @@ type statements struct {
 	stale  []string // names to close on the server
 	closes int      // those of stale whose closing was written
 	made   uint64
-	epoch  uint64 // of the tables that they were prepared for
+	epoch  uint64 // of the descriptions when renew was called last
 }
 
 func newStatements(limit, most int) *statements {
@@ -65,12 +65,26 @@ func newStatements(limit, most int) *statements {
 		projects: map[string]int{}, servers: map[proxy.Account]int{}}
 }
 
-// renew drops all that was prepared in another epoch.
-func (s *statements) renew(epoch uint64) {
-	if s == nil || s.epoch == epoch {
+// renew drops what was prepared of tables that have changed since it was called last.
+func (s *statements) renew(d *descriptions) {
+	if s == nil || s.epoch == d.epoch.Load() {
 		return
 	}
-	s.epoch = epoch
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	for _, e := range s.byText {
+		if p := e.Value.(*plan); d.outdated(p.said, s.epoch) {
+			s.drop(p.sql)
+		}
+	}
+	s.epoch = d.epoch.Load()
+}
+
+// clear drops all.
+func (s *statements) clear() {
+	if s == nil {
+		return
+	}
 	for s.order.Len() > 0 {
 		s.drop(s.order.Back().Value.(*plan).sql)
 	}

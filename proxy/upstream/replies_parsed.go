@@ -17,6 +17,7 @@ func (e *exchange) parsed(a *answer) error {
 		e.s.statements.close(a.plan.name) // it exists
 		return err
 	}
+	d.tables = a.wanted.approved.Tables()
 	a.plan.said = d
 	if a.plan.name == "" {
 		e.unnamed = a.plan

@@ -98,7 +98,7 @@ func (r *run) exchange(dst []byte) (Result, error) {
 // rows are read.
 func (r *run) prepare() (*plan, error) {
 	r.zones = r.st.bound.Valid() && r.st.bound.Approved().Zones()
-	r.s.statements.renew(r.descriptions.epoch.Load())
+	r.s.statements.renew(r.descriptions)
 	p := r.encoded(r.kept().get(r.st.exact))
 	r.s.statements.deallocate(&r.s.wire)
 	r.s.writePrelude(r.st)

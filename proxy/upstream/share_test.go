@@ -73,7 +73,7 @@ func TestUniqueTextsPushNothingOut(t *testing.T) {
 	if s.order.Len() != 20 {
 		t.Errorf("%d are kept", s.order.Len())
 	}
-	if s.renew(1); len(s.projects)+len(s.servers)+s.bytes > 0 {
+	if s.clear(); len(s.projects)+len(s.servers)+s.bytes > 0 {
 		t.Errorf("nothing is kept, but counted are %v, %v and %d bytes", s.projects, s.servers, s.bytes)
 	}
 }

@@ -22,11 +22,12 @@ type statement struct {
 	returns  bool
 	limits   policy.Limits
 	shapes   []policy.Shape
-	fleeting bool          // it must not be kept prepared
-	plan     int           // bytes of its plan in a backend
-	records  int           // bytes of the types of its rows there
-	native   bool          // its parameters are $n to the caller
-	position func(int) int // a character of sql → one of the caller's text, or 0
+	tables   []policy.TableName // that it names; nil: any
+	fleeting bool               // it must not be kept prepared
+	plan     int                // bytes of its plan in a backend
+	records  int                // bytes of the types of its rows there
+	native   bool               // its parameters are $n to the caller
+	position func(int) int      // a character of sql → one of the caller's text, or 0
 }
 
 func (st *statement) account() proxy.Account {
@@ -44,7 +45,7 @@ func newStatement() *statement {
 func (st *statement) take(b policy.Bound) {
 	*st = statement{
 		bound: b, server: b.Server(), sql: b.SQL(), key: b.Approved().Key(), exact: b.Key(), declared: b.Approved().Declared(), params: st.params[:0], kind: b.Kind(), writes: b.Writes(), returns: b.Returns(),
-		limits: b.Limits().Buffered(), shapes: b.Shapes(), fleeting: b.Fleeting(), plan: b.Approved().PlanBytes(), records: b.Approved().RecordBytes(), position: st.position,
+		limits: b.Limits().Buffered(), shapes: b.Shapes(), tables: b.Approved().Tables(), fleeting: b.Fleeting(), plan: b.Approved().PlanBytes(), records: b.Approved().RecordBytes(), position: st.position,
 	}
 	for i := range b.NumParams() {
 		st.params = append(st.params, b.Param(i))
