@@ -129,7 +129,9 @@ func TestPlansOutliveOtherTables(t *testing.T) {
 	if got := misses(); got != known {
 		t.Fatalf("%d misses for known texts", got-known)
 	}
-	alter(func(others *policy.Table) { others.Columns = append(others.Columns, policy.Column{Name: "new", TypeSchema: "pg_catalog", TypeName: "text"}) })
+	alter(func(others *policy.Table) {
+		others.Columns = append(others.Columns, policy.Column{Name: "new", TypeSchema: "pg_catalog", TypeName: "text"})
+	})
 	if got := misses() - known; got != 2 {
 		t.Errorf("%d texts were decided again, not the two that name the altered table", got)
 	}
