@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
 // Exchange is what a client of the Postgres protocol asks for in one go: steps that are done
@@ -18,14 +19,14 @@ type Exchange struct {
 	// Query is that the client sent its statements as one message, where Postgres tells the end of
 	// the last one behind the commit: a commit that fails takes its place.
 	Query bool
-	// Begin, unless nil, opens a transaction before the first step, which lasts until a step
+	// Begin, unless it is the zero value, is a BEGIN that opens a transaction before the first step, which lasts until a step
 	// ends it. Of what is open without one it makes such a transaction; none may be open by one.
-	Begin *policy.Approved
+	Begin policy.Bound
 	// Settings are what the client has set otherwise than a connection has it. They are made
 	// when a transaction is opened, end with it, and are made again in what the link has open
 	// behind a COMMIT or a ROLLBACK, also TO a savepoint. An exchange of settings without a step
 	// tells whether Postgres takes them.
-	Settings []Setting
+	Settings []policy.Setting
 	// Timeout bounds each statement, if it is shorter than the policy's; 0: the policy's.
 	Timeout time.Duration
 	// ReadOnly is that the client wants the transaction to take no writes: that it takes none is
@@ -42,10 +43,6 @@ type Exchange struct {
 	// began without a connection, for it may have waited for one; even for a refusal before it asked for any.
 	Unsent bool
 }
-
-// Setting is a run-time parameter of Postgres with its value. Its name is one of a closed
-// list of the front end's; never one that a client wrote.
-type Setting struct{ Name, Value string }
 
 // Step is one thing to do. The answers that the client gets are Postgres' own messages, byte
 // for byte, but for errors and what is about parameters, which are the caller's own.
@@ -80,7 +77,8 @@ const (
 type Prepared struct {
 	Approved *policy.Approved
 	Types    []uint32 // OIDs that the client gave its parameters, from $1, for the gate; Postgres is given those of Approved
-	Said     any      // what upstream knows of it; nil at first
+	// Told is what the client was told of it; nil: nothing yet. It is the link's to set.
+	Told *frame.Description
 }
 
 // State is that of a client's transaction, as ReadyForQuery tells it.

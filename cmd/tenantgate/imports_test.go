@@ -22,7 +22,7 @@ var arrows = map[string][]string{
 	"control":                 {"proxy", "policy", "wall"},
 	"doctor":                  {"policy", "wall"},
 	"control/embedded/pgtest": {"control/embedded"},
-	"proxy":                   {"policy"},
+	"proxy":                   {"policy", "proxy/frame"},
 	"policy":                  {"policy/sql/refusal", "policy/sql/lex", "policy/sql/tree", "policy/sql/facts", "policy/sql/analyze", "policy/sql/rewrite", "policy/sql/verify", "policy/sql/command", "policy/sql/constants"},
 	"policy/sql/lex":          {"policy/sql/refusal"},
 	"policy/sql/tree":         {"policy/sql/refusal", "policy/sql/lex"},

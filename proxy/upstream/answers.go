@@ -50,15 +50,8 @@ func serverError(body []byte, cut bool) error {
 
 // described is what Postgres says of a prepared statement.
 type described struct {
-	params  []uint32 // their types' OIDs
-	columns []column
-	raw     []byte             // the content of its RowDescription, all columns in text format; nil: it answers no rows
-	tables  []policy.TableName // that the text names; nil: any
-}
-
-type column struct {
-	name string
-	oid  uint32 // of its type
+	frame.Description
+	tables []policy.TableName // that the text names; nil: any
 }
 
 func (d *described) readParams(body []byte) error {
@@ -66,7 +59,7 @@ func (d *described) readParams(body []byte) error {
 	if err := m.Decode(body); err != nil {
 		return fmt.Errorf("reading the types of parameters: %w", frame.ErrMalformed)
 	}
-	d.params = m.ParameterOIDs
+	d.Params = m.ParameterOIDs
 	return nil
 }
 
@@ -75,10 +68,10 @@ func (d *described) readColumns(body []byte) error {
 	if err := m.Decode(body); err != nil {
 		return fmt.Errorf("reading the names of columns: %w", frame.ErrMalformed)
 	}
-	d.raw = bytes.Clone(body)
-	d.columns = make([]column, 0, len(m.Fields))
+	d.Row = bytes.Clone(body)
+	d.Columns = make([]frame.Column, 0, len(m.Fields))
 	for _, f := range m.Fields {
-		d.columns = append(d.columns, column{string(f.Name), f.DataTypeOID})
+		d.Columns = append(d.Columns, frame.Column{Name: string(f.Name), OID: f.DataTypeOID})
 	}
 	return nil
 }

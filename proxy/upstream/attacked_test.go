@@ -20,11 +20,11 @@ func TestLinkLostAnswer(t *testing.T) {
 			return []proxy.Exchange{{Steps: []proxy.Step{l.simple(insert)}, Commit: true}}
 		}},
 		"one exchange": {"COMMIT", func(l *linked) []proxy.Exchange {
-			return []proxy.Exchange{{Begin: l.approve("BEGIN"), Steps: []proxy.Step{l.simple(insert), l.simple("COMMIT")}, Commit: true}}
+			return []proxy.Exchange{{Begin: l.begin("BEGIN"), Steps: []proxy.Step{l.simple(insert), l.simple("COMMIT")}, Commit: true}}
 		}},
 		"two": {"COMMIT", func(l *linked) []proxy.Exchange {
 			return []proxy.Exchange{
-				{Begin: l.approve("BEGIN"), Steps: []proxy.Step{l.simple(insert)}}, {Steps: []proxy.Step{l.simple("COMMIT")}, Commit: true},
+				{Begin: l.begin("BEGIN"), Steps: []proxy.Step{l.simple(insert)}}, {Steps: []proxy.Step{l.simple("COMMIT")}, Commit: true},
 			}
 		}},
 	} {

@@ -14,7 +14,7 @@ func (l *linked) declared(from, n int, query string) error {
 	l.t.Helper()
 	x := proxy.Exchange{}
 	if from == 0 {
-		x.Begin = l.approve("BEGIN")
+		x.Begin = l.begin("BEGIN")
 	}
 	for i := range n {
 		x.Steps = append(x.Steps, l.simple(fmt.Sprintf("DECLARE c%d CURSOR FOR %s", from+i, query)))
@@ -56,7 +56,7 @@ func TestCursorsAreBounded(t *testing.T) {
 func TestCursorsMakeRecordTypes(t *testing.T) {
 	for _, text := range []string{"DECLARE c CURSOR FOR %s", "COPY (%s) TO STDOUT"} {
 		l := link(t, Config{MaxConns: 1})
-		x := proxy.Exchange{Begin: l.approve("BEGIN")}
+		x := proxy.Exchange{Begin: l.begin("BEGIN")}
 		for i := range 60 {
 			query := fmt.Sprintf("SELECT s FROM (SELECT 1 AS a%d%s) AS s", i, strings.Repeat(", 1", 900))
 			x.Steps = append(x.Steps, l.simple(fmt.Sprintf(text, query)))
@@ -79,7 +79,7 @@ func TestFillsInTurn(t *testing.T) {
 	places := proxy.NewTurns(1, 100)
 	l := link(t, Config{MaxConns: 1, Parsing: places})
 	for _, text := range []string{"COPY (SELECT id FROM notes) TO STDOUT", "DECLARE c CURSOR FOR SELECT id FROM notes WHERE id > 1"} {
-		x := proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{l.simple(text)}}
+		x := proxy.Exchange{Begin: l.begin("BEGIN"), Steps: []proxy.Step{l.simple(text)}}
 		other := proxy.Account{Server: "other"}
 		if err := places.Take(t.Context(), other, 0); err != nil {
 			t.Fatal(err)
@@ -123,7 +123,7 @@ func TestUnexecutedCloseFreesNoCursor(t *testing.T) {
 func TestCursorsCountForTheirTransaction(t *testing.T) {
 	for _, end := range []string{"COMMIT AND CHAIN", "ROLLBACK AND CHAIN"} {
 		l := link(t, Config{MaxConns: 1})
-		x := proxy.Exchange{Begin: l.approve("BEGIN")}
+		x := proxy.Exchange{Begin: l.begin("BEGIN")}
 		for range 2 {
 			for i := range mostCursors {
 				x.Steps = append(x.Steps, l.simple(fmt.Sprintf("DECLARE c%d CURSOR FOR SELECT id FROM notes", i)))

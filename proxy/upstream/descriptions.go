@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"bytes"
 	"maps"
 	"reflect"
 	"slices"
@@ -130,16 +129,11 @@ func (d *descriptions) forget() {
 
 // size is about how many bytes a description and its text keep in memory.
 func (d described) size(sql string) int {
-	n := 160 + len(sql) + 4*cap(d.params) + 24*cap(d.columns) + cap(d.raw)
-	for _, c := range d.columns {
-		n += 16 + len(c.name)
+	n := 160 + len(sql) + 4*cap(d.Params) + 24*cap(d.Columns) + cap(d.Row)
+	for _, c := range d.Columns {
+		n += 16 + len(c.Name)
 	}
 	return n
-}
-
-// equal tells whether two descriptions say the same.
-func (d described) equal(other described) bool {
-	return slices.Equal(d.params, other.params) && bytes.Equal(d.raw, other.raw)
 }
 
 // announce writes the preparation of a text that was described before; nil where it was not,
@@ -148,7 +142,7 @@ func (d described) equal(other described) bool {
 // to take long arguments.
 func (r *run) announce() *plan {
 	d, known := r.descriptions.get(r.st.key)
-	blind := r.st.writes && !r.st.reviewed() && len(d.columns) > 0
+	blind := r.st.writes && !r.st.reviewed() && len(d.Columns) > 0
 	if !known || blind || r.st.argBytes() > maxBehind {
 		return nil
 	}
@@ -158,7 +152,7 @@ func (r *run) announce() *plan {
 	}
 	p.bytes = r.st.plan
 	r.s.grown.add(r.st.plan, r.st.records)
-	r.s.wire.parse(p.name, r.st.sql, d.params...)
+	r.s.wire.parse(p.name, r.st.sql, d.Params...)
 	r.s.wire.describe(p.name)
 	r.announced = &d
 	return p
@@ -176,7 +170,7 @@ func (r *run) confirm(p *plan) error {
 	}
 	p.of = r.st.account()
 	r.kept().put(p)
-	if said.equal(*r.announced) || r.synced && r.st.writes { // such a write answers no rows
+	if said.Equal(&r.announced.Description) || r.synced && r.st.writes { // such a write answers no rows
 		return nil
 	}
 	r.kept().drop(p.sql)

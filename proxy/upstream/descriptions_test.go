@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
 // Ensure a text that one connection has described is run by another with what it said, named
@@ -48,7 +49,7 @@ func TestWrongDescription(t *testing.T) {
 	put := func(params, typed uint32) {
 		b.pool.replace()
 		b.pool.descriptions.drop(add.sql)
-		b.pool.descriptions.put(add.sql, described{params: []uint32{params}, columns: []column{{"a", typed}}}, b.pool.descriptions.epoch.Load())
+		b.pool.descriptions.put(add.sql, described{Description: frame.Description{Params: []uint32{params}, Columns: []frame.Column{{Name: "a", OID: typed}}}}, b.pool.descriptions.epoch.Load())
 	}
 	put(pgtype.BoolOID, pgtype.Int4OID)
 	b.must(add)
@@ -132,7 +133,7 @@ func TestDescriptionsAreBounded(t *testing.T) {
 			t.Fatalf("%d bytes in %d texts", d.size, len(d.known))
 		}
 	}
-	wide := described{columns: make([]column, 1600)}
+	wide := described{Description: frame.Description{Columns: make([]frame.Column, 1600)}}
 	for i := range 1700 {
 		if d.put(fmt.Sprint("wide ", i), wide, 0); d.size > maxDescribed || d.size < len(d.known)*1600*24 {
 			t.Fatalf("%d bytes in %d wide texts", d.size, len(d.known))
@@ -171,7 +172,7 @@ func TestForgottenTypes(t *testing.T) {
 		b.pool.types.mu.Unlock()
 		b.pool.replace()
 	}
-	if newPlan("", "", described{columns: []column{{"m", 1 << 30}}}, newTypes()) != nil {
+	if newPlan("", "", described{Description: frame.Description{Columns: []frame.Column{{Name: "m", OID: 1 << 30}}}}, newTypes()) != nil {
 		t.Error("a plan with a type that nobody knows")
 	}
 }

@@ -178,7 +178,7 @@ func TestPoolerLosesACommittedWrite(t *testing.T) {
 func TestMisdescribedWrite(t *testing.T) {
 	b := setup(t, Config{MaxConns: 1}, "CREATE TABLE t (a int)")
 	add := write("insert", false, "INSERT INTO t VALUES ($1)", num("7"))
-	b.pool.descriptions.put(add.sql, described{params: []uint32{23}, columns: []column{{"a", 23}}}, b.pool.descriptions.epoch.Load())
+	b.pool.descriptions.put(add.sql, described{Description: frame.Description{Params: []uint32{23}, Columns: []frame.Column{{Name: "a", OID: 23}}}}, b.pool.descriptions.epoch.Load())
 	b.must(add)
 	if n := b.one("SELECT count(*) FROM t"); n != "1" {
 		t.Errorf("%s rows", n)

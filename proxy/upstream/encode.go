@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+
+	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
 // Encoding is how a caller wants values.
@@ -40,13 +42,13 @@ const long = 64 << 10
 func (e *encoder) fits(dst []byte, n int) bool { return len(dst)+n <= e.most }
 
 // appendHead appends the names of the columns and opens the rows.
-func appendHead(dst []byte, columns []column) []byte {
+func appendHead(dst []byte, columns []frame.Column) []byte {
 	dst = append(dst, `"columns":[`...)
 	for i, c := range columns {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, []byte(c.name))
+		dst = appendString(dst, []byte(c.Name))
 	}
 	return append(dst, `],"rows":[`...)
 }

@@ -3,8 +3,10 @@ package upstream
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
@@ -89,8 +91,11 @@ var errGivenUp = errors.New("the connection was given up within a transaction")
 
 // all writes every step and reads every answer.
 func (e *exchange) all() error {
+	if err := e.checked(); err != nil {
+		return err
+	}
 	e.settings()
-	if e.of.Begin != nil || !e.link.failed && (e.of.Resettle || len(e.of.Steps) == 0) {
+	if e.of.Begin.Valid() || !e.link.failed && (e.of.Resettle || len(e.of.Steps) == 0) {
 		if err := e.open(); err != nil {
 			return err
 		}
@@ -115,6 +120,18 @@ func (e *exchange) all() error {
 	}
 	e.sync()
 	return e.catchUp()
+}
+
+// checked refuses what no front end may ask for: to open a transaction by something else than a BEGIN, or to set what
+// the policy has not given.
+func (e *exchange) checked() error {
+	if b := e.of.Begin; b.Valid() && (b.Approved().Command().Verb != policy.Begin || b.Server() != e.link.server || !isCommand(b.SQL())) {
+		return defect("what opens a transaction is no BEGIN of the server's")
+	}
+	if slices.Contains(e.of.Settings, policy.Setting{}) {
+		return defect("a setting without approval reached upstream")
+	}
+	return nil
 }
 
 // ends tells whether there is something for a Sync to end.

@@ -68,8 +68,8 @@ func (e *exchange) limit() time.Duration {
 
 // approved is what the exchange's limits come from: that of its first statement.
 func (e *exchange) approved() *policy.Approved {
-	if e.of.Begin != nil {
-		return e.of.Begin
+	if e.of.Begin.Valid() {
+		return e.of.Begin.Approved()
 	}
 	for i := range e.of.Steps {
 		if a := approvedOf(&e.of.Steps[i]); a != nil {

@@ -58,7 +58,7 @@ func (e *exchange) filled(s *proxy.Step) error {
 	if query == nil {
 		return e.fill(s, nil)
 	}
-	w := &wanted{approved: query}
+	w := &wanted{approved: query, prepared: &proxy.Prepared{Approved: query}}
 	if err := e.need(policy.Declare); err != nil { // also for a known query: see asUnknown
 		return err
 	}
@@ -69,10 +69,10 @@ func (e *exchange) filled(s *proxy.Step) error {
 			if err := e.catchUp(); err != nil {
 				return err
 			}
-			said = *w.told
+			said.Description = *w.told()
 		}
 	}
-	return e.fill(s, said.params)
+	return e.fill(s, said.Params)
 }
 
 // fillWait is how long a command waits for a place in which it is filled.
@@ -113,7 +113,7 @@ func (e *exchange) isOther(s *proxy.Step) bool {
 	}
 	w := e.wantedFor(s)
 	p := e.kept(w).get(e.planKey(w))
-	return p != nil && w.told != nil && !w.told.equal(p.said)
+	return p != nil && w.told() != nil && !w.told().Equal(&p.said.Description)
 }
 
 // boundBytes is about how long the values are.
@@ -153,16 +153,11 @@ func (e *exchange) writeBind(s *proxy.Step, portal string, formats []int16) {
 
 // wantedFor is the statement that a step runs; a Simple one has nothing prepared.
 func (e *exchange) wantedFor(s *proxy.Step) *wanted {
-	w := &wanted{approved: approvedOf(s)}
-	if s.Prepared != nil {
-		w = wantedOf(s.Prepared, w.approved)
+	w := &wanted{approved: approvedOf(s), prepared: s.Prepared}
+	if s.Bound.Valid() && s.Bound.Key() != w.key() {
+		w.sql, w.exact = s.Bound.SQL(), s.Bound.Key()
 	}
-	if !s.Bound.Valid() || s.Bound.Key() == w.key() {
-		return w
-	}
-	own := *w
-	own.sql, own.exact = s.Bound.SQL(), s.Bound.Key()
-	return &own
+	return w
 }
 
 // writeValues writes the values of a Bind, as the client gave them.

@@ -3,7 +3,7 @@ package upstream
 import (
 	"strings"
 
-	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
@@ -29,8 +29,8 @@ func (e *exchange) open() error {
 	if l.opened { // the client may have an unnamed one
 		portal = e.s.ownPortal
 	}
-	if e.of.Begin != nil && !l.explicit {
-		e.s.wire.parse("", e.of.Begin.Rewritten())
+	if e.of.Begin.Valid() && !l.explicit {
+		e.s.wire.parse("", e.of.Begin.SQL())
 		e.s.wire.run(e.s.wire.bindPortal(portal, "", 0), portal)
 		e.ownStatement(portal, running)
 		l.explicit = true
@@ -57,9 +57,7 @@ func (e *exchange) settings() {
 	}
 	l.undone = l.undone || e.of.Resettle
 	l.settings = l.settings[:0]
-	for _, s := range e.of.Settings {
-		l.settings = append(l.settings, proxy.Setting{Name: strings.Clone(s.Name), Value: strings.Clone(s.Value)})
-	}
+	l.settings = append(l.settings, e.of.Settings...)
 }
 
 // ownStatement notes a statement that the client knows nothing of, and closes its portal.
@@ -72,24 +70,22 @@ func (e *exchange) ownStatement(portal string, at phase) {
 }
 
 // settingsKey tells settings from others; no text of a statement holds a NUL.
-func settingsKey(settings []proxy.Setting) string {
+func settingsKey(settings []policy.Setting) string {
 	var key strings.Builder
 	for _, s := range settings {
-		if s.Name != lockTimeout {
-			key.WriteString("\x00" + s.Name + "=" + s.Value)
+		if s.Name() != lockTimeout {
+			key.WriteString("\x00" + s.Name() + "=" + s.Value())
 		}
 	}
 	return key.String()
 }
 
 // writeSettings writes the statement that makes settings.
-func (e *exchange) writeSettings(portal string, settings []proxy.Setting) {
+func (e *exchange) writeSettings(portal string, settings []policy.Setting) {
 	w := &e.s.wire
 	w.parse("", settingsSQL)
 	at := w.bindPortal(portal, "", 2)
-	for _, of := range []func(proxy.Setting) string{
-		func(s proxy.Setting) string { return s.Name }, func(s proxy.Setting) string { return s.Value },
-	} {
+	for _, of := range []func(policy.Setting) string{policy.Setting.Name, policy.Setting.Value} {
 		from := w.out.OpenValue()
 		w.out.Byte('{')
 		for i, s := range settings {

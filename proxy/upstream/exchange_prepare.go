@@ -14,13 +14,13 @@ func (e *exchange) prepare(s *proxy.Step) error {
 		e.expect(answer{kind: toldParsed, step: s})
 		return nil
 	}
-	w := wantedOf(s.Prepared, s.Prepared.Approved)
-	w.told = nil // of a statement that is new, also where this is tried again
+	w := &wanted{approved: s.Prepared.Approved, prepared: s.Prepared}
+	s.Prepared.Told = nil // of a statement that is new, also where this is tried again
 	if d, known := e.link.pool.descriptions.get(w.key()); known {
 		if err := e.asUnknown(); err != nil {
 			return err
 		}
-		w.told = &d
+		s.Prepared.Told = &d.Description
 		e.expect(answer{kind: toldParsed, step: s})
 		return nil
 	}
@@ -71,7 +71,7 @@ func (e *exchange) ensure(w *wanted, s *proxy.Step) (name string) {
 	}
 	e.making = append(e.making, p)
 	e.s.grown.add(p.bytes, w.approved.RecordBytes())
-	e.review = e.review || w.told != nil && e.changes() // what the client was told may be refused to be so no more
+	e.review = e.review || w.told() != nil && e.changes() // what the client was told may be refused to be so no more
 	e.s.wire.parse(p.name, w.text(), w.approved.Declared()...)
 	p.at = e.s.wire.unnamed
 	e.s.wire.describe(p.name)
@@ -111,16 +111,16 @@ func (e *exchange) describe(s *proxy.Step) error {
 		e.expect(answer{kind: toldNothing, step: s})
 		return nil
 	}
-	w := wantedOf(s.Prepared, s.Prepared.Approved)
-	if w.told == nil {
+	w := &wanted{approved: s.Prepared.Approved, prepared: s.Prepared}
+	if w.told() == nil {
 		if d, known := e.link.pool.descriptions.get(w.key()); known {
 			if err := e.asUnknown(); err != nil {
 				return err
 			}
-			w.told = &d
+			s.Prepared.Told = &d.Description
 		}
 	}
-	if w.told == nil && (!e.link.held || e.isMaking(w) == nil) {
+	if w.told() == nil && (!e.link.held || e.isMaking(w) == nil) {
 		if err := e.need(policy.NoCommand); err != nil {
 			return err
 		}

@@ -175,7 +175,7 @@ func TestRecordTypes(t *testing.T) {
 	if grown := l.resident(); grown > 40<<10 {
 		t.Errorf("the backend has %d KB", grown)
 	}
-	l.want(proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{l.simple("SELECT id FROM notes WHERE id = 1")}, Commit: true}, proxy.Open, "columns id:23:0", "row 1", "done SELECT 1")
+	l.want(proxy.Exchange{Begin: l.begin("BEGIN"), Steps: []proxy.Step{l.simple("SELECT id FROM notes WHERE id = 1")}, Commit: true}, proxy.Open, "columns id:23:0", "row 1", "done SELECT 1")
 	l.link.lease.session.grown.records, l.link.records.bytes = recordsEnd, recordsEnd
 	if _, state, err := l.run(proxy.Exchange{Steps: []proxy.Step{l.simple(row(1, 1))}, Commit: true}); sqlStateOf(err) != "54000" || state != proxy.Failed {
 		t.Errorf("%c, %v", state, err)
@@ -192,7 +192,7 @@ func TestRecordTypesBehindAPooler(t *testing.T) {
 	row := l.simple("SELECT n FROM (SELECT id, id AS b FROM notes WHERE id = 1) n")
 	zone := l.simple("SELECT '2024-01-01 12:00 A1'::date FROM notes WHERE id = 1")
 	for range 3 {
-		l.want(proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{row}, Commit: true}, proxy.Open, "columns n:2249:0", "row (1,1)", "done SELECT 1")
+		l.want(proxy.Exchange{Begin: l.begin("BEGIN"), Steps: []proxy.Step{row}, Commit: true}, proxy.Open, "columns n:2249:0", "row (1,1)", "done SELECT 1")
 		s := l.link.lease.session
 		if s.grown.records == 0 || s.grown.records > recordsMany {
 			t.Errorf("%d bytes of types of rows in one transaction", s.grown.records)
@@ -239,7 +239,7 @@ func TestRecordTypesTellNothing(t *testing.T) {
 	}
 	bytes := l.approve(text("known")).RecordBytes()
 	for _, name := range []string{"known", "unknown"} {
-		l.want(proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{l.simple("SELECT id FROM notes WHERE id = 1")}, Commit: true}, proxy.Open, "columns id:23:0", "row 1", "done SELECT 1")
+		l.want(proxy.Exchange{Begin: l.begin("BEGIN"), Steps: []proxy.Step{l.simple("SELECT id FROM notes WHERE id = 1")}, Commit: true}, proxy.Open, "columns id:23:0", "row 1", "done SELECT 1")
 		for range 3 {
 			if _, _, err := l.run(proxy.Exchange{Steps: l.extended(text(name)), Commit: true}); err != nil {
 				t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
@@ -25,11 +26,11 @@ type Link struct {
 	// undone is that some of what was set for the transaction may be gone: it is made again before
 	// the next statement, but never in a transaction that has failed.
 	undone   bool
-	settings []proxy.Setting // the client's, as they are made in each transaction of the link's
-	inForce  string          // those that were made last: a statement's constants are read under them
-	portions portions        // of results of this transaction
-	cursors  *cursors        // of this transaction; nil: it has had none, and no savepoints
-	records  recordTypes     // of this transaction
+	settings []policy.Setting // the client's, as they are made in each transaction of the link's
+	inForce  string           // those that were made last: a statement's constants are read under them
+	portions portions         // of results of this transaction
+	cursors  *cursors         // of this transaction; nil: it has had none, and no savepoints
+	records  recordTypes      // of this transaction
 	exchange exchange
 	waited   time.Duration // by this exchange, before it asked for a connection
 }

@@ -13,7 +13,7 @@ import (
 // ends it, and that each is signed anew.
 func TestLinkBlock(t *testing.T) {
 	l := link(t, Config{MaxConns: 1})
-	begin, count := l.approve("BEGIN ISOLATION LEVEL SERIALIZABLE"), l.simple("SELECT id FROM notes ORDER BY id")
+	begin, count := l.begin("BEGIN ISOLATION LEVEL SERIALIZABLE"), l.simple("SELECT id FROM notes ORDER BY id")
 	steps := func(texts ...string) (all []proxy.Step) {
 		for _, text := range texts {
 			all = append(all, l.simple(text))
@@ -66,7 +66,7 @@ func TestLinkLost(t *testing.T) {
 	l.want(one, proxy.Idle, "columns id:23:0", "row 1", "done SELECT 1")
 	kill()
 	l.want(one, proxy.Idle, "columns id:23:0", "row 1", "done SELECT 1")
-	l.want(proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{l.simple("INSERT INTO notes (id) VALUES (8)")}, Commit: true}, proxy.Open, "done INSERT 0 1")
+	l.want(proxy.Exchange{Begin: l.begin("BEGIN"), Steps: []proxy.Step{l.simple("INSERT INTO notes (id) VALUES (8)")}, Commit: true}, proxy.Open, "done INSERT 0 1")
 	kill()
 	_, state, err := l.run(proxy.Exchange{Steps: []proxy.Step{l.simple("COMMIT")}, Commit: true})
 	var told *proxy.Error

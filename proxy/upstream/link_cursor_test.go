@@ -19,6 +19,6 @@ func TestLinkCursorOfTypes(t *testing.T) {
 		t.Fatalf("%+v", reason)
 	}
 	steps := []proxy.Step{{Verb: proxy.Simple, Bound: b}, l.simple("FETCH c")}
-	l.want(proxy.Exchange{Begin: l.approve("BEGIN"), Steps: steps, Commit: true}, proxy.Open,
+	l.want(proxy.Exchange{Begin: l.begin("BEGIN"), Steps: steps, Commit: true}, proxy.Open,
 		"done DECLARE CURSOR", "columns body:25:0 ?column?:1082:0", "row b|2000-01-02", "done FETCH 1")
 }

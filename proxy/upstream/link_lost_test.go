@@ -21,7 +21,7 @@ func TestLinkDeafCancellation(t *testing.T) {
 			l, r, admin := relayed(t)
 			first := proxy.Exchange{Steps: []proxy.Step{l.simple("INSERT INTO notes (id) VALUES (60)")}, Commit: block}
 			if block {
-				first.Begin = l.approve("BEGIN")
+				first.Begin = l.begin("BEGIN")
 			}
 			l.want(first, proxy.Open, "done INSERT 0 1")
 			tx, err := admin.Begin(t.Context())
@@ -96,7 +96,7 @@ func TestLinkEndOfLost(t *testing.T) {
 				if way == "silent" && c.slow {
 					continue
 				}
-				l.want(proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{l.simple(fmt.Sprintf("INSERT INTO notes (id) VALUES (%d)", 80+i)), l.simple("SAVEPOINT a")}, Commit: true},
+				l.want(proxy.Exchange{Begin: l.begin("BEGIN"), Steps: []proxy.Step{l.simple(fmt.Sprintf("INSERT INTO notes (id) VALUES (%d)", 80+i)), l.simple("SAVEPOINT a")}, Commit: true},
 					proxy.Open, "done INSERT 0 1", "done SAVEPOINT")
 				x := proxy.Exchange{Commit: true, Timeout: 50 * time.Millisecond}
 				for text := range strings.SplitSeq(c.texts, ";") {
@@ -131,7 +131,7 @@ func TestLinkEndOfLost(t *testing.T) {
 func TestLinkUnsentSteps(t *testing.T) {
 	l, _, _ := relayed(t)
 	l.want(proxy.Exchange{Steps: l.extended("SELECT id FROM notes")[:1], Commit: true}, proxy.Idle, "ParseComplete")
-	l.want(proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{l.simple("SAVEPOINT a")}, Commit: true}, proxy.Open, "done SAVEPOINT")
+	l.want(proxy.Exchange{Begin: l.begin("BEGIN"), Steps: []proxy.Step{l.simple("SAVEPOINT a")}, Commit: true}, proxy.Open, "done SAVEPOINT")
 	_ = l.link.lease.session.conn.Conn().Close()
 	x := proxy.Exchange{Steps: append(l.extended("SELECT id FROM notes")[:1], l.simple("ROLLBACK")), Commit: true}
 	state, err := l.link.Run(t.Context(), &x, &l.out)
@@ -160,7 +160,7 @@ func relayed(t *testing.T) (*linked, *pgtest.Relay, *pgx.Conn) {
 // A transaction does not go on where the search path is another one than that of its connection.
 func TestPathOfTransaction(t *testing.T) {
 	l := link(t, Config{MaxConns: 1})
-	begin := l.approve("BEGIN")
+	begin := l.begin("BEGIN")
 	if _, state, err := l.run(proxy.Exchange{Begin: begin, Steps: []proxy.Step{l.simple("INSERT INTO notes (id, body) VALUES (9, 'x')")}}); err != nil || state != proxy.Open {
 		t.Fatal(state, err)
 	}

@@ -15,8 +15,8 @@ func TestLinkCommitBeforeRefused(t *testing.T) {
 	insert, read := l.simple("INSERT INTO notes (id) VALUES (50)"), l.simple("SELECT id FROM notes")
 	for name, all := range map[string][]proxy.Exchange{
 		"by itself":       {{Steps: []proxy.Step{insert, read}, Commit: true}},
-		"with its COMMIT": {{Begin: l.approve("BEGIN"), Steps: []proxy.Step{insert, read, l.simple("COMMIT")}, Commit: true}},
-		"in two":          {{Begin: l.approve("BEGIN"), Steps: []proxy.Step{insert}, Commit: true}, {Steps: []proxy.Step{read, l.simple("COMMIT")}, Commit: true}},
+		"with its COMMIT": {{Begin: l.begin("BEGIN"), Steps: []proxy.Step{insert, read, l.simple("COMMIT")}, Commit: true}},
+		"in two":          {{Begin: l.begin("BEGIN"), Steps: []proxy.Step{insert}, Commit: true}, {Steps: []proxy.Step{read, l.simple("COMMIT")}, Commit: true}},
 	} {
 		var state proxy.State
 		var err error

@@ -93,7 +93,7 @@ func TestLinkTriesBeginAgain(t *testing.T) {
 	l.want(proxy.Exchange{Steps: []proxy.Step{l.simple(read)}, Commit: true}, proxy.Idle, is...)
 	l.exec("ALTER TABLE notes ALTER body TYPE varchar(40)")
 	made := l.pool.pool.Stat().NewConnsCount()
-	l.want(proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{l.simple(read)}, Commit: true}, proxy.Open, "columns body:1043:0", "row b", "done SELECT 1")
+	l.want(proxy.Exchange{Begin: l.begin("BEGIN"), Steps: []proxy.Step{l.simple(read)}, Commit: true}, proxy.Open, "columns body:1043:0", "row b", "done SELECT 1")
 	if n := l.pool.pool.Stat().NewConnsCount() - made; n > 0 {
 		t.Errorf("%d connections were made for it", n)
 	}
@@ -107,7 +107,7 @@ func TestLinkTriesBeginAgain(t *testing.T) {
 func TestLinkReleasedOpen(t *testing.T) {
 	for _, state := range []proxy.State{proxy.Open, proxy.Failed, 0} {
 		l := link(t, Config{MaxConns: 1})
-		l.want(proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{l.simple("INSERT INTO notes (id) VALUES (7)")}, Commit: true}, proxy.Open, "done INSERT 0 1")
+		l.want(proxy.Exchange{Begin: l.begin("BEGIN"), Steps: []proxy.Step{l.simple("INSERT INTO notes (id) VALUES (7)")}, Commit: true}, proxy.Open, "done INSERT 0 1")
 		l.link.lease.session.wire.state = state
 		made := l.pool.pool.Stat().NewConnsCount()
 		l.link.end() // as a defect would
@@ -144,7 +144,7 @@ func TestLinkCommitOfRefused(t *testing.T) {
 	insert := l.simple("INSERT INTO notes (id) VALUES (50), (51) RETURNING id")
 	for name, x := range map[string]proxy.Exchange{
 		"by itself":       {Steps: []proxy.Step{insert}, Commit: true},
-		"with its COMMIT": {Begin: l.approve("BEGIN"), Steps: []proxy.Step{insert, l.simple("COMMIT")}, Commit: true},
+		"with its COMMIT": {Begin: l.begin("BEGIN"), Steps: []proxy.Step{insert, l.simple("COMMIT")}, Commit: true},
 	} {
 		_, _, err := l.run(x)
 		if refusal := proxy.AsError(err); refusal.Code != proxy.ResultTooLarge {

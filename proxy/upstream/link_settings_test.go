@@ -3,16 +3,23 @@ package upstream
 import (
 	"testing"
 
+	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 )
+
+// set gives a client's settings.
+func set(name, value string) []policy.Setting {
+	s, _ := policy.NewSetting(name, value)
+	return []policy.Setting{s}
+}
 
 // Ensure what a transaction is opened with is in force in each that is chained to it and
 // behind a savepoint that was gone back to, and that what is prepared there is known by it.
 func TestLinkSettings(t *testing.T) {
 	const read = "SELECT '01/02/03'::date FROM notes WHERE id = 1"
-	german, sql := []proxy.Setting{{Name: "DateStyle", Value: "German"}}, []proxy.Setting{{Name: "DateStyle", Value: "SQL, MDY"}}
+	german, sql := set("DateStyle", "German"), set("DateStyle", "SQL, MDY")
 	l := link(t, Config{MaxConns: 1})
-	begin := l.approve("BEGIN")
+	begin := l.begin("BEGIN")
 	steps := func(texts ...string) (all []proxy.Step) {
 		for _, text := range texts {
 			all = append(all, l.simple(text))
@@ -48,7 +55,7 @@ func TestLinkSettings(t *testing.T) {
 // Ensure each transaction is held to the time of its statements, a chained one too.
 func TestLinkChainedTime(t *testing.T) {
 	l := link(t, Config{MaxConns: 1})
-	l.want(proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{l.simple("SELECT id FROM notes WHERE id = 1"), l.simple("COMMIT AND CHAIN")}, Commit: true}, proxy.Open,
+	l.want(proxy.Exchange{Begin: l.begin("BEGIN"), Steps: []proxy.Step{l.simple("SELECT id FROM notes WHERE id = 1"), l.simple("COMMIT AND CHAIN")}, Commit: true}, proxy.Open,
 		"columns id:23:0", "row 1", "done SELECT 1", "done COMMIT")
 	l.want(proxy.Exchange{Steps: []proxy.Step{l.simple("SELECT id FROM notes WHERE id = 1")}, Commit: true}, proxy.Open, "columns id:23:0", "row 1", "done SELECT 1")
 	if got := l.inForce("statement_timeout"); got != "2s" {

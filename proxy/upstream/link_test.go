@@ -76,6 +76,12 @@ func (l *linked) approve(text string, types ...uint32) *policy.Approved {
 	return d.Approved
 }
 
+// begin gives what opens a transaction.
+func (l *linked) begin(text string) policy.Bound {
+	l.t.Helper()
+	return l.bound(l.approve(text))
+}
+
 func (l *linked) bound(a *policy.Approved, args ...string) policy.Bound {
 	l.t.Helper()
 	var values []policy.Arg

@@ -76,7 +76,7 @@ func TestUnsentIsSaid(t *testing.T) {
 func TestUnsentIsNoWork(t *testing.T) {
 	w := proxy.NewWork(200)
 	l := link(t, Config{MaxConns: 1, Work: w})
-	l.want(proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{l.simple("SELECT id FROM notes WHERE id = 1")}, Commit: true}, proxy.Open, "columns id:23:0", "row 1", "done SELECT 1")
+	l.want(proxy.Exchange{Begin: l.begin("BEGIN"), Steps: []proxy.Step{l.simple("SELECT id FROM notes WHERE id = 1")}, Commit: true}, proxy.Open, "columns id:23:0", "row 1", "done SELECT 1")
 	known := l.extended("SELECT body FROM notes WHERE id = 2")[:2]
 	if _, _, err := l.run(proxy.Exchange{Steps: known, Commit: true}); err != nil {
 		t.Fatal(err)

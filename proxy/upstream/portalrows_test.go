@@ -47,7 +47,7 @@ func TestLimitsOfPortions(t *testing.T) {
 			cursor := func(n int) []proxy.Step {
 				return []proxy.Step{l.simple(fmt.Sprintf("FETCH %d FROM c", n))}
 			}
-			begin := proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{l.simple("DECLARE c CURSOR FOR " + threeRows), cursor(1)[0]}}
+			begin := proxy.Exchange{Begin: l.begin("BEGIN"), Steps: []proxy.Step{l.simple("DECLARE c CURSOR FOR " + threeRows), cursor(1)[0]}}
 			if _, _, err := l.run(begin); err != nil {
 				t.Error(err)
 			}

@@ -25,16 +25,16 @@ type plan struct {
 
 // newPlan gives nil where a type is not known: it may have been forgotten a moment ago.
 func newPlan(sql, name string, d described, t *types) *plan {
-	p := &plan{sql: sql, name: name, said: d, head: appendHead(nil, d.columns)}
-	for _, oid := range d.params {
+	p := &plan{sql: sql, name: name, said: d, head: appendHead(nil, d.Columns)}
+	for _, oid := range d.Params {
 		known, ok := t.get(oid)
 		if !ok {
 			return nil
 		}
 		p.params = append(p.params, known)
 	}
-	for _, c := range d.columns {
-		known, ok := t.get(c.oid)
+	for _, c := range d.Columns {
+		known, ok := t.get(c.OID)
 		if !ok {
 			return nil
 		}

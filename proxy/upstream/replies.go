@@ -128,8 +128,8 @@ func (e *exchange) known(w *wanted) (described, bool) {
 			return e.unnamed.said, true
 		}
 	}
-	if w.told != nil {
-		return *w.told, true
+	if told := w.told(); told != nil {
+		return described{Description: *told}, true
 	}
 	return e.link.pool.descriptions.get(w.key())
 }

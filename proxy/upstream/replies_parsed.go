@@ -26,11 +26,13 @@ func (e *exchange) parsed(a *answer) error {
 		e.s.statements.put(a.plan)
 	}
 	e.link.pool.descriptions.put(a.wanted.key(), d, a.epoch)
-	if told := a.wanted.told; told != nil && !told.equal(d) {
+	if told := a.wanted.told(); told != nil && !told.Equal(&d.Description) {
 		e.link.pool.descriptions.drop(a.wanted.key())
 		return changedResult()
 	}
-	a.wanted.told = &d
+	if p := a.wanted.prepared; p != nil && a.wanted.exact == "" { // what the client was told is of the text without values
+		p.Told = &d.Description
+	}
 	return nil
 }
 

@@ -51,7 +51,7 @@ func TestRandomIsNobodyElses(t *testing.T) {
 				}
 				differs(strings.Split(got, "\n")[1])
 				seeded()
-				if got, _, err = l.run(proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{l.simple("SELECT random()::text AS r")}, Commit: true}); err != nil {
+				if got, _, err = l.run(proxy.Exchange{Begin: l.begin("BEGIN"), Steps: []proxy.Step{l.simple("SELECT random()::text AS r")}, Commit: true}); err != nil {
 					t.Fatal(err)
 				}
 				differs(strings.Split(got, "\n")[1])

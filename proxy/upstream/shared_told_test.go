@@ -99,7 +99,7 @@ func TestCursorReadsAreShared(t *testing.T) {
 	}
 	l.link.Rollback()
 	reads(0)
-	x := proxy.Exchange{Begin: l.approve("BEGIN")}
+	x := proxy.Exchange{Begin: l.begin("BEGIN")}
 	for i := range 31 { // in one message
 		x.Steps = append(x.Steps, l.simple(fmt.Sprintf("DECLARE c%d CURSOR FOR SELECT id FROM notes", i)))
 	}

@@ -48,14 +48,14 @@ func (t *types) get(oid uint32) (valueType, bool) {
 // missing lists what a described statement needs and nobody knows yet.
 func (t *types) missing(d described) []uint32 {
 	var oids []uint32
-	for _, oid := range d.params {
+	for _, oid := range d.Params {
 		if _, ok := t.get(oid); !ok {
 			oids = append(oids, oid)
 		}
 	}
-	for _, c := range d.columns {
-		if _, ok := t.get(c.oid); !ok {
-			oids = append(oids, c.oid)
+	for _, c := range d.Columns {
+		if _, ok := t.get(c.OID); !ok {
+			oids = append(oids, c.OID)
 		}
 	}
 	return oids

@@ -9,13 +9,20 @@ import (
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
-// wanted is a statement as a client of the Postgres protocol wants it. It stays with the
-// client's proxy.Prepared.
+// wanted is a statement as a client of the Postgres protocol wants it.
 type wanted struct {
 	approved *policy.Approved
-	told     *described // what the client was told of it; nil: nothing yet
-	sql      string     // the text that runs, and its key, where values stand in it; else that which was approved
+	prepared *proxy.Prepared // nil: it is run and not prepared
+	sql      string          // the text that runs, and its key, where values stand in it; else that which was approved
 	exact    string
+}
+
+// told is what the client was told of the statement; nil: nothing yet.
+func (w *wanted) told() *frame.Description {
+	if w.prepared == nil {
+		return nil
+	}
+	return w.prepared.Told
 }
 
 // key is what the descriptions know it by.
@@ -39,21 +46,6 @@ func (w *wanted) text() string {
 	return w.approved.Rewritten()
 }
 
-// wantedOf gives what is kept with p, made anew where it was approved otherwise since: what
-// the client was told stays.
-func wantedOf(p *proxy.Prepared, a *policy.Approved) *wanted {
-	w, _ := p.Said.(*wanted)
-	if w != nil && w.approved == a {
-		return w
-	}
-	next := &wanted{approved: a}
-	if w != nil {
-		next.told = w.told
-	}
-	p.Said = next
-	return next
-}
-
 // tellParams writes the types of the caller's parameters: of each that became a parameter of
 // the final text the one that Postgres found, else what the engine knows of it.
 func tellParams(out *frame.Writer, a *policy.Approved, said described) {
@@ -64,7 +56,7 @@ func tellParams(out *frame.Writer, a *policy.Approved, said described) {
 	for i := range n {
 		out.Int32(int(a.ArgType(i)))
 	}
-	for i, oid := range said.params {
+	for i, oid := range said.Params {
 		if arg := a.ArgOf(i); arg >= 0 && arg < n {
 			binary.BigEndian.PutUint32(out.Buf[first+4*arg:], oid)
 		}
@@ -75,13 +67,13 @@ func tellParams(out *frame.Writer, a *policy.Approved, said described) {
 // tellColumns writes the columns of a result in formats: none is text for all, one is for
 // all of them.
 func tellColumns(out *frame.Writer, said described, formats []int16) error {
-	if said.raw == nil {
+	if said.Row == nil {
 		out.Empty(frame.NoData)
 		return nil
 	}
 	at := out.Open(frame.RowDescription)
 	from := len(out.Buf)
-	out.Raw(said.raw)
+	out.Raw(said.Row)
 	if err := setFormats(out.Buf[from:], formats); err != nil {
 		return err
 	}

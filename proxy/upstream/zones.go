@@ -45,7 +45,7 @@ func (e *exchange) spellsZone(s *proxy.Step) bool {
 // where they are not known, any of them may.
 func zoneIn(b policy.Bound, d described) bool {
 	for i := range b.NumParams() {
-		if (i >= len(d.params) || !zoneless[d.params[i]]) && b.Param(i).Value.SpellsZone() {
+		if (i >= len(d.Params) || !zoneless[d.Params[i]]) && b.Param(i).Value.SpellsZone() {
 			return true
 		}
 	}
@@ -54,9 +54,9 @@ func zoneIn(b policy.Bound, d described) bool {
 
 // zonedSettings tells whether the time zone among settings may be one that somebody made up:
 // it has an offset.
-func zonedSettings(settings []proxy.Setting) bool {
-	return slices.ContainsFunc(settings, func(s proxy.Setting) bool {
-		return strings.EqualFold(s.Name, "TimeZone") && strings.ContainsAny(s.Value, "0123456789")
+func zonedSettings(settings []policy.Setting) bool {
+	return slices.ContainsFunc(settings, func(s policy.Setting) bool {
+		return strings.EqualFold(s.Name(), "TimeZone") && strings.ContainsAny(s.Value(), "0123456789")
 	})
 }
 

@@ -12,7 +12,7 @@ func TestLinkZones(t *testing.T) {
 	l := link(t, Config{MaxConns: 1})
 	zone, plain := l.simple("SELECT '2024-01-01 12:00 A1'::date FROM notes WHERE id = 1"), l.simple("SELECT id FROM notes WHERE id = 1")
 	value := l.extended("SELECT $1::date", "2024-01-01 12:00 A2")[2:]
-	l.want(proxy.Exchange{Begin: l.approve("BEGIN"), Steps: []proxy.Step{zone}, Commit: true}, proxy.Open, "columns date:1082:0", "row 2024-01-01", "done SELECT 1")
+	l.want(proxy.Exchange{Begin: l.begin("BEGIN"), Steps: []proxy.Step{zone}, Commit: true}, proxy.Open, "columns date:1082:0", "row 2024-01-01", "done SELECT 1")
 	s := l.link.lease.session
 	if s.zoned == 0 || s.worn() != "" {
 		t.Fatalf("%v", s.zoned)

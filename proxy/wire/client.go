@@ -69,7 +69,7 @@ type client struct {
 }
 
 // asked is a setting as the start-up message has it: neither its name nor its value was
-// looked at. It is a type of its own so that it is never taken for a proxy.Setting.
+// looked at. It is a type of its own so that it is never taken for a policy.Setting.
 type asked struct{ name, value string }
 
 // phase is what a client is doing.

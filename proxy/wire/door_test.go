@@ -119,6 +119,8 @@ func (d *doorkeeper) Check(context.Context, proxy.Subject, string) (*policy.Appr
 	return nil, proxy.Refuse(policy.StatementNotAllowed, "nothing runs here")
 }
 
+func (d *doorkeeper) Refresh(context.Context, time.Time) (bool, error) { return false, nil }
+
 // noLink runs nothing.
 type noLink struct{}
 

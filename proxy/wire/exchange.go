@@ -62,6 +62,12 @@ func (s *session) complete(sync bool) error {
 	if err != nil {
 		return err
 	}
+	opens := policy.Bound{}
+	if begin != nil {
+		if opens, err = s.bound(begin, nil); err != nil {
+			return err
+		}
+	}
 	x, tx := &s.batch.x, &s.tx
 	if begin != nil && !tx.block && tx.becomes == nil {
 		tx.wrapped = true
@@ -72,7 +78,7 @@ func (s *session) complete(sync bool) error {
 		}
 	}
 	opened := tx.opened()
-	x.Begin, x.Commit, x.Timeout = begin, sync, s.set.timeout()
+	x.Begin, x.Commit, x.Timeout = opens, sync, s.set.timeout()
 	only := tx.modes.ReadOnly // a block's has the session's of its beginning
 	if !tx.block {
 		only = s.modes().ReadOnly

@@ -133,12 +133,8 @@ func interrupted(cause error, refusal *proxy.Error) error {
 // refresh has the schema read again, so that the statement can be decided on anew when the
 // client repeats it.
 func (s *session) refresh() {
-	if gate, can := s.gate.(interface {
-		Refresh(ctx context.Context, since time.Time) (bool, error)
-	}); can {
-		defer s.apart(time.Now())
-		_, _ = gate.Refresh(s.base, time.Now()) // the client is told of the change in any case
-	}
+	defer s.apart(time.Now())
+	_, _ = s.gate.Refresh(s.base, time.Now()) // the client is told of the change in any case
 }
 
 var errGone = errors.New("the client is gone")

@@ -201,7 +201,7 @@ func (k *keeping) letGo(of *statement) {
 // renew gives a statement another policy's decision on its text.
 func (k *keeping) renew(of *statement, approved *policy.Approved) error {
 	before, held := of.approved, of.held
-	of.approved = &proxy.Prepared{Approved: approved, Types: before.Types, Said: before.Said}
+	of.approved = &proxy.Prepared{Approved: approved, Types: before.Types, Told: before.Told}
 	if held == nil {
 		return nil
 	}

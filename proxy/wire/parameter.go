@@ -13,7 +13,6 @@ type parameter struct {
 	name     string // as Postgres spells it
 	preset   string // the connection's own value
 	reported bool   // by ParameterStatus
-	made     bool   // in the database
 	// check gives a value in Postgres' spelling, or refuses it. before is the value so far.
 	check func(value, before string) (string, *proxy.Error)
 }
@@ -33,11 +32,11 @@ const (
 var settable = [numSettable]parameter{
 	{name: "application_name", reported: true, check: applicationName},
 	{name: "client_encoding", preset: "UTF8", reported: true, check: clientEncoding},
-	{name: "DateStyle", preset: "ISO, YMD", reported: true, made: true, check: checkDateStyle},
-	{name: "TimeZone", preset: "UTC", reported: true, made: true, check: checkTimeZone},
-	{name: "IntervalStyle", preset: "postgres", reported: true, made: true,
+	{name: "DateStyle", preset: "ISO, YMD", reported: true, check: checkDateStyle},
+	{name: "TimeZone", preset: "UTC", reported: true, check: checkTimeZone},
+	{name: "IntervalStyle", preset: "postgres", reported: true,
 		check: oneOf("IntervalStyle", "postgres", "postgres_verbose", "sql_standard", "iso_8601")},
-	{name: "extra_float_digits", preset: "1", made: true, check: extraFloatDigits},
+	{name: "extra_float_digits", preset: "1", check: extraFloatDigits},
 	{name: "bytea_output", preset: "hex", check: only("bytea_output", "hex")},
 	{name: "statement_timeout", preset: "0", check: checkSpan("statement_timeout")},
 	{name: "idle_in_transaction_session_timeout", preset: "0", check: checkSpan("idle_in_transaction_session_timeout")},
@@ -46,7 +45,7 @@ var settable = [numSettable]parameter{
 	{name: "client_min_messages", preset: "notice", check: oneOf("client_min_messages",
 		"debug5", "debug4", "debug3", "debug2", "debug1", "log", "info", "notice", "warning", "error")},
 	{name: "row_security", preset: "on", check: onlyOn("row_security")},
-	{name: "lock_timeout", preset: "0", made: true, check: checkSpan("lock_timeout")},
+	{name: "lock_timeout", preset: "0", check: checkSpan("lock_timeout")},
 }
 
 // invalidValue is Postgres' refusal of a value.

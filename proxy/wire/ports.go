@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"time"
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
@@ -26,6 +27,8 @@ type Gate interface {
 	Pace(subject proxy.Subject) error
 	// Check decides whether the text may run for the subject.
 	Check(ctx context.Context, subject proxy.Subject, text string) (*policy.Approved, error)
+	// Refresh has the schema read, if it was not since, and tells whether decisions may be others now.
+	Refresh(ctx context.Context, since time.Time) (changed bool, err error)
 }
 
 // Link runs one client's transactions, on a connection of the database's that it has while

@@ -145,8 +145,8 @@ func (l *scripted) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var said []string
-	if x.Begin != nil {
-		said = append(said, "{"+x.Begin.Rewritten()+"}")
+	if x.Begin.Valid() {
+		said = append(said, "{"+x.Begin.SQL()+"}")
 		if l.open {
 			said = append(said, "BEGIN WITHIN ONE")
 		}
@@ -155,7 +155,7 @@ func (l *scripted) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer
 	if x.Resettle || !l.open && len(x.Settings) > 0 {
 		said = append(said, fmt.Sprintf("%v", x.Settings))
 		for _, s := range x.Settings {
-			if s.Value == l.zones && s.Value != "" {
+			if s.Value() == l.zones && s.Value() != "" {
 				l.ran = append(l.ran, strings.Join(said, " "))
 				return l.failed(told("22023", "Postgres refused the statement with SQLSTATE 22023"))
 			}

@@ -25,7 +25,7 @@ type settings struct {
 	unproved bool          // home has a value that Postgres itself has to judge, and has not
 
 	listed  *values // whose differing are
-	differs []proxy.Setting
+	differs []policy.Setting
 	fixed   [numFixed]string
 }
 
@@ -148,7 +148,7 @@ func (s *settings) timeout() time.Duration { return s.now.statement }
 
 // differing gives the settings that a connection does not have already. The list is made
 // once for the same values.
-func (s *settings) differing() []proxy.Setting {
+func (s *settings) differing() []policy.Setting {
 	if s.listed != s.now {
 		s.listed, s.differs = s.now, s.list(true)
 	}
@@ -157,13 +157,16 @@ func (s *settings) differing() []proxy.Setting {
 
 // all gives the settings that are made in the database, those that are as a connection has
 // them, too.
-func (s *settings) all() []proxy.Setting { return s.list(false) }
+func (s *settings) all() []policy.Setting { return s.list(false) }
 
-func (s *settings) list(differing bool) []proxy.Setting {
-	var list []proxy.Setting
+func (s *settings) list(differing bool) []policy.Setting {
+	var list []policy.Setting
 	for i, p := range settable {
-		if p.made && !(differing && s.now.of[i] == p.preset) {
-			list = append(list, proxy.Setting{Name: p.name, Value: s.made(i)})
+		if differing && s.now.of[i] == p.preset {
+			continue
+		}
+		if setting, made := policy.NewSetting(p.name, s.made(i)); made {
+			list = append(list, setting)
 		}
 	}
 	return list

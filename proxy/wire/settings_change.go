@@ -86,7 +86,7 @@ func (s *session) prove() error {
 
 // settingsAlone has the link make settings, in the transaction that it has or else in one of
 // their own.
-func (s *session) settingsAlone(list []proxy.Setting) error {
+func (s *session) settingsAlone(list []policy.Setting) error {
 	opened := s.tx.opened()
 	x := proxy.Exchange{Settings: list, Resettle: true, Commit: !opened}
 	_, err := s.runOn(&x)
