@@ -47,18 +47,23 @@ func (s *session) pay() (err error) {
 	if err != nil {
 		return s.rejected(err)
 	}
-	s.paid = true
 	return nil
 }
 
-// payOnce pays for what is run, if its Parse has not done so just before.
-func (s *session) payOnce() error {
-	if !s.paid {
-		if err := s.pay(); err != nil {
-			return err
-		}
+// payOnce pays for one run of a prepared statement: its Parse has paid for the first, as long as the place lasts.
+func (s *session) payOnce(of *statement) error {
+	paid := of.paid && s.placed
+	if of.paid = false; paid {
+		return nil
 	}
-	s.paid = false
+	return s.pay()
+}
+
+// payForAnswer pays for what is answered here: it takes of the budget, and no place among the statements that run.
+func (s *session) payForAnswer() error {
+	if err := s.gate.Pace(s.subject); err != nil {
+		return s.rejected(err)
+	}
 	return nil
 }
 
@@ -66,9 +71,7 @@ func (s *session) payOnce() error {
 // that read long results in portions ask for it often, and it is less than a statement: each of mostFree is paid like one.
 func (s *session) payAgain() (err error) {
 	if s.repeats++; s.repeats%mostFree == 0 {
-		paid := s.paid
 		err = s.pay()
-		s.paid = paid
 	}
 	return err
 }

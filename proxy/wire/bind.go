@@ -65,7 +65,7 @@ func (s *session) bind(body []byte) error {
 // bindRows completes a portal of a statement that the link runs.
 func (s *session) bindRows(made portal, m bindMessage) error {
 	prepared := made.of.approved
-	if err := s.payOnce(); err != nil {
+	if err := s.payOnce(made.of); err != nil {
 		return err
 	}
 	bound, err := s.bound(prepared.Approved, m.args)

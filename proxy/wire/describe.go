@@ -40,8 +40,11 @@ func (s *session) describeStatement(name string) error {
 		}
 	}
 	if !of.local() {
-		if err := s.havePlace(); err != nil {
-			return err
+		if !s.placed {
+			if err := s.pay(); err != nil {
+				return err
+			}
+			of.paid = true
 		}
 		if of.command().Verb == policy.Fetch { // Postgres is asked each time
 			if err := s.payAgain(); err != nil {

@@ -124,11 +124,17 @@ func (s *session) rerun(of *statement, name string) error {
 // time.
 func (s *session) runLocal(of *statement, formats []int16) error {
 	if of.answer != nil {
+		if !of.paid {
+			if err := s.payForAnswer(); err != nil {
+				return err
+			}
+		}
+		of.paid = false
 		s.say(func(w *frame.Writer) { of.answer.rows(w, s, formats) })
 		return nil
 	}
 	if !freeVerb(of.command().Verb) {
-		if err := s.payOnce(); err != nil {
+		if err := s.payOnce(of); err != nil {
 			return err
 		}
 	}

@@ -22,6 +22,7 @@ type statement struct {
 	text     string
 	approved *proxy.Prepared // nil for what is answered here, and for an empty text
 	answer   *answer         // what is answered without the database; nil: nothing
+	paid     bool            // its Parse was paid for, and it was not run since
 	round    uint64          // the exchange in which the gate approved it
 
 	counted int         // bytes that it counts for, of what the client keeps; see keeping
@@ -184,7 +185,10 @@ func (s *session) prepare(name, text string, types []uint32) (*statement, error)
 		return nil, err
 	}
 	if known := answered(text); known != nil {
-		return &statement{name: strings.Clone(name), text: strings.Clone(text), answer: known}, s.mayRun(policy.NoCommand)
+		if err := s.payForAnswer(); err != nil {
+			return nil, err
+		}
+		return &statement{name: strings.Clone(name), text: strings.Clone(text), answer: known, paid: true}, s.mayRun(policy.NoCommand)
 	}
 	text = standIn(text)
 	if err := s.payForName(name, text); err != nil {
@@ -207,11 +211,11 @@ func (s *session) prepare(name, text string, types []uint32) (*statement, error)
 		}
 	}
 	if again := s.prepared.unnamed; name == "" && again != nil && again.is(approved, text, types) {
-		again.round = s.round
+		again.round, again.paid = s.round, !free(text)
 		return again, nil
 	}
 	return &statement{
-		name: strings.Clone(name), text: strings.Clone(text), round: s.round,
+		name: strings.Clone(name), text: strings.Clone(text), round: s.round, paid: !free(text),
 		approved: &proxy.Prepared{Approved: approved, Types: slices.Clone(types)},
 	}, nil
 }
@@ -225,9 +229,7 @@ func (s *session) payForName(name, text string) error {
 	if err := s.identify(); err != nil {
 		return err
 	}
-	paid := s.paid
 	err := s.pay()
-	s.paid = paid
 	if s.tx.open() {
 		return nil
 	}

@@ -65,7 +65,9 @@ func (s *session) first(text string) (parts []part, alone bool) {
 	s.alone[0] = part{text: text, whole: s.whole}
 	p := &s.alone[0]
 	if p.answer = answered(text); p.answer != nil {
-		p.refusal = s.identify()
+		if p.refusal = s.identify(); p.refusal == nil {
+			p.refusal = s.payForAnswer()
+		}
 		return s.alone[:], true
 	}
 	if strings.IndexByte(text, ';') >= 0 && strings.IndexByte(strings.TrimRight(text, "; \t\r\n"), ';') >= 0 {
@@ -90,6 +92,7 @@ func (s *session) judge(p *part) {
 		return
 	}
 	if p.answer = answered(p.text); p.answer != nil {
+		p.refusal = s.payForAnswer()
 		return
 	}
 	if !p.whole { // else it was paid for without its constants

@@ -22,7 +22,6 @@ type session struct {
 	place   proxy.Place
 	asked   bool // holding was looked at, since the last exchange
 	placed  bool // there is a place to give back
-	paid    bool // the next statement was taken off the budget already
 	repeats uint // what was asked for once more; see payAgain
 
 	tx            txn
@@ -143,7 +142,7 @@ func (s *session) end() {
 
 // ready ends a cycle: it tells what changed and the transaction's state.
 func (s *session) ready() error {
-	s.paid, s.asked = false, false
+	s.asked = false
 	if !s.tx.open() {
 		s.settle(true)
 		s.place.Release()

@@ -67,16 +67,58 @@ func TestSavepointsOfATransactionAreBounded(t *testing.T) {
 	}
 }
 
+// paid is what the client's statements have cost since it was asked last.
+func (w *sitting) paid() int {
+	w.gate.mu.Lock()
+	defer w.gate.mu.Unlock()
+	n := w.gate.admitted + w.gate.paced
+	w.gate.admitted, w.gate.paced = 0, 0
+	return n
+}
+
+// Each statement of a pipeline costs one, in whatever order its messages come, and so does each run more.
+func TestPipelinedStatementsCost(t *testing.T) {
+	w := greeted(t)
+	parse := func(name, text string) pgproto3.FrontendMessage { return &pgproto3.Parse{Name: name, Query: text} }
+	run := func(name string) []pgproto3.FrontendMessage { return []pgproto3.FrontendMessage{&pgproto3.Bind{PreparedStatement: name}, &pgproto3.Execute{}} }
+	const a, b, version = "SELECT id FROM messages", "SELECT content FROM messages", "SELECT version()"
+	for name, c := range map[string]struct {
+		messages []pgproto3.FrontendMessage
+		want     int
+	}{
+		"two, parsed first":        {slices.Concat([]pgproto3.FrontendMessage{parse("a", a), parse("b", b)}, run("a"), run("b")), 2},
+		"two, one after the other": {slices.Concat([]pgproto3.FrontendMessage{parse("a", a)}, run("a"), []pgproto3.FrontendMessage{parse("b", b)}, run("b")), 2},
+		"one, run three times":     {slices.Concat([]pgproto3.FrontendMessage{parse("a", a)}, run("a"), run("a"), run("a")), 3},
+		"described":                {slices.Concat([]pgproto3.FrontendMessage{parse("a", a), &pgproto3.Describe{ObjectType: 'S', Name: "a"}}, run("a")), 1},
+		"an answer":                {slices.Concat([]pgproto3.FrontendMessage{parse("a", version)}, run("a"), run("a")), 2},
+	} {
+		w.paid()
+		said := w.pipe(c.messages...)
+		if n := w.paid(); n != c.want {
+			t.Errorf("%s cost %d, want %d: %s", name, n, c.want, said)
+		}
+		for _, of := range []string{"a", "b"} {
+			w.pipe(&pgproto3.Close{ObjectType: 'S', Name: of})
+		}
+	}
+}
+
+// What is answered here costs as much as what is not: a message may hold a thousand of it.
+func TestAnswersCost(t *testing.T) {
+	w := greeted(t)
+	for text, want := range map[string]int{"SELECT version()": 1, strings.Repeat("SELECT version();", 50): 50, "SELECT version(); SELECT id FROM messages": 2} {
+		w.paid()
+		said := w.query(text)
+		if n := w.paid(); n != want {
+			t.Errorf("%.40s cost %d, want %d: %s", text, n, want, said)
+		}
+	}
+}
+
 // A command that is prepared costs as often as it is run, and its Parse counts for the first.
 func TestPreparedCommandsCost(t *testing.T) {
 	w := greeted(t)
-	paid := func() int {
-		w.gate.mu.Lock()
-		defer w.gate.mu.Unlock()
-		n := w.gate.admitted + w.gate.paced
-		w.gate.admitted, w.gate.paced = 0, 0
-		return n
-	}
+	paid := w.paid
 	run := []pgproto3.FrontendMessage{&pgproto3.Bind{}, &pgproto3.Execute{}}
 	for text, want := range map[string]int{"SET TimeZone = 'UTC'": 3, "SHOW timezone": 3, "BEGIN": 0, "ROLLBACK": 0} {
 		w.pipe(append([]pgproto3.FrontendMessage{&pgproto3.Parse{Query: text}}, run...)...)
