@@ -97,6 +97,13 @@ func TestPipelinedStatementsCost(t *testing.T) {
 		if n := w.paid(); n != c.want {
 			t.Errorf("%s cost %d, want %d: %s", name, n, c.want, said)
 		}
+		if name == "described" { // and by messages of its own, which need a place again
+			w.paid()
+			w.pipe(append([]pgproto3.FrontendMessage{&pgproto3.Describe{ObjectType: 'S', Name: "a"}}, run("a")...)...)
+			if n := w.paid(); n != 1 {
+				t.Errorf("described and run costs %d, want 1", n)
+			}
+		}
 		for _, of := range []string{"a", "b"} {
 			w.pipe(&pgproto3.Close{ObjectType: 'S', Name: of})
 		}
