@@ -43,8 +43,8 @@ type waiter struct {
 	placed chan struct{} // closed when it has one
 }
 
-// take takes one request; wait is how long until there is one, 0 when it was taken.
-func (b *budget) take(limits policy.Limits, now time.Time) (rate Rate, wait time.Duration) {
+// charge takes one request; wait is how long until there is one, 0 when it was taken.
+func (b *budget) charge(limits policy.Limits, now time.Time) (rate Rate, wait time.Duration) {
 	if limits.RequestsPerSecond < 0 {
 		return Rate{}, 0
 	}
@@ -52,7 +52,7 @@ func (b *budget) take(limits policy.Limits, now time.Time) (rate Rate, wait time
 	if wait = own.used(now) + own.each() - own.window(); wait <= 0 {
 		wait = 0
 		for i := range b.buckets {
-			b.buckets[i].take(now)
+			b.buckets[i].charge(now)
 		}
 	}
 	used := own.used(now)
@@ -62,8 +62,8 @@ func (b *budget) take(limits policy.Limits, now time.Time) (rate Rate, wait time
 // used is the time in which what is missing from the bucket comes back.
 func (b *bucket) used(now time.Time) time.Duration { return max(b.wholeAt.Sub(now), 0) }
 
-// take takes a token out, if one is left.
-func (b *bucket) take(now time.Time) { b.wholeAt = now.Add(min(b.used(now)+b.each(), b.window())) }
+// charge takes a token out, if one is left.
+func (b *bucket) charge(now time.Time) { b.wholeAt = now.Add(min(b.used(now)+b.each(), b.window())) }
 
 // open gives the bucket of a pace. One that is new here lacks as many tokens as the one
 // that lacks most.
@@ -86,8 +86,8 @@ func (b *budget) whole(now time.Time) bool {
 	return !slices.ContainsFunc(b.buckets, func(at bucket) bool { return at.used(now) > 0 })
 }
 
-// enter takes a place, or queues for one and gives the waiter.
-func (b *budget) enter(limit int) *waiter {
+// acquire takes a place, or queues for one and gives the waiter.
+func (b *budget) acquire(limit int) *waiter {
 	if limit < 0 || b.running < limit {
 		b.running++
 		return nil
@@ -97,9 +97,9 @@ func (b *budget) enter(limit int) *waiter {
 	return w
 }
 
-// leave gives a place back, to the first who may have it. One whose limit is lower than
+// release gives a place back, to the first who may have it. One whose limit is lower than
 // that of those behind it does not hold them up.
-func (b *budget) leave() {
+func (b *budget) release() {
 	b.running--
 	b.waiting = slices.DeleteFunc(b.waiting, func(w *waiter) bool {
 		if b.running >= w.limit {

@@ -120,7 +120,7 @@ func (p *Policies) Found() (lines []string) {
 func (p *Policies) tellFound(old, next *snapshot) {
 	var before []string
 	if old != nil {
-		before = told(old.found)
+		before = linesOf(old.found)
 	}
 	for _, f := range next.found {
 		switch {
@@ -139,7 +139,7 @@ func (p *Policies) tellFound(old, next *snapshot) {
 				"policy", u.policy, "table", u.table, "finding", u.finding, "object", u.object)
 		}
 	}
-	after := told(next.found)
+	after := linesOf(next.found)
 	for _, line := range before {
 		if !slices.Contains(after, line) {
 			p.config.Log.Info("what was found of a table is gone or accepted", "was", line)
@@ -147,8 +147,8 @@ func (p *Policies) tellFound(old, next *snapshot) {
 	}
 }
 
-// told gives a line for each.
-func told(all []found) []string {
+// linesOf gives a line for each.
+func linesOf(all []found) []string {
 	out := make([]string, len(all))
 	for i, f := range all {
 		out[i] = f.line()

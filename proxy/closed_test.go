@@ -54,7 +54,7 @@ func TestFoundNamesPolicies(t *testing.T) {
 	accepted := policy.Acceptance{Finding: "hidden-rule", Object: "soft on public.a", Reason: "a test"}
 	p := &Policies{config: PoliciesConfig{Files: []*policy.File{file("one", read), file("two", read, accepted), file("three", read), file("four", nil)}}}
 	schema := policy.Schema{Tables: []policy.Table{{Schema: "public", Name: "a", Findings: []policy.Finding{{Name: "hidden-rule", Object: "soft on public.a", Breach: true}}}}}
-	if got, want := fmt.Sprint(told(p.found(schema))), "[closed: public.a, by hidden-rule of soft on public.a; policies that do not accept it: one, three]"; got != want {
+	if got, want := fmt.Sprint(linesOf(p.found(schema))), "[closed: public.a, by hidden-rule of soft on public.a; policies that do not accept it: one, three]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

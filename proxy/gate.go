@@ -191,7 +191,7 @@ func (g *Gate) decide(ctx context.Context, c *compiled, s Subject, text string) 
 		return nil, Refuse(policy.ArgumentCount, fmt.Sprintf("types of %d parameters are given; at most %d are allowed", len(s.Types), c.limits.MaxArgs))
 	}
 	key := planKey{dialect: s.Dialect, types: s.Types.Key(), text: text}
-	approved, refusal := c.plans.look(key)
+	approved, refusal := c.plans.get(key)
 	known := approved != nil || refusal != nil
 	if known {
 		g.recorder.PlanCache("hit")
@@ -201,12 +201,12 @@ func (g *Gate) decide(ctx context.Context, c *compiled, s Subject, text string) 
 	var in entered
 	if !controlsTransaction(text) {
 		var full *Error
-		if in, full = g.enter(ctx, s, approved != nil); full != nil {
+		if in, full = g.acquirePlace(ctx, s, approved != nil); full != nil {
 			return nil, full
 		}
 	}
 	if known {
-		g.leave(in, false)
+		g.releasePlace(in, false)
 		return approved, refusal
 	}
 	key.text = strings.Clone(text)
@@ -221,7 +221,7 @@ func (g *Gate) decide(ctx context.Context, c *compiled, s Subject, text string) 
 // the engine ends: it denies, as does whatever does not plainly allow.
 func (g *Gate) judge(c *compiled, key planKey, s Subject, in entered) (approved *policy.Approved, refusal *Error) {
 	defer func() {
-		g.leave(in, true)
+		g.releasePlace(in, true)
 		if cause := recover(); cause != nil {
 			approved, refusal = nil, AsError(fmt.Errorf("deciding: %w", Recovered(cause)))
 		}

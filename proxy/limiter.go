@@ -49,7 +49,7 @@ func (l *limiter) effective(p policy.Limits) policy.Limits {
 // are the limits of the caller's policy: the budget is the server's, whoever asks.
 func (l *limiter) admit(ctx context.Context, a Account, p policy.Limits) (Place, error) {
 	limits := l.effective(p)
-	b, rate, w, refusal := l.enter(a, limits, time.Now())
+	b, rate, w, refusal := l.acquire(a, limits, time.Now())
 	if refusal != nil {
 		return Place{Rate: rate}, refusal
 	}
@@ -80,16 +80,16 @@ func (l *limiter) admit(ctx context.Context, a Account, p policy.Limits) (Place,
 func (l *limiter) pace(a Account, p policy.Limits) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, _, refusal := l.take(a, l.effective(p), time.Now()); refusal != nil {
+	if _, _, refusal := l.charge(a, l.effective(p), time.Now()); refusal != nil {
 		return refusal
 	}
 	return nil
 }
 
-// take takes a request out of the budgets of a server and its project. The lock is held.
-func (l *limiter) take(a Account, limits policy.Limits, now time.Time) (b *budget, rate Rate, refusal *Error) {
+// charge takes a request out of the budgets of a server and its project. The lock is held.
+func (l *limiter) charge(a Account, limits policy.Limits, now time.Time) (b *budget, rate Rate, refusal *Error) {
 	b = l.of(a, now)
-	rate, wait := b.take(limits, now)
+	rate, wait := b.charge(limits, now)
 	if wait > 0 {
 		return b, rate, tooFast(ErrServerShare, "this server sends", "its limit (requestsPerSecond)", limits.RequestsPerSecond, wait)
 	}
@@ -97,7 +97,7 @@ func (l *limiter) take(a Account, limits policy.Limits, now time.Time) (b *budge
 		return b, rate, nil
 	}
 	limits.RequestsPerSecond, limits.Burst = times(limits.RequestsPerSecond, l.together), times(limits.Burst, l.together)
-	if _, wait := l.of(Account{Project: a.Project}, now).take(limits, now); wait > 0 {
+	if _, wait := l.of(Account{Project: a.Project}, now).charge(limits, now); wait > 0 {
 		return b, rate, tooFast(ErrProjectShare, "the servers of this project send together", "their limit (an operator sets it by --project-budget)", limits.RequestsPerSecond, wait)
 	}
 	return b, rate, nil
@@ -112,15 +112,15 @@ func tooFast(whose error, who, limit string, perSecond int, wait time.Duration) 
 		Hint:    "have one statement do what several did, or have the limit raised"}
 }
 
-// enter takes a request out of the budgets; w is nil where there is a place, too.
-func (l *limiter) enter(a Account, limits policy.Limits, now time.Time) (b *budget, rate Rate, w *waiter, refusal *Error) {
+// acquire takes a request out of the budgets; w is nil where there is a place, too.
+func (l *limiter) acquire(a Account, limits policy.Limits, now time.Time) (b *budget, rate Rate, w *waiter, refusal *Error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b, rate, refusal = l.take(a, limits, now)
+	b, rate, refusal = l.charge(a, limits, now)
 	if refusal != nil {
 		return b, rate, nil, refusal
 	}
-	return b, rate, b.enter(limits.MaxConcurrent), nil
+	return b, rate, b.acquire(limits.MaxConcurrent), nil
 }
 
 // of finds or makes a budget. The lock is held.
@@ -136,10 +136,10 @@ func (l *limiter) of(a Account, now time.Time) *budget {
 	return b
 }
 
-func (l *limiter) leave(b *budget) {
+func (l *limiter) release(b *budget) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b.leave()
+	b.release()
 }
 
 // stopWaiting takes w out of the queue, and tells whether it got a place before that.

@@ -112,15 +112,15 @@ func TestRefill(t *testing.T) {
 		{40 * time.Millisecond, 0, 400 * time.Millisecond, 0}, {time.Hour, 3, 100 * time.Millisecond, 0},
 	} {
 		now = now.Add(step.after)
-		rate, wait := b.take(limits, now)
+		rate, wait := b.charge(limits, now)
 		if rate != (Rate{Limit: 10, Burst: 4, Remaining: step.remaining, Reset: step.reset}) || wait != step.wait {
 			t.Errorf("step %d: %+v, wait %v", i, rate, wait)
 		}
 	}
-	if _, wait := (&budget{}).take(policy.Limits{RequestsPerSecond: 1<<31 - 1, Burst: 1<<31 - 1}, now); wait != 0 {
+	if _, wait := (&budget{}).charge(policy.Limits{RequestsPerSecond: 1<<31 - 1, Burst: 1<<31 - 1}, now); wait != 0 {
 		t.Errorf("the largest limits: wait %v", wait)
 	}
-	if _, wait := (&budget{}).take(policy.Limits{RequestsPerSecond: 1, Burst: 1<<31 - 1}, now); wait != 0 {
+	if _, wait := (&budget{}).charge(policy.Limits{RequestsPerSecond: 1, Burst: 1<<31 - 1}, now); wait != 0 {
 		t.Errorf("the slowest refill: wait %v", wait)
 	}
 }
@@ -347,21 +347,21 @@ func TestSlowCaller(t *testing.T) {
 	b := &budget{}
 	slow, fast := policy.Limits{RequestsPerSecond: 5, Burst: 400}, policy.Limits{RequestsPerSecond: 200, Burst: 400}
 	for range 60 {
-		if _, wait := b.take(slow, now); wait != 0 {
+		if _, wait := b.charge(slow, now); wait != 0 {
 			t.Fatal(wait)
 		}
 	}
-	if rate, wait := b.take(fast, now); wait != 0 || rate.Remaining != 339 {
+	if rate, wait := b.charge(fast, now); wait != 0 || rate.Remaining != 339 {
 		t.Errorf("%+v, wait %v", rate, wait)
 	}
 	for range 400 {
-		b.take(fast, now)
+		b.charge(fast, now)
 	}
-	if _, wait := b.take(slow, now); wait == 0 {
+	if _, wait := b.charge(slow, now); wait == 0 {
 		t.Error("what the one used is not used for the other")
 	}
 	now = now.Add(2 * time.Second)
-	if rate, wait := b.take(fast, now); wait != 0 || rate.Remaining != 399 {
+	if rate, wait := b.charge(fast, now); wait != 0 || rate.Remaining != 399 {
 		t.Errorf("two seconds later: %+v, wait %v", rate, wait)
 	}
 }

@@ -16,12 +16,12 @@ type entered struct {
 	place bool // and a place among those of parsing
 }
 
-// enter waits until a text may be decided on. Servers take turns at the places: whoever sends unknown texts has its own wait.
+// acquirePlace waits until a text may be decided on. Servers take turns at the places: whoever sends unknown texts has its own wait.
 //
 // A known text waits, and is refused, as an unknown one is: else a server that has used up its share could find out which texts other
 // servers have sent, with the values in them. A known text that was refused takes each step of an unknown one. One that was admitted
 // skips the steps at which an unknown one would not wait.
-func (g *Gate) enter(ctx context.Context, s Subject, admitted bool) (entered, *Error) {
+func (g *Gate) acquirePlace(ctx context.Context, s Subject, admitted bool) (entered, *Error) {
 	a := s.Server.Account()
 	if admitted && !g.parsing.Waits(a) && !g.work.HoldsBack(a) {
 		return entered{}, nil
@@ -45,8 +45,8 @@ func (g *Gate) enter(ctx context.Context, s Subject, admitted bool) (entered, *E
 	return in, nil
 }
 
-// leave gives back what a text held. Where a decision was made, the job's time counts for how long the server's others take.
-func (g *Gate) leave(in entered, made bool) {
+// releasePlace gives back what a text held. Where a decision was made, the job's time counts for how long the server's others take.
+func (g *Gate) releasePlace(in entered, made bool) {
 	if in.place {
 		g.parsing.Give(in.of)
 	}

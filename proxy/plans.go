@@ -75,9 +75,9 @@ func (p *plans) inherit(older *plans, changed policy.SchemaChange) {
 	}
 }
 
-// look gives what was decided about a key; nil and nil where nothing is known. Both are
+// get gives what was decided about a key; nil and nil where nothing is known. Both are
 // shared by all who ask and must not be changed.
-func (p *plans) look(key planKey) (*policy.Approved, *Error) {
+func (p *plans) get(key planKey) (*policy.Approved, *Error) {
 	if approved, ok := p.known.GetIfPresent(key); ok {
 		return approved, nil
 	}

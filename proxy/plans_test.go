@@ -42,7 +42,7 @@ func (p *plans) wantKept(t *testing.T, texts []string) {
 	t.Helper()
 	p.cleanUp()
 	for _, text := range texts {
-		if approved, refusal := p.look(planKey{text: text}); approved == nil || refusal != nil {
+		if approved, refusal := p.get(planKey{text: text}); approved == nil || refusal != nil {
 			t.Fatalf("the plan of %s is gone", text)
 		}
 	}
@@ -56,7 +56,7 @@ func TestRefusalsCostNoPlan(t *testing.T) {
 		text := fmt.Sprintf("DROP TABLE t%d -- %s", i, strings.Repeat("x", 10_000))
 		p.keep(planKey{text: text}, nil, &Error{Code: policy.StatementNotAllowed})
 		for range i % 3 {
-			if approved, _ := p.look(planKey{text: text}); approved != nil {
+			if approved, _ := p.get(planKey{text: text}); approved != nil {
 				t.Fatal("what was refused is approved")
 			}
 		}
@@ -82,7 +82,7 @@ func TestNewPlansCostThePopularNothing(t *testing.T) {
 		missed = 0
 		for i := range 100 {
 			text := fmt.Sprintf("SELECT 'new%d'", i)
-			if approved, _ := p.look(planKey{text: text}); approved == nil {
+			if approved, _ := p.get(planKey{text: text}); approved == nil {
 				missed++
 				p.keep(planKey{text: text}, &policy.Approved{}, nil)
 			}
@@ -116,7 +116,7 @@ func TestUniqueTextsKeepNoPlanOut(t *testing.T) {
 	for range 10 {
 		p.cleanUp()
 		key := planKey{text: "SELECT 'quiet'"}
-		if approved, _ := p.look(key); approved == nil {
+		if approved, _ := p.get(key); approved == nil {
 			missed++
 			p.keep(key, &policy.Approved{}, nil)
 		}
@@ -133,7 +133,7 @@ func TestRepeatedPlans(t *testing.T) {
 	p, popular := newPopular(t)
 	missed := 0
 	ask := func(text string) {
-		if approved, _ := p.look(planKey{text: text}); approved == nil {
+		if approved, _ := p.get(planKey{text: text}); approved == nil {
 			missed++
 			p.keep(planKey{text: text}, &policy.Approved{}, nil)
 		}

@@ -101,7 +101,7 @@ func (p *Policies) reload(ctx context.Context) error {
 		}
 		next.made = time.Now() // not earlier: who asks compares it with when his check began
 		p.current.Store(next)
-		p.tell(old, next)
+		p.logMisfits(old, next)
 		p.tellWalls(old, next)
 		p.tellFound(old, next)
 		result = "changed"
@@ -129,9 +129,9 @@ func inOrder(s policy.Schema) policy.Schema {
 	return s
 }
 
-// tell logs which policies stop to serve with a change of the schema, and which serve
+// logMisfits logs which policies stop to serve with a change of the schema, and which serve
 // again. At start-up, without an old snapshot, whoever starts tells it.
-func (p *Policies) tell(old, next *snapshot) {
+func (p *Policies) logMisfits(old, next *snapshot) {
 	if old == nil {
 		return
 	}

@@ -90,9 +90,9 @@ func (t *Turns) Take(ctx context.Context, a Account, patience time.Duration) err
 	case <-w.turn:
 		return nil
 	case <-w.timer.C:
-		return t.leave(a, w)
+		return t.dequeue(a, w)
 	case <-ctx.Done():
-		if t.leave(a, w) == nil {
+		if t.dequeue(a, w) == nil {
 			return nil // it came in the same moment
 		}
 		return ctx.Err() //nolint:wrapcheck // it is the caller's
@@ -168,8 +168,8 @@ func (t *Turns) fresh(name string) (s *share) {
 	return s
 }
 
-// leave gives up a place in the line, and tells why no turn came; nil: it has come.
-func (t *Turns) leave(a Account, w *queued) error {
+// dequeue gives up a place in the line, and tells why no turn came; nil: it has come.
+func (t *Turns) dequeue(a Account, w *queued) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	select {
@@ -230,15 +230,15 @@ func (t *Turns) line(p, s *share) {
 	p.lines.put(s, s.waiting.Len() > 0)
 	t.lines.put(p, p.lines.first(t.ofServer(p)) != nil)
 	if s.held == 0 && s.waiting.Len() == 0 {
-		t.forget(p.servers, s)
+		t.dropShare(p.servers, s)
 	}
 	if p.held == 0 && len(p.servers) == 0 {
-		t.forget(t.projects, p)
+		t.dropShare(t.projects, p)
 	}
 }
 
-// forget keeps a share for another server or project.
-func (t *Turns) forget(from map[string]*share, s *share) {
+// dropShare keeps a share for another server or project.
+func (t *Turns) dropShare(from map[string]*share, s *share) {
 	delete(from, s.name)
 	s.name = ""
 	if len(t.spare) < spareShares {

@@ -111,7 +111,7 @@ type Place struct {
 // from two goroutines at once.
 func (p *Place) Release() {
 	if p.budget != nil {
-		p.limiter.leave(p.budget)
+		p.limiter.release(p.budget)
 		p.budget = nil
 	}
 }

@@ -71,7 +71,7 @@ func (w *Work) Begin(ctx context.Context, a Account, patience time.Duration) (_ 
 	}
 	start := time.Now()
 	turn := w.join(a)
-	defer w.leave(a, turn)
+	defer w.dequeue(a, turn)
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	var again <-chan time.Time

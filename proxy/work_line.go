@@ -23,8 +23,8 @@ func (w *Work) join(a Account) *list.Element {
 	return turn
 }
 
-// leave gives a place up, and has the next one look.
-func (w *Work) leave(a Account, turn *list.Element) {
+// dequeue gives a place up, and has the next one look.
+func (w *Work) dequeue(a Account, turn *list.Element) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.waiting--

@@ -246,7 +246,7 @@ func TestShareGoesByNeed(t *testing.T) {
 		}
 		w.end(Account{"p", "another"})
 		w.end(Account{"p", "another"})
-		w.leave(busy, line)
+		w.dequeue(busy, line)
 		if n := begins(w, Account{"p", "third"}); n != 5 {
 			t.Errorf("a third began %d in a burst", n)
 		}
@@ -547,7 +547,7 @@ func TestHeldBackDelaysNoOther(t *testing.T) {
 		w.start(other)
 	}
 	came := make(chan error, 1)
-	defer w.leave(busy, w.join(busy))
+	defer w.dequeue(busy, w.join(busy))
 	go func() { came <- w.begin(t.Context(), other, 5*time.Second) }()
 	awaitHeldBack(t, w, 2)
 	for range 12 {

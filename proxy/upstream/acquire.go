@@ -164,7 +164,7 @@ func (p *Pool) spare() bool {
 // shelved gives a connection that lies ready and has the search_path of now.
 func (p *Pool) shelved(apart bool) (lease, bool) {
 	for {
-		l, ok := p.shelf.take(apart)
+		l, ok := p.shelf.pop(apart)
 		if !ok || l.session.path == p.path.now() {
 			return l, ok
 		}

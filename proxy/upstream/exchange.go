@@ -56,7 +56,7 @@ func (e *exchange) run() (f *linkFailure) {
 	err := e.all()
 	e.of.Unsent = (err == nil || e.was.held) && (e.s == nil || !e.s.wire.sent)
 	if err != nil && e.s != nil {
-		e.settle()
+		e.drain()
 	}
 	if e.s != nil && (e.broken || e.deaf || !e.s.wire.idle()) {
 		e.link.giveUp()
@@ -69,7 +69,7 @@ func (e *exchange) run() (f *linkFailure) {
 		e.lost(f)
 	}
 	if f != nil && !f.over && e.of.Query {
-		e.untell()
+		e.retract()
 	}
 	if e.s == nil {
 		return f

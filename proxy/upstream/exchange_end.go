@@ -9,9 +9,9 @@ import (
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
-// settle brings an exchange that failed to its end: what was left out is passed over, and the
+// drain brings an exchange that failed to its end: what was left out is passed over, and the
 // transaction's state is known.
-func (e *exchange) settle() {
+func (e *exchange) drain() {
 	w, l := &e.s.wire, e.link
 	switch {
 	case e.broken:
@@ -136,7 +136,7 @@ func (e *exchange) statement(s *proxy.Step) *statement {
 	switch {
 	case s == nil:
 	case s.Bound.Valid():
-		st.take(s.Bound)
+		st.load(s.Bound)
 	case approvedOf(s) != nil:
 		st.takeApproved(approvedOf(s))
 	}

@@ -36,17 +36,17 @@ func (p *Pool) find(ctx context.Context, conn *pgxpool.Conn) (findings []policy.
 	return findings, conn.SendBatch(ctx, &batch).Close()
 }
 
-// give gives each table what was found of it, where row-level security does not help.
-func give(findings []policy.Finding, tables []policy.Table) {
+// attachFindings gives each table what was found of it, where row-level security does not help.
+func attachFindings(findings []policy.Finding, tables []policy.Table) {
 	for _, f := range findings {
-		if i := slices.IndexFunc(tables, func(t policy.Table) bool { return t.OID == f.Table }); i >= 0 && !kept(f.Needs, tables) {
+		if i := slices.IndexFunc(tables, func(t policy.Table) bool { return t.OID == f.Table }); i >= 0 && !haveWalls(f.Needs, tables) {
 			tables[i].Findings = append(tables[i].Findings, f)
 		}
 	}
 }
 
-// kept tells whether row-level security stands behind all tables that a finding needs it of.
-func kept(needs []uint32, tables []policy.Table) bool {
+// haveWalls tells whether row-level security stands behind all tables that a finding needs it of.
+func haveWalls(needs []uint32, tables []policy.Table) bool {
 	return len(needs) > 0 && !slices.ContainsFunc(needs, func(oid uint32) bool {
 		return !slices.ContainsFunc(tables, func(t policy.Table) bool { return t.OID == oid && t.Walled })
 	})

@@ -42,10 +42,10 @@ func (r *run) ready() error {
 	}
 }
 
-// settle makes sure that nothing of a failed run remains, and that the answers end. Where
+// drain makes sure that nothing of a failed run remains, and that the answers end. Where
 // the Sync was not sent, the transaction is open or has failed; ROLLBACK ends the one and
 // is skipped in the other, and in no case is the Sync after it a commit.
-func (r *run) settle() {
+func (r *run) drain() {
 	w := &r.s.wire
 	if r.broken || !w.sent {
 		return

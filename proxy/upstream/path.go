@@ -37,8 +37,8 @@ func newSearchPath(configured string) *searchPath {
 
 func (p *searchPath) now() string { return *p.text.Load() }
 
-// settle takes the path that was found; changed tells whether it is another one than before.
-func (p *searchPath) settle(found string) (changed bool) {
+// adopt takes the path that was found; changed tells whether it is another one than before.
+func (p *searchPath) adopt(found string) (changed bool) {
 	return !p.fixed && *p.text.Swap(&found) != found
 }
 

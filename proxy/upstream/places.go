@@ -37,9 +37,9 @@ func newPlaces(n int32, patience time.Duration) *places {
 	return p
 }
 
-// take waits for a place at an address: one server that does not let go must not keep
+// reserve waits for a place at an address: one server that does not let go must not keep
 // another from taking over.
-func (p *places) take(ctx context.Context, address string) (chan struct{}, error) {
+func (p *places) reserve(ctx context.Context, address string) (chan struct{}, error) {
 	p.mu.Lock()
 	taken := p.taken[address]
 	if taken == nil {
@@ -84,7 +84,7 @@ func (t *ticket) connect(ctx context.Context, network, address string) (net.Conn
 	var place chan struct{}
 	var err error
 	if !t.connected.Load() {
-		if place, err = t.places.take(ctx, network+" "+address); err != nil {
+		if place, err = t.places.reserve(ctx, network+" "+address); err != nil {
 			return nil, err
 		}
 	}
@@ -127,8 +127,8 @@ func (p *places) unanswered() bool {
 	return false
 }
 
-// leave forgets a socket that is closed on both sides.
-func (p *places) leave(s *socket) {
+// release forgets a socket that is closed on both sides.
+func (p *places) release(s *socket) {
 	p.mu.Lock()
 	delete(p.open, s)
 	then := s.then

@@ -142,7 +142,7 @@ func TestPlacesOfAnAddress(t *testing.T) {
 		address string
 		free    bool
 	}{{"a", true}, {"a", false}, {"b", true}, {"b", false}} {
-		if _, err := p.take(t.Context(), step.address); (err == nil) != step.free || !step.free && !errors.Is(err, proxy.ErrNoTurn) {
+		if _, err := p.reserve(t.Context(), step.address); (err == nil) != step.free || !step.free && !errors.Is(err, proxy.ErrNoTurn) {
 			t.Errorf("%s: %v", step.address, err)
 		}
 	}
@@ -173,7 +173,7 @@ func TestFarewellOfAStranger(t *testing.T) {
 func TestFarewellOfABusyBackend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlaces(1, time.Second)
-		place, err := p.take(t.Context(), "address")
+		place, err := p.reserve(t.Context(), "address")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,12 +185,12 @@ func TestFarewellOfABusyBackend(t *testing.T) {
 		_ = s.Close()
 		time.Sleep(48 * time.Hour)
 		synctest.Wait()
-		if _, err := p.take(t.Context(), "address"); err == nil {
+		if _, err := p.reserve(t.Context(), "address"); err == nil {
 			t.Error("its place is free while it is busy")
 		}
 		_ = backend.Close()
 		p.wg.Wait()
-		if _, err := p.take(t.Context(), "address"); err != nil {
+		if _, err := p.reserve(t.Context(), "address"); err != nil {
 			t.Error("its place is still taken:", err)
 		}
 	})

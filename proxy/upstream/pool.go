@@ -191,8 +191,8 @@ func (p *Pool) Query(ctx context.Context, project string, b policy.Bound, enc En
 		return Result{Body: dst}, defect("a statement without approval reached upstream")
 	}
 	st := p.statements.Get().(*statement)
-	st.take(b)
+	st.load(b)
 	st.project = project
-	defer func() { st.forget(); p.statements.Put(st) }()
+	defer func() { st.reset(); p.statements.Put(st) }()
 	return p.query(ctx, st, enc, dst)
 }

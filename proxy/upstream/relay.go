@@ -64,8 +64,8 @@ func (e *exchange) tellEnd(a *answer, kind byte, body []byte) {
 // toEnd notes where the end of a statement is told.
 func (e *exchange) toEnd() { e.end.at, e.end.sent = len(e.out.Buf), e.out.Sent }
 
-// untell takes back the last statement's end, where the commit behind it has failed.
-func (e *exchange) untell() {
+// retract takes back the last statement's end, where the commit behind it has failed.
+func (e *exchange) retract() {
 	a := e.reading
 	commits := a != nil && (a.kind == readied || a.kind == ownRows && verbOf(a.step) == policy.Commit)
 	if commits && e.end.sent == e.out.Sent && e.end.at < len(e.out.Buf) {
@@ -154,14 +154,14 @@ func (e *exchange) passRows(a *answer, kind byte, count int) (int, error) {
 
 // passed hands rows on, if the limits allow them.
 func (e *exchange) passed(a *answer, b []byte, count int) error {
-	if err := e.within(a, len(b), count); err != nil || a.kind == ownRows {
+	if err := e.checkLimits(a, len(b), count); err != nil || a.kind == ownRows {
 		return err
 	}
 	return e.pass(b)
 }
 
-// within holds a result to the policy's limits.
-func (e *exchange) within(a *answer, size, count int) error {
+// checkLimits holds a result to the policy's limits.
+func (e *exchange) checkLimits(a *answer, size, count int) error {
 	limits := approvedOf(a.step).Limits()
 	e.bytes += int64(size)
 	switch {
@@ -182,7 +182,7 @@ func (e *exchange) within(a *answer, size, count int) error {
 func (e *exchange) passLong(a *answer, size, count int) error {
 	in, rest := &e.s.wire.in, size
 	defer func() { e.broken = e.broken || 0 < rest && rest < size }()
-	if err := e.within(a, size, count); err != nil {
+	if err := e.checkLimits(a, size, count); err != nil {
 		return err
 	}
 	for rest > 0 {

@@ -50,7 +50,7 @@ func (e *exchange) answer(a *answer) error {
 		e.toEnd()
 		return e.pass(a.step.Text)
 	case toldParsed, toldStatement, toldNothing, toldPortal, toldSimple, toldClosed:
-		return e.tell(a)
+		return e.report(a)
 	case ownRun:
 		return e.ownRun()
 	case ownParsed:
@@ -79,9 +79,9 @@ func (e *exchange) answer(a *answer) error {
 	return e.readied()
 }
 
-// tell says what is known without asking. It can be much longer than what was asked, so what
+// report says what is known without asking. It can be much longer than what was asked, so what
 // was said before is sent where it is long.
-func (e *exchange) tell(a *answer) error {
+func (e *exchange) report(a *answer) error {
 	if err := e.pass(nil); err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (r *run) execute(dst []byte) (Result, error) {
 	r.s.alarm.set(r.ctx, r.start.Add(r.st.limits.StatementTimeout+grace))
 	res, err := r.exchange(dst)
 	if err != nil {
-		r.settle()
+		r.drain()
 	}
 	r.end = time.Now()
 	if r.broken || r.deaf || !w.idle() {

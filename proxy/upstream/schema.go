@@ -137,14 +137,14 @@ func (p *Pool) Schema(ctx context.Context, tables []policy.TableName) (policy.Sc
 	for i := range s.Tables {
 		p.judge(&s.Tables[i], read.rows[i].RLS, tried)
 	}
-	give(read.findings, s.Tables)
+	attachFindings(read.findings, s.Tables)
 	p.path.found.Store(&read.path)
 	return s, nil
 }
 
 // Adopted has statements find names where the schema that was given last says.
 func (p *Pool) Adopted() {
-	if found := p.path.found.Load(); found != nil && p.path.settle(*found) {
+	if found := p.path.found.Load(); found != nil && p.path.adopt(*found) {
 		p.replace()
 		p.log.Info("statements find functions and operators where the application does", "search_path", *found)
 	}

@@ -41,8 +41,8 @@ type shelf struct {
 	asking atomic.Int32 // those that wait for pgxpool, and so for what comes back
 }
 
-// take gives the connection on top, or the one at the bottom if it is kept apart; ok is false where there is none.
-func (s *shelf) take(apart bool) (l lease, ok bool) {
+// pop gives the connection on top, or the one at the bottom if it is kept apart; ok is false where there is none.
+func (s *shelf) pop(apart bool) (l lease, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := len(s.leases) - 1

@@ -73,10 +73,10 @@ func TestShelvedIsTheNextHolders(t *testing.T) {
 		defer close(released)
 		b.pool.release(l, first)
 	}()
-	taken, ok := b.pool.shelf.take(false)
+	taken, ok := b.pool.shelf.pop(false)
 	for !ok {
 		runtime.Gosched()
-		taken, ok = b.pool.shelf.take(false)
+		taken, ok = b.pool.shelf.pop(false)
 	}
 	b.pool.leased.Add(1)
 	taken.session.giveUp()

@@ -50,7 +50,7 @@ func (s *socket) Close() error {
 	half, ok := s.Conn.(interface{ CloseWrite() error })
 	if s.place == nil || !ok || half.CloseWrite() != nil || s.Conn.SetReadDeadline(time.Time{}) != nil {
 		err := s.Conn.Close()
-		s.ticket.places.leave(s)
+		s.ticket.places.release(s)
 		return err
 	}
 	go s.farewell()
@@ -83,7 +83,7 @@ func (s *socket) deadline(set func(time.Time) error, t time.Time) error {
 // farewell waits until the server closed its side, and drops what it still sends. A backend that
 // is busy for hours keeps its place for hours; one whose machine is gone, for peerTimeout.
 func (s *socket) farewell() {
-	defer s.ticket.places.leave(s)
+	defer s.ticket.places.release(s)
 	watchPeer(s.Conn)
 	if !s.ticket.connected.Load() {
 		timer := time.AfterFunc(strangerTime, func() { _ = s.Conn.Close() })

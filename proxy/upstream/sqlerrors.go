@@ -96,13 +96,13 @@ func (f *failure) explainState(st *statement, pg *pgconn.PgError) *proxy.Error {
 		return f.cancelled(st, pg)
 	case readOnly:
 		if f.readOnly {
-			return told(policy.QueryFailed, pg, "the transaction is read only", false)
+			return errorFrom(policy.QueryFailed, pg, "the transaction is read only", false)
 		}
 		return unavailable("the database takes no writes at the moment", forLog(pg))
 	case lockNotAvailable:
-		return told(policy.QueryFailed, pg, "a row or table is locked by another statement; try again", true)
+		return errorFrom(policy.QueryFailed, pg, "a row or table is locked by another statement; try again", true)
 	case insufficientRights:
-		return told(policy.QueryFailed, pg, "the database role of the service may not do that", false)
+		return errorFrom(policy.QueryFailed, pg, "the database role of the service may not do that", false)
 	}
 	switch sqlClass(pg.Code) {
 	case "23":
@@ -122,7 +122,7 @@ func (f *failure) explainState(st *statement, pg *pgconn.PgError) *proxy.Error {
 	}
 }
 
-func told(code proxy.Code, pg *pgconn.PgError, message string, retryable bool) *proxy.Error {
+func errorFrom(code proxy.Code, pg *pgconn.PgError, message string, retryable bool) *proxy.Error {
 	return &proxy.Error{Code: code, Message: message, SQLState: pg.Code, Retryable: retryable, Cause: forLog(pg)}
 }
 
@@ -133,9 +133,9 @@ const slowHint = "make it read fewer rows, or use an indexed column in its condi
 func (f *failure) cancelled(st *statement, pg *pgconn.PgError) *proxy.Error {
 	limit := st.limits.StatementTimeout
 	if f.elapsed < limit {
-		return told(policy.QueryFailed, pg, "the statement was cancelled by the database's operator", true)
+		return errorFrom(policy.QueryFailed, pg, "the statement was cancelled by the database's operator", true)
 	}
-	e := told(proxy.StatementTimeout, pg, fmt.Sprintf("the statement took longer than %s and was cancelled", limit), false)
+	e := errorFrom(proxy.StatementTimeout, pg, fmt.Sprintf("the statement took longer than %s and was cancelled", limit), false)
 	e.Hint = slowHint
 	return e
 }
@@ -147,17 +147,17 @@ func constraint(pg *pgconn.PgError) *proxy.Error {
 	var e *proxy.Error
 	switch pg.Code {
 	case "23505":
-		e = told(proxy.ConstraintViolation, pg, "a row with the same key exists; the unique constraint is "+name, false)
+		e = errorFrom(proxy.ConstraintViolation, pg, "a row with the same key exists; the unique constraint is "+name, false)
 	case "23503", "23001":
-		e = told(proxy.ConstraintViolation, pg, "a row that is referred to is missing, or is still referred to; the foreign key is "+name, false)
+		e = errorFrom(proxy.ConstraintViolation, pg, "a row that is referred to is missing, or is still referred to; the foreign key is "+name, false)
 	case "23P01":
-		e = told(proxy.ConstraintViolation, pg, "the row conflicts with another one; the exclusion constraint is "+name, false)
+		e = errorFrom(proxy.ConstraintViolation, pg, "the row conflicts with another one; the exclusion constraint is "+name, false)
 	case notNull:
-		e = told(policy.QueryFailed, pg, "the column "+strconv.Quote(pg.ColumnName)+" must not be null", false)
+		e = errorFrom(policy.QueryFailed, pg, "the column "+strconv.Quote(pg.ColumnName)+" must not be null", false)
 	case checkViolated:
-		e = told(policy.QueryFailed, pg, "the row violates the check constraint "+name, false)
+		e = errorFrom(policy.QueryFailed, pg, "the row violates the check constraint "+name, false)
 	default:
-		e = told(policy.QueryFailed, pg, "the row violates a constraint", false)
+		e = errorFrom(policy.QueryFailed, pg, "the row violates a constraint", false)
 	}
 	e.Constraint = pg.ConstraintName
 	return e
@@ -168,7 +168,7 @@ func conflict(pg *pgconn.PgError) *proxy.Error {
 	if pg.Code == deadlock {
 		what = "the statement and another one waited for each other; repeat it"
 	}
-	return told(proxy.SerializationFailure, pg, what, true)
+	return errorFrom(proxy.SerializationFailure, pg, what, true)
 }
 
 // boundText is the context that Postgres gives an error while it reads a parameter. It is

@@ -41,8 +41,8 @@ func newStatement() *statement {
 	return st
 }
 
-// take takes b apart, and forgets what was before.
-func (st *statement) take(b policy.Bound) {
+// load takes b apart, and forgets what was before.
+func (st *statement) load(b policy.Bound) {
 	*st = statement{
 		bound: b, server: b.Server(), sql: b.SQL(), key: b.Approved().Key(), exact: b.Key(), declared: b.Approved().Declared(), params: st.params[:0], kind: b.Kind(), writes: b.Writes(), returns: b.Returns(),
 		limits: b.Limits().Buffered(), shapes: b.Shapes(), tables: b.Approved().Tables(), fleeting: b.Fleeting(), plan: b.Approved().PlanBytes(), records: b.Approved().RecordBytes(), position: st.position,
@@ -65,8 +65,8 @@ func (st *statement) takeApproved(a *policy.Approved) {
 // keptParams is how many parameters a statement keeps memory for.
 const keptParams = 64
 
-// forget drops everything that is somebody's.
-func (st *statement) forget() {
+// reset drops everything that is somebody's.
+func (st *statement) reset() {
 	clear(st.params)
 	params := st.params[:0]
 	if cap(params) > keptParams {

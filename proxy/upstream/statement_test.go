@@ -11,11 +11,11 @@ import (
 func TestStatementsForget(t *testing.T) {
 	b := setup(t, Config{}, "CREATE TABLE notes (server_id text, id int, secret text)")
 	st := newStatement()
-	st.take(boundTo(t, b, "mine", "SELECT * FROM notes WHERE server_id = ? AND id = ?", num("1")))
+	st.load(boundTo(t, b, "mine", "SELECT * FROM notes WHERE server_id = ? AND id = ?", num("1")))
 	if st.server != "mine" || len(st.params) != 2 || len(st.shapes) == 0 {
 		t.Fatalf("got %+v", st)
 	}
-	st.forget()
+	st.reset()
 	for _, p := range st.params[:cap(st.params)] {
 		if p != (policy.Param{}) {
 			t.Errorf("left: %+v", p)

@@ -79,7 +79,7 @@ func TestHolderOfPortals(t *testing.T) {
 func TestAgainAlone(t *testing.T) {
 	const constant = "SELECT 5 FROM conversations"
 	w := greeted(t)
-	w.link.fails["$2"] = told("42804", "without its constant, $2 is the server") // else it has $1 alone
+	w.link.fails["$2"] = pgError("42804", "without its constant, $2 is the server") // else it has $1 alone
 	w.is(w.query(constant), "columns() row() <SELECT 1> I")
 	w.send(step(all)...)
 	w.is(w.query(constant), "parsed bound row() <SELECT 1> ERROR 42804 I")

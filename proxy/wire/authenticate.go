@@ -161,7 +161,7 @@ func (c *client) response() ([]byte, error) {
 	if err := c.out.Flush(); err != nil {
 		return nil, err
 	}
-	kind, body, err := c.take(mostSASL)
+	kind, body, err := c.readMessage(mostSASL)
 	switch {
 	case err != nil:
 		return nil, err

@@ -91,7 +91,7 @@ func (p *statement) fits(m bindMessage) error {
 		takes = 0
 	}
 	if local, columns := p.local(), p.columns(); local && columns > 0 && len(m.results) > 1 && len(m.results) != columns {
-		return told("08P01", fmt.Sprintf("bind message has %d result formats but query has %d columns", len(m.results), columns))
+		return pgError("08P01", fmt.Sprintf("bind message has %d result formats but query has %d columns", len(m.results), columns))
 	}
 	if len(m.args) != takes {
 		return proxy.Refuse(policy.ArgumentCount, fmt.Sprintf("bind message supplies %d parameters, but prepared statement %q requires %d", len(m.args), printable(m.statement), takes))
@@ -122,7 +122,7 @@ func (s *session) readBind(body []byte) (m bindMessage, err error) {
 		return m, errMessageBroken
 	}
 	if formats > 1 && formats != count {
-		return m, told("08P01", fmt.Sprintf("bind message has %d parameter formats but %d parameters", formats, count))
+		return m, pgError("08P01", fmt.Sprintf("bind message has %d parameter formats but %d parameters", formats, count))
 	}
 	return m, m.checkFormats()
 }
@@ -142,11 +142,11 @@ func (m *bindMessage) binary(i int) bool {
 func (m *bindMessage) checkFormats() error {
 	for i := 0; i+1 < len(m.formats); i += 2 {
 		if code := binary.BigEndian.Uint16(m.formats[i:]); code > 1 {
-			return told("22023", "unsupported format code: "+strconv.Itoa(int(code)))
+			return pgError("22023", "unsupported format code: "+strconv.Itoa(int(code)))
 		}
 	}
 	if i := slices.IndexFunc(m.results, func(code int16) bool { return code != 0 && code != 1 }); i >= 0 {
-		return told("22023", "unsupported format code: "+strconv.Itoa(int(m.results[i])))
+		return pgError("22023", "unsupported format code: "+strconv.Itoa(int(m.results[i])))
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ func (s *session) begin(approved *policy.Approved, c policy.Command, text string
 	switch {
 	case tx.block:
 		s.notice("25001", "there is already a transaction in progress")
-		if err := s.give(c.Modes); err != nil {
+		if err := s.setTxModes(c.Modes); err != nil {
 			return err
 		}
 	case tx.wrapped || tx.implicit:
@@ -100,7 +100,7 @@ func (s *session) endTransaction(approved *policy.Approved, c policy.Command) er
 	if !c.Chain {
 		return nil
 	}
-	if err := s.settled(); err != nil {
+	if err := s.flushPending(); err != nil {
 		return err
 	}
 	if err := s.beginWith(nil, modes); err != nil {
@@ -129,13 +129,13 @@ func (s *session) endSent(approved *policy.Approved, tag string, c policy.Comman
 // transaction, as in Postgres.
 func (s *session) endNothing(tag string, c policy.Command) error {
 	if c.Chain {
-		return told("25P01", tag+" AND CHAIN can only be used in transaction blocks")
+		return pgError("25P01", tag+" AND CHAIN can only be used in transaction blocks")
 	}
 	if c.Verb == policy.Commit {
 		if err := s.exchange(true); err != nil {
 			return err
 		}
-		s.settle(true)
+		s.transactionEnded(true)
 	} else {
 		if err := s.exchange(false); err != nil {
 			return err

@@ -118,9 +118,9 @@ func (c *client) have(n int) error {
 	return nil
 }
 
-// take gives the next message, which may have as many bytes; its content is valid until the
+// readMessage gives the next message, which may have as many bytes; its content is valid until the
 // next call.
-func (c *client) take(most int) (kind byte, body []byte, err error) {
+func (c *client) readMessage(most int) (kind byte, body []byte, err error) {
 	kind, length, err := c.in.Head()
 	switch {
 	case err == frame.ErrMalformed: //nolint:errorlint // it is never wrapped

@@ -102,7 +102,7 @@ func (c *client) next(state proxy.State) (kind byte, body []byte, err error) {
 			return 0, nil, err
 		}
 	}
-	return c.take(c.server.cfg.MaxMessageBytes)
+	return c.readMessage(c.server.cfg.MaxMessageBytes)
 }
 
 // await waits until the client is heard again, and gives back meanwhile what it does not need.

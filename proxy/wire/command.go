@@ -64,18 +64,18 @@ func (s *session) perform(approved *policy.Approved, text string) error {
 // setTransaction sets the modes of the transaction that is open.
 func (s *session) setTransaction(modes policy.Modes) error {
 	s.wantBlock("SET TRANSACTION")
-	if err := s.give(modes); err != nil {
+	if err := s.setTxModes(modes); err != nil {
 		return err
 	}
 	s.tag("SET")
 	return nil
 }
 
-// give gives modes to the transaction that is open, for the client or for Postgres alone.
-func (s *session) give(modes policy.Modes) error {
+// setTxModes gives modes to the transaction that is open, for the client or for Postgres alone.
+func (s *session) setTxModes(modes policy.Modes) error {
 	switch {
 	case s.tx.opened():
-		return s.giveLate(modes)
+		return s.setTxModesAfterStart(modes)
 	case s.tx.block:
 		return s.beginWith(nil, merged(s.tx.modes, modes))
 	}
@@ -83,19 +83,19 @@ func (s *session) give(modes policy.Modes) error {
 	return nil
 }
 
-// giveLate gives modes once statements have run: as in Postgres, the transaction can become
+// setTxModesAfterStart gives modes once statements have run: as in Postgres, the transaction can become
 // read-only, and that is all.
-func (s *session) giveLate(modes policy.Modes) error {
+func (s *session) setTxModesAfterStart(modes policy.Modes) error {
 	now := s.modes()
 	switch {
 	case modes.Isolation != "" && modes.Isolation != isolation(now.Isolation):
-		return told("25001", "SET TRANSACTION ISOLATION LEVEL must be called before any query")
+		return pgError("25001", "SET TRANSACTION ISOLATION LEVEL must be called before any query")
 	case modes.Deferrable != nil:
-		return told("25001", "SET TRANSACTION [NOT] DEFERRABLE must be called before any query")
+		return pgError("25001", "SET TRANSACTION [NOT] DEFERRABLE must be called before any query")
 	case modes.ReadOnly == nil:
 		return nil
 	case !*modes.ReadOnly && onOff(now.ReadOnly) == "on":
-		return told("25001", "transaction read-write mode must be set before any query")
+		return pgError("25001", "transaction read-write mode must be set before any query")
 	case !*modes.ReadOnly:
 		return nil
 	}
@@ -119,7 +119,7 @@ func (s *session) discard(c policy.Command) error {
 	switch {
 	case what != "ALL":
 	case s.tx.block || s.tx.implicit || s.several:
-		return told("25001", "DISCARD ALL cannot run inside a transaction block")
+		return pgError("25001", "DISCARD ALL cannot run inside a transaction block")
 	default:
 		s.portals.drop()
 		s.prepared.dropAll()

@@ -44,7 +44,7 @@ func TestBlock(t *testing.T) {
 // Whoever fails the block, us or Postgres, nothing runs in it until it ends.
 func TestFailedBlock(t *testing.T) {
 	w := greeted(t)
-	w.link.fails["content"] = told("22012", "division by zero")
+	w.link.fails["content"] = pgError("22012", "division by zero")
 	for text, code := range map[string]string{"SELECT 1 FROM secrets": "42501@15", "SELECT content FROM messages": "22012"} {
 		w.query("BEGIN")
 		w.query(all)
@@ -88,7 +88,7 @@ func TestPipedBlock(t *testing.T) {
 	w.is(w.link.did(), "{BEGIN} parse bind [] execute say say simple sync")
 	w.is(w.pipe(slices.Concat(step("BEGIN"), step(all), step("COMMIT"), step("BEGIN"), step(all), step("ROLLBACK"))...),
 		"parsed bound <BEGIN> parsed bound row() <SELECT 1> parsed bound <COMMIT> parsed bound <BEGIN> parsed bound row() <SELECT 1> parsed bound <ROLLBACK> I")
-	w.link.fails["content"] = told("22012", "division by zero")
+	w.link.fails["content"] = pgError("22012", "division by zero")
 	w.is(w.pipe(slices.Concat(step("BEGIN"), step("SELECT content FROM messages"), step("COMMIT"))...), "parsed bound <BEGIN> ERROR 22012 E")
 	w.is(w.pipe(step("ROLLBACK")...), "parsed bound <ROLLBACK> I")
 	w.link.did()
@@ -106,13 +106,13 @@ func TestFailedCommit(t *testing.T) {
 	w := greeted(t)
 	w.query("BEGIN")
 	w.query(all)
-	w.link.fails["COMMIT"] = told("23503", "deferred")
+	w.link.fails["COMMIT"] = pgError("23503", "deferred")
 	w.link.named = false
 	w.is(w.query("COMMIT"), "ERROR 23503 I")
 	w.query("BEGIN")
 	w.query(all)
 	w.link.named = false
-	w.link.fails["content"] = told("08006", "lost")
+	w.link.fails["content"] = pgError("08006", "lost")
 	w.is(w.query("SELECT content FROM messages"), "ERROR 08006 E")
 	w.is(w.query(all), "ERROR 25P02 E")
 	w.is(w.query("ROLLBACK"), "<ROLLBACK> I")

@@ -13,11 +13,11 @@ func (c *copying) takeAll() error {
 	defer func() { c.over = true }()
 	defer c.letGo()
 	defer c.s.leave()
-	return c.take()
+	return c.consume()
 }
 
-// take takes in all data up to its end.
-func (c *copying) take() error {
+// consume takes in all data up to its end.
+func (c *copying) consume() error {
 	ended := false
 	for {
 		kind, body, err := c.listen()
@@ -39,7 +39,7 @@ func (c *copying) take() error {
 			return err
 		case frame.CopyFail:
 			scan := frame.NewScan(body)
-			return told(canceled, "COPY from stdin failed: "+printable(view(scan.Text())))
+			return pgError(canceled, "COPY from stdin failed: "+printable(view(scan.Text())))
 		case frame.Flush, frame.Sync:
 			continue
 		case frame.Terminate:
@@ -95,7 +95,7 @@ func (c *copying) send() error {
 	return err
 }
 
-func errCopyCancelled() *proxy.Error { return told(canceled, errCancelled.Error()) }
+func errCopyCancelled() *proxy.Error { return pgError(canceled, errCancelled.Error()) }
 
 // hold keeps data until it makes up a row. What is long counts against the budget for long
 // messages, and so do the values of the row, which are as long.
@@ -124,8 +124,8 @@ func (c *copying) letGo() {
 	c.data, c.held = nil, 0
 }
 
-// kept moves what is left of the data to the front of its memory, or lets go of that.
-func kept(data []byte, at int) []byte {
+// tail moves what is left of the data to the front of its memory, or lets go of that.
+func tail(data []byte, at int) []byte {
 	if at == len(data) && cap(data) > 4*mostMemory {
 		return nil
 	}

@@ -147,7 +147,7 @@ func (c *copying) insertAll(data []byte, last bool) (rest []byte, ended bool, er
 		case taken < 0:
 			return nil, true, nil
 		case taken == 0:
-			return kept(data, at), false, nil
+			return tail(data, at), false, nil
 		}
 		at += taken
 		if c.lines++; !r.header && len(r.ends) > 0 {
@@ -156,7 +156,7 @@ func (c *copying) insertAll(data []byte, last bool) (rest []byte, ended bool, er
 			}
 		}
 	}
-	return kept(data, at), false, nil
+	return tail(data, at), false, nil
 }
 
 // insertRow collects the INSERT of one row.
@@ -183,7 +183,7 @@ func (c *copying) insertRow(r *rowValues) error {
 }
 
 // badCopy refuses data that is not as it must be.
-func badCopy(message string) error { return told("22P04", message) }
+func badCopy(message string) error { return pgError("22P04", message) }
 
 // checkCount compares the number of values with that of the columns.
 func checkCount(got, want int) error {

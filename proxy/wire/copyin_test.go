@@ -77,7 +77,7 @@ func TestCopyMany(t *testing.T) {
 	if ran := strings.Split(w.link.did(), "; "); len(ran) != 4 {
 		t.Errorf("%d exchanges", len(ran))
 	}
-	w.link.fails["INSERT"] = told("23505", "there already")
+	w.link.fails["INSERT"] = pgError("23505", "there already")
 	w.is(w.copied(copyFiles, strings.Repeat("a\tb\tc\n", 70)), "copyin0 [0 0 0] ERROR 23505 COPY messages, line 1 I")
 	delete(w.link.fails, "INSERT")
 	w.query("BEGIN")

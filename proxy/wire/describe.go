@@ -26,7 +26,7 @@ func about(message string, body []byte, statement, portal func(name string) erro
 	case frame.Portal:
 		return portal(name)
 	}
-	return told("08P01", fmt.Sprintf("invalid %s message subtype %d", message, kind))
+	return pgError("08P01", fmt.Sprintf("invalid %s message subtype %d", message, kind))
 }
 
 func (s *session) describeStatement(name string) error {

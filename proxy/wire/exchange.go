@@ -7,9 +7,9 @@ import (
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
-// settled makes sure that a transaction whose end is collected has ended: what comes behind
+// flushPending makes sure that a transaction whose end is collected has ended: what comes behind
 // it finds the session as it is then. Nothing of a message may be kept before.
-func (s *session) settled() error {
+func (s *session) flushPending() error {
 	if s.tx.ending == policy.NoCommand {
 		return nil
 	}
@@ -26,7 +26,7 @@ func (s *session) exchange(sync bool) error {
 		return nil
 	}
 	if err := s.complete(sync); err != nil {
-		s.forget(0)
+		s.forgetFailed(0)
 		s.portals.closed(false)
 		s.portals.forgetViews()
 		s.batch.reset()

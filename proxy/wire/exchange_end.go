@@ -15,7 +15,7 @@ func (s *session) ran(state proxy.State, refusal *proxy.Error) error {
 	if refusal == nil {
 		return s.succeeded(state)
 	}
-	s.forget(s.batch.x.Done)
+	s.forgetFailed(s.batch.x.Done)
 	s.locate(refusal)
 	ended := s.tx.ending != policy.NoCommand && state == proxy.Idle
 	s.tx.ending = policy.NoCommand
@@ -58,12 +58,12 @@ func (s *session) undo() {
 	s.rollback()
 	s.tx.implicit, s.tx.wrapped = false, false
 	s.portals.drop()
-	s.settle(false)
+	s.transactionEnded(false)
 }
 
-// forget drops the statements that were to be prepared by steps that were not done. The unnamed
+// forgetFailed drops the statements that were to be prepared by steps that were not done. The unnamed
 // one before stays, unless it is its successor that failed.
-func (s *session) forget(done int) {
+func (s *session) forgetFailed(done int) {
 	s.prepared.releaseReplaced() // the one that comes back counts as itself
 	for i := len(s.batch.notes) - 1; i >= max(done, 0); i-- {
 		n := s.batch.notes[i]

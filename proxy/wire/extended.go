@@ -35,7 +35,7 @@ func (s *session) parse(body []byte) error {
 	case err != nil:
 		return err
 	case name != "" && s.prepared.find(name) != nil:
-		return told("42P05", fmt.Sprintf("prepared statement %q already exists", printable(name)))
+		return pgError("42P05", fmt.Sprintf("prepared statement %q already exists", printable(name)))
 	}
 	if err := s.prepared.add(made); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (s *session) execute(body []byte) error {
 func (s *session) rerun(of *statement, name string) error {
 	switch {
 	case of.rowless():
-		return told("55000", fmt.Sprintf("portal %q cannot be run", printable(name)))
+		return pgError("55000", fmt.Sprintf("portal %q cannot be run", printable(name)))
 	case of.answer != nil:
 		s.tag("SELECT 0")
 	default:
@@ -180,11 +180,11 @@ func (s *session) closePortal(name string) error {
 
 func unknownStatement(name string) error {
 	if name == "" {
-		return told("26000", "unnamed prepared statement does not exist")
+		return pgError("26000", "unnamed prepared statement does not exist")
 	}
-	return told("26000", fmt.Sprintf("prepared statement %q does not exist", printable(name)))
+	return pgError("26000", fmt.Sprintf("prepared statement %q does not exist", printable(name)))
 }
 
 func unknownPortal(name string) error {
-	return told("34000", fmt.Sprintf("portal %q does not exist", printable(name)))
+	return pgError("34000", fmt.Sprintf("portal %q does not exist", printable(name)))
 }

@@ -79,7 +79,7 @@ func (l *ledger) letGo(plan *sharedPlan) {
 	}
 }
 
-func (l *ledger) take(a proxy.Account, n int) error {
+func (l *ledger) reserve(a proxy.Account, n int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.takeLocked(a, n)
@@ -96,7 +96,7 @@ func (l *ledger) takeLocked(a proxy.Account, n int) error {
 		Hint:    "Close some of them, or connect with fewer clients or a smaller cache of statements."}
 }
 
-func (l *ledger) give(a proxy.Account, n int) {
+func (l *ledger) release(a proxy.Account, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held.Give(a, n)
@@ -110,10 +110,10 @@ type keeping struct {
 	charged int // those of them that are counted against the client's server
 }
 
-// take counts n bytes more.
-func (k *keeping) take(n int) error {
+// reserve counts n bytes more.
+func (k *keeping) reserve(n int) error {
 	if more := chargeOf(k.bytes+n) - k.charged; more > 0 {
-		if err := k.of.take(k.account, more); err != nil {
+		if err := k.of.reserve(k.account, more); err != nil {
 			return err
 		}
 		k.charged += more
@@ -136,11 +136,11 @@ func (k *keeping) read(n int) error {
 // stopReading counts n relations less.
 func (k *keeping) stopReading(n int) { k.of.reads.Give(k.account, n) }
 
-// give counts n bytes less.
-func (k *keeping) give(n int) {
+// release counts n bytes less.
+func (k *keeping) release(n int) {
 	k.bytes -= n
 	if less := k.charged - chargeOf(k.bytes); less > 0 {
-		k.of.give(k.account, less)
+		k.of.release(k.account, less)
 		k.charged -= less
 	}
 }
@@ -166,7 +166,7 @@ func (k *keeping) keep(made *statement) error {
 		}
 		own = made.ownSize()
 	}
-	if err := k.take(own); err != nil {
+	if err := k.reserve(own); err != nil {
 		k.letGo(made)
 		return err
 	}
@@ -177,7 +177,7 @@ func (k *keeping) keep(made *statement) error {
 // drop gives back what a statement has taken.
 func (k *keeping) drop(gone *statement) {
 	k.letGo(gone)
-	k.give(gone.counted)
+	k.release(gone.counted)
 	gone.counted = 0
 }
 

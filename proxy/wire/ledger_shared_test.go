@@ -112,10 +112,10 @@ func TestNobodyIsChargedForOthers(t *testing.T) {
 	for _, of := range others[20:] {
 		other.drop(of)
 	}
-	if err := l.take(first.account, proxy.Share(1<<20)); err != nil { // all that a server may have
+	if err := l.reserve(first.account, proxy.Share(1<<20)); err != nil { // all that a server may have
 		t.Errorf("who holds nothing is charged: %v", err)
 	}
-	l.give(first.account, proxy.Share(1<<20))
+	l.release(first.account, proxy.Share(1<<20))
 	for _, of := range others[:20] {
 		other.drop(of)
 	}

@@ -14,8 +14,8 @@ import (
 // are just closed.
 const maxRefusals = 32
 
-// take starts the goroutine of a client.
-func (s *Server) take(conn net.Conn) {
+// accept starts the goroutine of a client.
+func (s *Server) accept(conn net.Conn) {
 	c := s.newClient(conn)
 	full := s.clients.add(c)
 	if full == nil {
@@ -74,7 +74,7 @@ func guarded(do func() error) (err error) {
 func (s *Server) end(c *client, err error) {
 	var told *fatal
 	if errors.As(err, &told) {
-		c.tell(told)
+		c.sendFatal(told)
 	}
 	_ = c.conn.Close()
 	s.clients.remove(c)
@@ -164,6 +164,6 @@ func (s *Server) turnAway(c *client, why *fatal) {
 	s.cfg.Recorder.Connection(outcome(err))
 	s.cfg.Logger.Debug("Postgres client turned away", "outcome", outcome(err))
 	if errors.Is(err, why) {
-		c.tell(why)
+		c.sendFatal(why)
 	}
 }

@@ -59,9 +59,9 @@ const (
 		"WHEN name LIKE '%range' THEN 'r' ELSE 'b' END AS typtype, name AS typname, oid FROM " + allTypes
 )
 
-// standIn gives the text that is prepared for the one that a client sent: for a look-up of types
+// driverRewrite gives the text that is prepared for the one that a client sent: for a look-up of types
 // what runs instead, else itself.
-func standIn(text string) string {
+func driverRewrite(text string) string {
 	const shortest, longest = 100, 1 << 10
 	if len(text) < shortest || len(text) > longest || !strings.Contains(text, "pg_catalog.pg_type") {
 		return text

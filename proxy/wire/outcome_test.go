@@ -47,7 +47,7 @@ func TestRefusedHoldsNothing(t *testing.T) {
 func TestAskedAgainIsOne(t *testing.T) {
 	w := greeted(t)
 	const text = "SELECT content FROM messages WHERE id = 'a constant that is long' AND role = 'user'"
-	w.link.fails["content"] = told("42703", "no")
+	w.link.fails["content"] = pgError("42703", "no")
 	w.is(w.query(text), "ERROR 42703 I")
 	if n := w.tally.of("statement select query_failed"); n != 1 {
 		t.Errorf("counted %d times", n)

@@ -28,7 +28,7 @@ const mostIdentifier = 63
 // nameFits refuses a name that is too long.
 func nameFits(name string) error {
 	if len(name) > mostIdentifier {
-		return told("42622", "a name is longer than "+number(mostIdentifier)+" bytes")
+		return pgError("42622", "a name is longer than "+number(mostIdentifier)+" bytes")
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func (p *portals) room(name string, made *portal) error {
 		return err
 	}
 	if _, there := p.named[name]; there {
-		return told("42P03", fmt.Sprintf("cursor %q already exists", printable(name)))
+		return pgError("42P03", fmt.Sprintf("cursor %q already exists", printable(name)))
 	}
 	if len(p.named) >= mostPortals || p.bytes+made.size(name) > mostPortalsB || p.values+made.values > mostValues {
 		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many portals", Hint: "Close some of them, or end the transaction."}
@@ -104,7 +104,7 @@ func (p *portals) add(name string, made portal) error {
 		if err := p.keeps.read(made.reads); err != nil {
 			return err
 		}
-		if err := p.keeps.take(made.counted); err != nil {
+		if err := p.keeps.reserve(made.counted); err != nil {
 			p.keeps.stopReading(made.reads)
 			return err
 		}
@@ -143,7 +143,7 @@ func (p *portals) remove(name string) {
 	}
 	if gone, there := p.named[name]; there {
 		p.bytes, p.values, p.counted, p.reads = p.bytes-gone.size(name), p.values-gone.values, p.counted-gone.counted, p.reads-gone.reads
-		p.keeps.give(gone.counted)
+		p.keeps.release(gone.counted)
 		p.keeps.stopReading(gone.reads)
 		delete(p.named, name)
 	}
@@ -183,7 +183,7 @@ func (p *portals) dropSince(made uint64) {
 
 func (p *portals) drop() {
 	if p.counted > 0 {
-		p.keeps.give(p.counted)
+		p.keeps.release(p.counted)
 	}
 	if p.reads > 0 {
 		p.keeps.stopReading(p.reads)

@@ -65,7 +65,7 @@ func TestPortalReadsAreShared(t *testing.T) {
 	reads(0)
 	bind("outer")
 	w.query("SAVEPOINT a")
-	w.link.fails["content"] = told("22012", "division by zero")
+	w.link.fails["content"] = pgError("22012", "division by zero")
 	w.pipe(&pgproto3.Parse{Query: "SELECT content FROM messages"}, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Close{ObjectType: 'P', Name: "outer"})
 	w.query("ROLLBACK TO a")
 	reads(2) // the Close was left out

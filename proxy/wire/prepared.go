@@ -179,7 +179,7 @@ func (p *prepared) dropAll() {
 // prepare decides on a text and gives it as a statement. The text may be a view.
 func (s *session) prepare(name, text string, types []uint32) (*statement, error) {
 	if !utf8.ValidString(text) {
-		return nil, told("22021", `invalid byte sequence for encoding "UTF8"`)
+		return nil, pgError("22021", `invalid byte sequence for encoding "UTF8"`)
 	}
 	if err := s.identify(); err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func (s *session) prepare(name, text string, types []uint32) (*statement, error)
 		}
 		return &statement{name: strings.Clone(name), text: strings.Clone(text), answer: known, paid: true}, s.mayRun(policy.NoCommand)
 	}
-	text = standIn(text)
+	text = driverRewrite(text)
 	if err := s.payForName(name, text); err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ const mostAnswers = 64 << 10
 
 // part runs one statement, or collects it.
 func (s *session) part(p *part, several bool) error {
-	if err := s.settled(); err != nil {
+	if err := s.flushPending(); err != nil {
 		return err
 	}
 	if p.refusal != nil {

@@ -18,7 +18,7 @@ func (s *session) parts(text string) ([]part, error) {
 		return nil, &proxy.Error{Code: policy.QueryTooLong, Message: "the text of a query message is longer than 1 MiB", Hint: "Send fewer statements at once."}
 	}
 	if !utf8.ValidString(text) {
-		return nil, told("22021", `invalid byte sequence for encoding "UTF8"`)
+		return nil, pgError("22021", `invalid byte sequence for encoding "UTF8"`)
 	}
 	if p, alone := s.first(text); alone {
 		return p, nil

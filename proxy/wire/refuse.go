@@ -158,8 +158,8 @@ func complete(w *frame.Writer, tag string) {
 	w.Shut(at)
 }
 
-// told is an error that Postgres itself would tell, with its SQLSTATE.
-func told(state, message string) *proxy.Error {
+// pgError is an error that Postgres itself would tell, with its SQLSTATE.
+func pgError(state, message string) *proxy.Error {
 	return &proxy.Error{Code: policy.QueryFailed, SQLState: state, Message: message}
 }
 
@@ -170,17 +170,17 @@ func unsupported(message, hint string) *proxy.Error {
 
 // errNoParameters is for a Query message whose statement has parameters: it brings no values.
 func errNoParameters() *proxy.Error {
-	e := told("42P02", "there is no parameter $1")
+	e := pgError("42P02", "there is no parameter $1")
 	e.Hint = "write the values in the text, or have the client send them beside it, as drivers do and psql with \\bind"
 	return e
 }
 
 // errCursorAlone is for a cursor that would end as soon as it is there.
 func errCursorAlone() *proxy.Error {
-	return told("25P01", "DECLARE CURSOR can only be used in transaction blocks")
+	return pgError("25P01", "DECLARE CURSOR can only be used in transaction blocks")
 }
 
 // errFailed is for whatever is asked for in a transaction that has failed.
 func errFailed() *proxy.Error {
-	return told("25P02", "current transaction is aborted, commands ignored until end of transaction block")
+	return pgError("25P02", "current transaction is aborted, commands ignored until end of transaction block")
 }

@@ -21,7 +21,7 @@ func (s *session) relay(kind byte, body []byte) error {
 	default:
 		return errUnknownMessage
 	}
-	if err := s.settled(); err != nil {
+	if err := s.flushPending(); err != nil {
 		return err
 	}
 	switch kind {

@@ -23,7 +23,7 @@ func (s *session) noteMade(made, was *statement) {
 // it may stay until what was collected has been run, at once.
 func (p *prepared) holdReplaced(was *statement) bool {
 	size := was.wholeSize()
-	if p.replaced+size > mostReplaced || p.keeps.take(size) != nil {
+	if p.replaced+size > mostReplaced || p.keeps.reserve(size) != nil {
 		return false
 	}
 	p.replaced += size
@@ -33,7 +33,7 @@ func (p *prepared) holdReplaced(was *statement) bool {
 // releaseReplaced gives back what holdReplaced has counted.
 func (p *prepared) releaseReplaced() {
 	if p.replaced > 0 {
-		p.keeps.give(p.replaced)
+		p.keeps.release(p.replaced)
 		p.replaced = 0
 	}
 }

@@ -11,7 +11,7 @@ import (
 // savepoint sets a savepoint.
 func (s *session) savepoint(approved *policy.Approved, name string) error {
 	if !s.tx.block {
-		return told("25P01", "SAVEPOINT can only be used in transaction blocks")
+		return pgError("25P01", "SAVEPOINT can only be used in transaction blocks")
 	}
 	if len(s.tx.points) >= mostSavepoints {
 		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many savepoints", Hint: "Release some of them."}
@@ -48,9 +48,9 @@ func (s *session) toSavepoint(approved *policy.Approved, c policy.Command) error
 	}
 	switch {
 	case !s.tx.block:
-		return told("25P01", what+" can only be used in transaction blocks")
+		return pgError("25P01", what+" can only be used in transaction blocks")
 	case !s.tx.sent:
-		return told("3B001", fmt.Sprintf("savepoint %q does not exist", printable(c.Name)))
+		return pgError("3B001", fmt.Sprintf("savepoint %q does not exist", printable(c.Name)))
 	}
 	if c.Verb == policy.RollbackTo {
 		if err := s.tx.mayMakeSavepoint(); err != nil {

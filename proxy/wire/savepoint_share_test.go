@@ -53,7 +53,7 @@ func TestOpenSavepointsAreShared(t *testing.T) {
 	open(2)
 	w.is(w.query("ROLLBACK"), "<ROLLBACK> I")
 	open(0)
-	w.link.fails["content"] = told("22012", "division by zero")
+	w.link.fails["content"] = pgError("22012", "division by zero")
 	w.query("BEGIN")
 	w.query("SAVEPOINT a; SELECT content FROM messages; SAVEPOINT b; SAVEPOINT c") // Postgres fails between them
 	open(1)

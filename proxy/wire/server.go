@@ -95,7 +95,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	s.serving.Go(func() { s.watch(watching) })
 
 	stopped := context.AfterFunc(ctx, func() { s.drain.Store(draining); _ = ln.Close() })
-	err := proxy.Accept(ctx, ln, "Postgres", s.cfg.Logger, s.take)
+	err := proxy.Accept(ctx, ln, "Postgres", s.cfg.Logger, s.accept)
 	stopped()
 	_ = ln.Close() // closed already after a drain
 	s.endAll()

@@ -144,12 +144,12 @@ func (s *session) end() {
 func (s *session) ready() error {
 	s.asked = false
 	if !s.tx.open() {
-		s.settle(true)
+		s.transactionEnded(true)
 		s.place.Release()
 		s.placed = false
 	}
 	w := &s.c.out
-	s.set.tell(w)
+	s.set.report(w)
 	s.c.openTimeout = s.set.now.idle
 	at := w.Open(frame.ReadyForQuery)
 	w.Byte(byte(s.tx.state()))

@@ -70,7 +70,7 @@ func TestExtended(t *testing.T) {
 // What comes behind an error is left out up to the Sync, and what ran before it is undone.
 func TestSkipsToSync(t *testing.T) {
 	w := greeted(t)
-	w.link.fails["content"] = told("22012", "division by zero")
+	w.link.fails["content"] = pgError("22012", "division by zero")
 	w.send(slices.Concat(step("SELECT id FROM messages"), step(point, "x"), step("SELECT id FROM files"), []pgproto3.FrontendMessage{&pgproto3.Sync{}},
 		step("SELECT id FROM files"), []pgproto3.FrontendMessage{&pgproto3.Sync{}})...)
 	w.is(w.until(2), "parsed bound row() <SELECT 1> ERROR 22012 I parsed bound row() <SELECT 1> I")
@@ -81,7 +81,7 @@ func TestSkipsToSync(t *testing.T) {
 // A statement whose preparing failed, or came behind what failed, is not there.
 func TestFailedParseLeavesNothing(t *testing.T) {
 	w := greeted(t)
-	w.link.fails["content"] = told("42804", "no")
+	w.link.fails["content"] = pgError("42804", "no")
 	w.is(w.pipe(&pgproto3.Parse{Name: "a", Query: "SELECT id FROM messages"}, &pgproto3.Parse{Name: "b", Query: point}, &pgproto3.Parse{Name: "c", Query: "SELECT id FROM files"}), "parsed ERROR 42804 I")
 	delete(w.link.fails, "content")
 	w.is(w.pipe(&pgproto3.Parse{Name: "b", Query: point}, &pgproto3.Parse{Name: "c", Query: point}), "parsed parsed I")
@@ -93,7 +93,7 @@ func TestFailedParseLeavesNothing(t *testing.T) {
 func TestCausesAreLogged(t *testing.T) {
 	w := greeted(t)
 	w.link.fails["content"] = &proxy.Error{Code: proxy.UpstreamUnavailable, Message: "the database is away", Cause: errors.New("no route to host")}
-	w.link.fails["files"] = told("22012", "division by zero")
+	w.link.fails["files"] = pgError("22012", "division by zero")
 	w.link.fails["end_users"] = &proxy.Error{Code: proxy.StatementTimeout, Message: "it took too long", SQLState: "57014", Cause: errors.New("canceling statement")}
 	w.is(w.query("SELECT id FROM files"), "ERROR 22012 I")
 	w.is(w.query("SELECT id FROM end_users"), "ERROR 57014 I")

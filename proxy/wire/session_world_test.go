@@ -157,7 +157,7 @@ func (l *scripted) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer
 		for _, s := range x.Settings {
 			if s.Value() == l.zones && s.Value() != "" {
 				l.ran = append(l.ran, strings.Join(said, " "))
-				return l.failed(told("22023", "Postgres refused the statement with SQLSTATE 22023"))
+				return l.failed(pgError("22023", "Postgres refused the statement with SQLSTATE 22023"))
 			}
 		}
 	}

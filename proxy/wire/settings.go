@@ -124,8 +124,8 @@ func (s *settings) reset(v *values, name string) (*values, *proxy.Error) {
 // resetAll goes back to the session's start.
 func (s *settings) resetAll() { s.now, s.kept = s.home, s.home }
 
-// settle ends a transaction.
-func (s *settings) settle(committed bool) {
+// endTransaction keeps the settings of a transaction that was committed, and drops those of any other.
+func (s *settings) endTransaction(committed bool) {
 	if !committed {
 		s.kept = s.base
 	}
@@ -200,8 +200,8 @@ func (s *settings) greet(w *frame.Writer) {
 	s.reported = s.now
 }
 
-// tell tells those that have changed since they were told.
-func (s *settings) tell(w *frame.Writer) {
+// report sends those that have changed since the client was sent them.
+func (s *settings) report(w *frame.Writer) {
 	if s.reported == s.now {
 		return
 	}

@@ -96,14 +96,14 @@ func (s *session) endBlock(committed bool) {
 	s.tx = txn{wrap: s.tx.wrap}
 	s.countSavepoints()
 	s.portals.drop()
-	s.settle(committed)
+	s.transactionEnded(committed)
 }
 
-// settle makes settings last, or undoes those of the transaction that has ended.
-func (s *session) settle(committed bool) {
+// transactionEnded makes settings last, or undoes those of the transaction that has ended.
+func (s *session) transactionEnded(committed bool) {
 	s.portals.drop()
 	s.tx.modes = policy.Modes{}
-	s.set.settle(committed)
+	s.set.endTransaction(committed)
 }
 
 // modes are those of the transaction that is open, or that the next statement opens.

@@ -80,7 +80,9 @@ func (w *sitting) paid() int {
 func TestPipelinedStatementsCost(t *testing.T) {
 	w := greeted(t)
 	parse := func(name, text string) pgproto3.FrontendMessage { return &pgproto3.Parse{Name: name, Query: text} }
-	run := func(name string) []pgproto3.FrontendMessage { return []pgproto3.FrontendMessage{&pgproto3.Bind{PreparedStatement: name}, &pgproto3.Execute{}} }
+	run := func(name string) []pgproto3.FrontendMessage {
+		return []pgproto3.FrontendMessage{&pgproto3.Bind{PreparedStatement: name}, &pgproto3.Execute{}}
+	}
 	const a, b, version = "SELECT id FROM messages", "SELECT content FROM messages", "SELECT version()"
 	for name, c := range map[string]struct {
 		messages []pgproto3.FrontendMessage

@@ -214,8 +214,8 @@ func (c *client) linger(f *fatal) (most int64, span time.Duration) {
 	return lingerBytes, lingerTime
 }
 
-// tell tells the client why its connection ends, and gives it a moment to read that.
-func (c *client) tell(f *fatal) {
+// sendFatal tells the client why its connection ends, and gives it a moment to read that.
+func (c *client) sendFatal(f *fatal) {
 	c.phase.Store(uint32(ending))
 	most, span := c.linger(f)
 	_ = c.conn.SetDeadline(time.Now().Add(span))
