@@ -101,32 +101,32 @@ func TestHoldings(t *testing.T) {
 	}
 	settle(t, here)
 	h := hold(here)
-	if !h.Still() || h.Server.ID != m.server.ID || (proxy.Holding{}).Still() {
+	if !h.Valid() || h.Server.ID != m.server.ID || (proxy.Holding{}).Valid() {
 		t.Fatalf("%+v", h)
 	}
-	if hold(alone).Still() {
+	if hold(alone).Valid() {
 		t.Error("an answer stands where nobody would notice a change")
 	}
 	wrong, err := here.Holder(ctx, m.server.ID, proxy.KeyID{})
 	wantCode(t, err, proxy.Unauthorized)
-	if wrong.Still() {
+	if wrong.Valid() {
 		t.Error("a refusal stands")
 	}
 	h = hold(here)
 	wantCode(t, there.SetServerActive(ctx, m.server.ID, false), "")
-	within(t, holdingFor/2, "the end of an answer", func() bool { return !h.Still() })
+	within(t, holdingFor/2, "the end of an answer", func() bool { return !h.Valid() })
 	settle(t, here)
 	h = hold(here)
-	if h.Server.Active || !h.Still() {
+	if h.Server.Active || !h.Valid() {
 		t.Fatalf("%+v", h)
 	}
-	within(t, 2*holdingFor, "the end of its time", func() bool { return !h.Still() })
+	within(t, 2*holdingFor, "the end of its time", func() bool { return !h.Valid() })
 	must[string](t)(there.RotateKey(ctx, m.server.ID, holdingFor/2))
 	settle(t, here)
-	if h = hold(here); !h.Still() {
+	if h = hold(here); !h.Valid() {
 		t.Fatal("the key is another one's already")
 	}
-	within(t, holdingFor*9/10, "the end of the key", func() bool { return !h.Still() })
+	within(t, holdingFor*9/10, "the end of the key", func() bool { return !h.Valid() })
 }
 
 // Ensure a key whose overlap is over logs nobody in, though it is in memory.

@@ -22,8 +22,8 @@ type Throttle struct {
 const (
 	throttled  = 250                   // thousandths of each processor that are shared
 	burst      = 5 * time.Millisecond  // what one may owe without a pause
-	mostPause  = 10 * time.Second      // and what it may owe at all
-	mostTook   = 20 * time.Millisecond // that counts of one message: beyond, it waited for something
+	maxPause   = 10 * time.Second      // and what it may owe at all
+	maxTook    = 20 * time.Millisecond // that counts of one message: beyond, it waited for something
 	sweepOwing = 100 * time.Millisecond
 )
 
@@ -49,7 +49,7 @@ func (t *Throttle) Spend(a Account, took time.Duration) time.Duration {
 	}
 	owes := max(servers[a.Server].Sub(now), 0)
 	servers[a.Server] = now // so that it counts as active
-	owes = min(owes+time.Duration(float64(min(took, mostTook))/t.part(servers)), mostPause)
+	owes = min(owes+time.Duration(float64(min(took, maxTook))/t.part(servers)), maxPause)
 	servers[a.Server] = now.Add(owes)
 	if owes <= burst {
 		return 0

@@ -54,13 +54,13 @@ func TestThrottleForgives(t *testing.T) {
 	for range 1000 {
 		throttle.Spend(a, time.Hour)
 	}
-	if pause := throttle.Spend(a, time.Hour); pause != mostPause {
+	if pause := throttle.Spend(a, time.Hour); pause != maxPause {
 		t.Errorf("a pause of %v", pause)
 	}
 	if pause := throttle.Spend(other, 100*time.Microsecond); pause != 0 {
 		t.Errorf("it has another pause for %v", pause)
 	}
-	now = now.Add(mostPause + time.Second)
+	now = now.Add(maxPause + time.Second)
 	throttle.Spend(other, time.Microsecond)
 	if len(throttle.active) != 1 {
 		t.Errorf("kept: %v", throttle.active)

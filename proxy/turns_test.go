@@ -54,9 +54,9 @@ func mustTake(t *testing.T, turns *Turns, accounts ...string) {
 	}
 }
 
-// mostOf takes turns for an account until there is none, and tells how many there were and why
+// maxOf takes turns for an account until there is none, and tells how many there were and why
 // no more.
-func mostOf(t *testing.T, turns *Turns, name string) (n int, err error) {
+func maxOf(t *testing.T, turns *Turns, name string) (n int, err error) {
 	t.Helper()
 	for ; err == nil; n++ {
 		err = turns.Take(t.Context(), accountOf(name), 0)
@@ -121,7 +121,7 @@ func TestNobodyHoldsAll(t *testing.T) {
 		{"third/1", 1, ErrNoTurn},
 		{"fourth/1", 1, ErrNoTurn},
 	} {
-		if n, err := mostOf(t, turns, step.account); n != step.n || !errors.Is(err, step.err) || Whose(err) != Whose(step.err) || !errors.Is(err, ErrNoTurn) {
+		if n, err := maxOf(t, turns, step.account); n != step.n || !errors.Is(err, step.err) || Whose(err) != Whose(step.err) || !errors.Is(err, ErrNoTurn) {
 			t.Errorf("%s got %d, then %v; want %d, then %v", step.account, n, err, step.n, step.err)
 		}
 	}
@@ -164,14 +164,14 @@ func TestReserves(t *testing.T) {
 		if c.n > 8 {
 			continue // who is beyond the reserve is another test's
 		}
-		if n, err := mostOf(t, turns, "p/a"); n != turns.MostOfServer() {
+		if n, err := maxOf(t, turns, "p/a"); n != turns.MostOfServer() {
 			t.Errorf("of %d turns a server got %d, then %v", c.n, n, err)
 		}
-		if n, _ := mostOf(t, turns, "p/b"); turns.MostOfServer() < turns.MostOfProject() && n != turns.MostOfProject()-turns.MostOfServer() {
+		if n, _ := maxOf(t, turns, "p/b"); turns.MostOfServer() < turns.MostOfProject() && n != turns.MostOfProject()-turns.MostOfServer() {
 			t.Errorf("of %d turns the second server got %d", c.n, n)
 		}
 		got := c.n - turns.MostOfProject()
-		if n, _ := mostOf(t, turns, "q/a"); n != min(got, max(got-c.project, 1)) {
+		if n, _ := maxOf(t, turns, "q/a"); n != min(got, max(got-c.project, 1)) {
 			t.Errorf("of %d turns the second project got %d", c.n, n)
 		}
 	}

@@ -53,8 +53,8 @@ type Holding struct {
 	Stands func() bool // whether that is so still; nil: it has to be asked for again
 }
 
-// Still tells whether the answer may be used without asking again.
-func (h Holding) Still() bool { return h.Stands != nil && h.Stands() }
+// Valid tells whether the answer may be used without asking again.
+func (h Holding) Valid() bool { return h.Stands != nil && h.Stands() }
 
 // Scope is a set of permissions of a developer's token. The zero value permits nothing.
 type Scope uint8

@@ -11,8 +11,8 @@ import (
 // How many cursors of a transaction may be open at a time. The backend keeps each one's plan, and what its
 // query has sorted or collected, until the cursor is closed or the transaction ends.
 const (
-	mostCursors  = 256
-	mostCursorsB = 32 << 20 // bytes of their plans
+	maxCursors     = 256
+	maxCursorBytes = 32 << 20 // bytes of their plans
 )
 
 // cursorReads is how many relations the open cursors of all transactions together read. A cursor that stopped midway keeps up
@@ -56,7 +56,7 @@ var errCursors = &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message
 // write counts a DECLARE before it is written, or tells why it is refused: errCursors, or as Tally.Take.
 func (c *cursors) write(a *policy.Approved) error {
 	before, open := c.named[a.Command().Name]
-	if !open && len(c.named)+c.written >= mostCursors || c.bytes+c.writtenBytes-before.bytes+a.PlanBytes() > mostCursorsB {
+	if !open && len(c.named)+c.written >= maxCursors || c.bytes+c.writtenBytes-before.bytes+a.PlanBytes() > maxCursorBytes {
 		return errCursors
 	}
 	if full := c.all.Take(c.account, a.Relations()); full != nil {

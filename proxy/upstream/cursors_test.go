@@ -30,16 +30,16 @@ func TestCursorsAreBounded(t *testing.T) {
 		var told *proxy.Error
 		return errors.As(err, &told) && told.SQLState == "54000"
 	}
-	if err := l.declared(0, mostCursors, "SELECT id FROM notes"); err != nil {
+	if err := l.declared(0, maxCursors, "SELECT id FROM notes"); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := l.run(proxy.Exchange{Steps: []proxy.Step{l.simple("CLOSE c7")}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.declared(mostCursors, 1, "SELECT id FROM notes"); err != nil {
+	if err := l.declared(maxCursors, 1, "SELECT id FROM notes"); err != nil {
 		t.Error("one was closed:", err)
 	}
-	if err := l.declared(mostCursors+1, 1, "SELECT id FROM notes"); !refused(err) {
+	if err := l.declared(maxCursors+1, 1, "SELECT id FROM notes"); !refused(err) {
 		t.Error("one too many:", err)
 	}
 	l.link.Rollback()
@@ -47,7 +47,7 @@ func TestCursorsAreBounded(t *testing.T) {
 		t.Error("in another transaction:", err)
 	}
 	l.link.Rollback()
-	if err := l.declared(0, mostCursors, joins(50, 0)); !refused(err) {
+	if err := l.declared(0, maxCursors, joins(50, 0)); !refused(err) {
 		t.Error("large ones:", err)
 	}
 }
@@ -106,13 +106,13 @@ func TestFillsInTurn(t *testing.T) {
 func TestUnexecutedCloseFreesNoCursor(t *testing.T) {
 	for _, text := range []string{"CLOSE ALL", "CLOSE c0"} {
 		l := link(t, Config{MaxConns: 1})
-		if err := l.declared(0, mostCursors, "SELECT id FROM notes"); err != nil {
+		if err := l.declared(0, maxCursors, "SELECT id FROM notes"); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := l.run(proxy.Exchange{Steps: l.extended(text)[:3]}); err != nil {
 			t.Fatal(text, err)
 		}
-		if err := l.declared(mostCursors, 1, "SELECT id FROM notes"); sqlStateOf(err) != "54000" {
+		if err := l.declared(maxCursors, 1, "SELECT id FROM notes"); sqlStateOf(err) != "54000" {
 			t.Error(text, "without Execute, then one more:", err)
 		}
 	}
@@ -125,21 +125,21 @@ func TestCursorsCountForTheirTransaction(t *testing.T) {
 		l := link(t, Config{MaxConns: 1})
 		x := proxy.Exchange{Begin: l.begin("BEGIN")}
 		for range 2 {
-			for i := range mostCursors {
+			for i := range maxCursors {
 				x.Steps = append(x.Steps, l.simple(fmt.Sprintf("DECLARE c%d CURSOR FOR SELECT id FROM notes", i)))
 			}
 			x.Steps = append(x.Steps, l.simple(end))
 		}
-		for i := range mostCursors + 1 {
+		for i := range maxCursors + 1 {
 			x.Steps = append(x.Steps, l.simple(fmt.Sprintf("DECLARE d%d CURSOR FOR SELECT id FROM notes", i)), l.simple(fmt.Sprintf("CLOSE d%d", i)))
 		}
 		if _, _, err := l.run(x); err != nil {
 			t.Error(end, err)
 		}
-		if err := l.declared(1, mostCursors, "SELECT id FROM notes"); err != nil {
+		if err := l.declared(1, maxCursors, "SELECT id FROM notes"); err != nil {
 			t.Error(end, "then as many as may be:", err)
 		}
-		if err := l.declared(mostCursors+1, 1, "SELECT id FROM notes"); sqlStateOf(err) != "54000" {
+		if err := l.declared(maxCursors+1, 1, "SELECT id FROM notes"); sqlStateOf(err) != "54000" {
 			t.Error(end, "then one more:", err)
 		}
 	}
@@ -147,7 +147,7 @@ func TestCursorsCountForTheirTransaction(t *testing.T) {
 
 // Ensure the cursors that Postgres closes at a ROLLBACK TO count no more, and all others do.
 func TestRollbackToFreesCursors(t *testing.T) {
-	const half = mostCursors / 2
+	const half = maxCursors / 2
 	l := link(t, Config{MaxConns: 1})
 	do := func(texts ...string) {
 		t.Helper()
@@ -187,10 +187,10 @@ func TestRollbackToFreesCursors(t *testing.T) {
 	l.link.Rollback()
 	declared(0, half)
 	do("SAVEPOINT c", "CLOSE ALL", "ROLLBACK TO c") // a CLOSE is not undone
-	declared(1, mostCursors)
+	declared(1, maxCursors)
 	do("COMMIT AND CHAIN", "SAVEPOINT c")
-	declared(1, mostCursors)
+	declared(1, maxCursors)
 	do("ROLLBACK TO c")
-	declared(1, mostCursors)
+	declared(1, maxCursors)
 	full()
 }

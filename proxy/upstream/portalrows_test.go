@@ -61,7 +61,7 @@ func TestLimitsOfPortions(t *testing.T) {
 // What was counted is bounded, too.
 func TestCountedPortalsAreBounded(t *testing.T) {
 	var p portions
-	for i := range mostPortions {
+	for i := range maxPortions {
 		if err := p.keep(fmt.Sprint(i), portion{rows: 1}); err != nil {
 			t.Fatal(i, err)
 		}

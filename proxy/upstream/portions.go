@@ -18,13 +18,13 @@ type portion struct {
 // zero value has none.
 type portions struct{ named map[string]portion }
 
-// mostPortions bounds the results that are counted at a time.
-const mostPortions = 1000
+// maxPortions bounds the results that are counted at a time.
+const maxPortions = 1000
 
 func (p *portions) of(name string) portion { return p.named[name] }
 
 func (p *portions) keep(name string, had portion) error {
-	if _, there := p.named[name]; !there && len(p.named) >= mostPortions {
+	if _, there := p.named[name]; !there && len(p.named) >= maxPortions {
 		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many results are read in portions", Hint: "Close some of the cursors, or end the transaction."}
 	}
 	if p.named == nil {

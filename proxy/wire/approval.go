@@ -13,7 +13,7 @@ func (s *session) identify() error {
 	if s.asked {
 		return nil
 	}
-	if s.asked = s.holding.Still(); s.asked {
+	if s.asked = s.holding.Valid(); s.asked {
 		return nil
 	}
 	s.holding = proxy.Holding{}
@@ -70,7 +70,7 @@ func (s *session) payForAnswer() error {
 // payAgain is for what a client has Postgres do once more about a portal or a statement: nothing was paid for that. Clients
 // that read long results in portions ask for it often, and it is less than a statement: each of mostFree is paid like one.
 func (s *session) payAgain() (err error) {
-	if s.repeats++; s.repeats%mostFree == 0 {
+	if s.repeats++; s.repeats%maxFree == 0 {
 		err = s.pay()
 	}
 	return err

@@ -22,9 +22,9 @@ type attempts struct {
 	since map[netip.Prefix]time.Time // when the network would have had none, at one each pause
 }
 
-// mostNetworks is how many networks are remembered. Beyond, some are forgotten that have
+// maxNetworks is how many networks are remembered. Beyond, some are forgotten that have
 // failed least among a few: who has that many addresses is not stopped by this.
-const mostNetworks = 16 << 10
+const maxNetworks = 16 << 10
 
 func newAttempts(burst int, pause time.Duration) *attempts {
 	return &attempts{burst: burst, pause: pause, now: time.Now, since: map[netip.Prefix]time.Time{}}
@@ -76,7 +76,7 @@ func (a *attempts) failed(network netip.Prefix) {
 // makeRoom forgets a network that has all its failures again, or else the one of a few that
 // has the most.
 func (a *attempts) makeRoom(full time.Time) {
-	if len(a.since) < mostNetworks {
+	if len(a.since) < maxNetworks {
 		return
 	}
 	var victim netip.Prefix

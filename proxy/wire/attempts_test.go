@@ -82,16 +82,16 @@ func TestAttemptsAreBounded(t *testing.T) {
 	a := newAttempts(2, time.Second)
 	a.now = func() time.Time { return now }
 	here := network(t, "192.0.2.1/32")
-	for i := range mostNetworks {
+	for i := range maxNetworks {
 		a.failed(netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), 32))
 	}
 	now = now.Add(time.Hour)
 	a.failed(here)
 	a.failed(here)
-	for i := range 3 * mostNetworks {
+	for i := range 3 * maxNetworks {
 		a.failed(netip.PrefixFrom(netip.AddrFrom4([4]byte{11, byte(i >> 16), byte(i >> 8), byte(i)}), 32))
 	}
-	if len(a.since) != mostNetworks {
+	if len(a.since) != maxNetworks {
 		t.Errorf("%d networks are known", len(a.since))
 	}
 	if a.may(here) {

@@ -17,8 +17,8 @@ const (
 	authenticationFinal = 12
 )
 
-// mostSASL is how long a message of SCRAM's is at most, in bytes. Real ones have 200.
-const mostSASL = 1 << 10
+// maxSASL is how long a message of SCRAM's is at most, in bytes. Real ones have 200.
+const maxSASL = 1 << 10
 
 var errTooManyFailures = &fatal{state: "53400", code: proxy.RateLimited, message: "too many failed attempts from this address",
 	hint: "Wait some seconds, and correct the password where it is wrong."}
@@ -161,7 +161,7 @@ func (c *client) response() ([]byte, error) {
 	if err := c.out.Flush(); err != nil {
 		return nil, err
 	}
-	kind, body, err := c.readMessage(mostSASL)
+	kind, body, err := c.readMessage(maxSASL)
 	switch {
 	case err != nil:
 		return nil, err

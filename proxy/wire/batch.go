@@ -9,8 +9,8 @@ import (
 
 // What is collected before it is run unasked, and what of its memory an idle client keeps.
 const (
-	mostSteps   = 64
-	mostMemory  = 16 << 10 // bytes of messages
+	maxSteps    = 64
+	maxMemory   = 16 << 10 // bytes of messages
 	keptSteps   = 8
 	keptMemory  = 1 << 10 // bytes
 	keptArgs    = 32
@@ -48,17 +48,17 @@ func (b *batch) add(step proxy.Step, n note) {
 
 // full tells whether what was collected must be run.
 func (b *batch) full() bool {
-	return b.due || len(b.x.Steps) >= mostSteps || b.kept >= mostMemory
+	return b.due || len(b.x.Steps) >= maxSteps || b.kept >= maxMemory
 }
 
 // keep gives a message's content so that it is valid until the exchange was run.
 func (b *batch) keep(body []byte) []byte {
-	if len(body) >= mostMemory {
+	if len(body) >= maxMemory {
 		b.due = true
 		return body
 	}
 	if cap(b.memory)-len(b.memory) < len(body) { // what is there already stays where it is
-		b.memory = make([]byte, 0, max(keptMemory, min(2*cap(b.memory), mostMemory), len(body)))
+		b.memory = make([]byte, 0, max(keptMemory, min(2*cap(b.memory), maxMemory), len(body)))
 	}
 	start := len(b.memory)
 	b.kept += len(body)
@@ -71,11 +71,11 @@ func (b *batch) reset() {
 	steps, notes := b.x.Steps, b.notes
 	clear(steps)
 	clear(notes)
-	b.x = proxy.Exchange{Steps: within(steps, mostSteps)}
-	b.notes = within(notes, mostSteps)
+	b.x = proxy.Exchange{Steps: within(steps, maxSteps)}
+	b.notes = within(notes, maxSteps)
 	clear(b.args)
 	b.args, b.formats = within(b.args, 4*keptArgs), within(b.formats, 4*keptFormats)
-	b.memory, b.kept, b.due = within(b.memory, mostMemory), 0, false
+	b.memory, b.kept, b.due = within(b.memory, maxMemory), 0, false
 }
 
 // rest lets go of memory that an idle client need not have.

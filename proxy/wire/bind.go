@@ -23,7 +23,7 @@ type bindMessage struct {
 // bind makes a portal. One with a name may need the room of one whose Close stands before it, so that Close is run first; not before
 // a Bind so large that no copy of it may be held.
 func (s *session) bind(body []byte) error {
-	if s.portals.closing > 0 && len(body) < mostMemory && len(body) > 0 && body[0] != 0 {
+	if s.portals.closing > 0 && len(body) < maxMemory && len(body) > 0 && body[0] != 0 {
 		body = bytes.Clone(body) // what was read may be gone after the exchange
 		if err := s.exchange(false); err != nil {
 			return err

@@ -103,7 +103,7 @@ func TestCancelled(t *testing.T) {
 func TestStatementsAreBounded(t *testing.T) {
 	w := greeted(t)
 	var messages []pgproto3.FrontendMessage
-	for i := range mostStatements {
+	for i := range maxStatements {
 		messages = append(messages, &pgproto3.Parse{Name: fmt.Sprint("s", i), Query: all})
 	}
 	if got := w.pipe(messages...); strings.Contains(got, "ERROR") {
@@ -113,7 +113,7 @@ func TestStatementsAreBounded(t *testing.T) {
 	w.is(w.pipe(&pgproto3.Close{ObjectType: 'S', Name: "s0"}, &pgproto3.Parse{Name: "more", Query: all}), "closed parsed I")
 	w.query("DISCARD ALL")
 	refused := false
-	for i := range mostStatements {
+	for i := range maxStatements {
 		text := fmt.Sprintf("SELECT id FROM messages -- %d %s", i, strings.Repeat("x", 5000))
 		refused = refused || strings.Contains(w.pipe(&pgproto3.Parse{Name: fmt.Sprint("s", i), Query: text}), "54000")
 	}
@@ -122,10 +122,10 @@ func TestStatementsAreBounded(t *testing.T) {
 	}
 	w = greeted(t)
 	messages = []pgproto3.FrontendMessage{&pgproto3.Parse{Name: "s", Query: all}}
-	for i := range mostPortals + 1 {
+	for i := range maxPortals + 1 {
 		messages = append(messages, &pgproto3.Bind{PreparedStatement: "s", DestinationPortal: fmt.Sprint("p", i)})
 	}
-	if got := w.pipe(messages...); strings.Count(got, "bound") != mostPortals || !strings.HasSuffix(got, "ERROR 54000 I") {
+	if got := w.pipe(messages...); strings.Count(got, "bound") != maxPortals || !strings.HasSuffix(got, "ERROR 54000 I") {
 		t.Error(got[len(got)-40:])
 	}
 }
@@ -176,7 +176,7 @@ func TestUnknownMessages(t *testing.T) {
 	w.is(w.answers(), "ERROR 0A000 I")
 	w.send(&pgproto3.CopyData{Data: []byte("x")}, &pgproto3.CopyDone{}, &pgproto3.CopyFail{})
 	w.is(w.query(all), "columns() row() <SELECT 1> I")
-	w.is(w.query(strings.Repeat(" ", mostScript)+"SELECT 1"), "ERROR 54000 I")
+	w.is(w.query(strings.Repeat(" ", maxScript)+"SELECT 1"), "ERROR 54000 I")
 	w.is(w.query("SELECT '\xff'"), "ERROR 22021 I")
 	w.is(w.pipe(step("SELECT '\xff'")...), "ERROR 22021 I")
 }
@@ -186,7 +186,7 @@ func TestLongTexts(t *testing.T) {
 	w := greeted(t)
 	for _, piece := range []string{";", "/* */;", "SELECT 1;", "SELECT (1", "SELECT 'a", "--;\n;"} {
 		start := time.Now()
-		got := w.query(strings.Repeat(piece, mostScript/4/len(piece)))
+		got := w.query(strings.Repeat(piece, maxScript/4/len(piece)))
 		if took := time.Since(start); took > 4*time.Second || !strings.HasSuffix(got, " I") {
 			t.Errorf("%q took %v: %.100s", piece, took, got)
 		}

@@ -11,7 +11,7 @@ import (
 const (
 	longBuffer  = 16 << 10 // to read into, where smallBuffer is not enough
 	writeBuffer = 4 << 10  // to write into, at first
-	mostKept    = 32 << 10 // a buffer for writing that grew beyond is not kept
+	maxKept     = 32 << 10 // a buffer for writing that grew beyond is not kept
 )
 
 // buffers are lent to clients while they are served, so that an idle one has none. The
@@ -88,7 +88,7 @@ func (c *client) rest() {
 	if len(c.out.Buf) > 0 {
 		return
 	}
-	if c.lent != nil && cap(c.out.Buf) <= mostKept {
+	if c.lent != nil && cap(c.out.Buf) <= maxKept {
 		*c.lent = c.out.Buf[:0]
 		c.server.buffers.writing.Put(c.lent)
 	}

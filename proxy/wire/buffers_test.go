@@ -85,7 +85,7 @@ func TestIdleClientHasNoBuffers(t *testing.T) {
 		if _, _, err := c.next(proxy.Idle); err != nil {
 			t.Fatal(err)
 		}
-		if cap(c.out.Buf) < writeBuffer || cap(c.out.Buf) > mostKept || len(c.in.Buf) != longBuffer {
+		if cap(c.out.Buf) < writeBuffer || cap(c.out.Buf) > maxKept || len(c.in.Buf) != longBuffer {
 			t.Errorf("%d bytes to write into, %d to read", cap(c.out.Buf), len(c.in.Buf))
 		}
 		c.out.Raw(make([]byte, answer))

@@ -126,7 +126,7 @@ func (c *copying) letGo() {
 
 // tail moves what is left of the data to the front of its memory, or lets go of that.
 func tail(data []byte, at int) []byte {
-	if at == len(data) && cap(data) > 4*mostMemory {
+	if at == len(data) && cap(data) > 4*maxMemory {
 		return nil
 	}
 	return data[:copy(data, data[at:])]

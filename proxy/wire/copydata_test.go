@@ -22,7 +22,7 @@ func (failing) Run(context.Context, *proxy.Exchange, *frame.Writer) (proxy.State
 // Ensure what the data of a COPY takes is given back even where the link panics.
 func TestCopyDataIsGivenBackInAPanic(t *testing.T) {
 	s, c := replayed(t, failing{}, encoded(query("COPY conversations (id, title) FROM STDIN"),
-		&pgproto3.CopyData{Data: []byte(strings.Repeat("x\ty\n", mostSteps) + strings.Repeat("x", 200_000))}), 1)
+		&pgproto3.CopyData{Data: []byte(strings.Repeat("x\ty\n", maxSteps) + strings.Repeat("x", 200_000))}), 1)
 	c.server.cfg.MaxMessageBytes = 1 << 20
 	if err := guarded(func() error { return s.run(t.Context()) }); err == nil || !strings.Contains(err.Error(), "panic") {
 		t.Errorf("it ended by %v", err)

@@ -49,7 +49,7 @@ type rowValues struct {
 }
 
 func (r *rowValues) reset() {
-	r.memory, r.ends, r.nulls, r.header = within(r.memory, mostMemory), r.ends[:0], r.nulls[:0], false
+	r.memory, r.ends, r.nulls, r.header = within(r.memory, maxMemory), r.ends[:0], r.nulls[:0], false
 }
 
 // shut ends a value.

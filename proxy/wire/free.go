@@ -7,10 +7,10 @@ import (
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
-// mostFree is how many messages that cost nothing are served at once, and between two that cost something. A session
+// maxFree is how many messages that cost nothing are served at once, and between two that cost something. A session
 // whose client has always sent the next one never waits, so a few of them would have the processors' time of all
 // others; and only texts are paid for. Ordinary clients send fewer.
-const mostFree = 20
+const maxFree = 20
 
 // reading is what it takes to read a message, beside 1 ns for each byte.
 const reading = time.Microsecond
@@ -18,8 +18,8 @@ const reading = time.Microsecond
 // A row of a COPY may come in pieces: those that are as long cost nothing by themselves, up to so many bytes of the row.
 // Beyond they are free messages, as there may never be a row.
 const (
-	leastPiece  = 1 << 10
-	mostPending = mostScript
+	leastPiece = 1 << 10
+	maxPending = maxScript
 )
 
 // freeMessages counts a client's messages that cost nothing: the session answered them itself, or left them out. What
@@ -49,7 +49,7 @@ func (s *session) next(state proxy.State) (kind byte, body []byte, err error) {
 	u := &s.free
 	u.sent, u.steps, u.kind, u.size, u.data = s.sent, len(s.batch.x.Steps), kind, len(body), s.pending()
 	u.parts, u.since, u.waited = 0, time.Time{}, 0
-	if u.run >= mostFree || s.copied != nil {
+	if u.run >= maxFree || s.copied != nil {
 		u.since = time.Now().Add(-reading - time.Duration(len(body)))
 	}
 	return kind, body, err
@@ -64,8 +64,8 @@ func (s *session) debt() (took time.Duration) {
 	}
 	switch {
 	case s.cost():
-		u.run, u.pieces = max(min(u.run+u.parts, 2*mostFree)-mostFree, 0), 0
-		if u.parts > mostFree {
+		u.run, u.pieces = max(min(u.run+u.parts, 2*maxFree)-maxFree, 0), 0
+		if u.parts > maxFree {
 			return took
 		}
 		return 0
@@ -73,8 +73,8 @@ func (s *session) debt() (took time.Duration) {
 		u.pieces += took
 		return 0
 	}
-	u.run = min(u.run+u.parts+1+u.size>>10, 2*mostFree) // the others were answered for
-	if u.run <= mostFree {
+	u.run = min(u.run+u.parts+1+u.size>>10, 2*maxFree) // the others were answered for
+	if u.run <= maxFree {
 		took = 0
 	}
 	took, u.pieces = took+u.pieces, 0
@@ -96,7 +96,7 @@ func costs(verb proxy.StepVerb) bool {
 // isPiece tells whether the last message was data of a COPY for a row that is not all there.
 func (s *session) isPiece() bool {
 	u, now := &s.free, s.pending()
-	return u.kind == frame.CopyData && u.size >= leastPiece && now == u.data+u.size && now <= mostPending
+	return u.kind == frame.CopyData && u.size >= leastPiece && now == u.data+u.size && now <= maxPending
 }
 
 // pending is how many bytes there are of a row of a COPY that is not all there.

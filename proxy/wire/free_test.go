@@ -184,7 +184,7 @@ func TestStatementsDoNotPause(t *testing.T) {
 // Ensure few statements take back what a long run of free messages has counted up, and one no more than a fixed number.
 func TestStatementsEndTheRun(t *testing.T) {
 	first := bytes.Repeat(encoded(&pgproto3.Sync{}), 500)
-	for statements, want := range map[int]int{0: 2 * mostFree, 1: mostFree, 2: 0, 3: 0} {
+	for statements, want := range map[int]int{0: 2 * maxFree, 1: maxFree, 2: 0, 3: 0} {
 		messages := append(bytes.Clone(first), bytes.Repeat(encoded(query(all)), statements)...)
 		s, c := replayed(t, &rounds{}, messages, 1)
 		c.server.throttle = nil
@@ -196,9 +196,9 @@ func TestStatementsEndTheRun(t *testing.T) {
 
 // Ensure a text that has the database do something is charged for the parts that cost nothing only if they are many.
 func TestFewPartsAreFree(t *testing.T) {
-	for parts, charged := range map[int]bool{mostFree: false, mostFree + 1: true} {
+	for parts, charged := range map[int]bool{maxFree: false, maxFree + 1: true} {
 		s, _ := replayed(t, quiet{}, nil, 0)
-		s.free = freeMessages{run: mostFree, parts: parts, since: time.Now().Add(-time.Second)}
+		s.free = freeMessages{run: maxFree, parts: parts, since: time.Now().Add(-time.Second)}
 		s.sent++
 		if took := s.debt(); took > 0 != charged {
 			t.Errorf("%d parts: %v", parts, took)

@@ -296,7 +296,7 @@ func FuzzStartup(f *testing.F) {
 	f.Add([]byte("user\x00x\x00_pq_.x\x00y\x00replication\x000\x00DateStyle\x00ISO\x00\x00"))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		said, err := parseStartup(body)
-		if err == nil && (said.user == "" || len(said.user) > 3*mostName) {
+		if err == nil && (said.user == "" || len(said.user) > 3*maxName) {
 			t.Errorf("the user is %q", said.user)
 		}
 		for _, text := range append(said.unknown, said.user, printable(string(body))) {
@@ -304,7 +304,7 @@ func FuzzStartup(f *testing.F) {
 				t.Errorf("%q has a zero", text)
 			}
 		}
-		if n := len(printable(string(body))); n > mostQuoted+3 {
+		if n := len(printable(string(body))); n > maxQuoted+3 {
 			t.Errorf("%d bytes are repeated", n)
 		}
 	})

@@ -112,7 +112,7 @@ func TestPortalsAreKept(t *testing.T) {
 	l := w.with(256 << 10)
 	w.is(w.query("BEGIN"), "<BEGIN> T")
 	messages := []pgproto3.FrontendMessage{&pgproto3.Parse{Name: "s", Query: "COMMIT"}}
-	for i := range mostPortals {
+	for i := range maxPortals {
 		messages = append(messages, &pgproto3.Bind{PreparedStatement: "s", DestinationPortal: fmt.Sprint("p", i)})
 	}
 	messages = append(messages, &pgproto3.Close{ObjectType: 'S', Name: "s"})
@@ -195,7 +195,7 @@ func TestPipelineIsCutByItsStepsAlone(t *testing.T) {
 	}
 	w.is(w.pipe(messages...), strings.Repeat("parsed bound columns() row() <SELECT 1> ", 100)+"I")
 	pieces := strings.Split(w.link.did(), "; ")
-	if want := (4*100 + mostSteps - 1) / mostSteps; len(pieces) != want {
+	if want := (4*100 + maxSteps - 1) / maxSteps; len(pieces) != want {
 		t.Errorf("%d pieces, not %d: %q", len(pieces), want, pieces)
 	}
 }

@@ -37,7 +37,7 @@ func (s *Server) accept(conn net.Conn) {
 func (s *Server) newClient(conn net.Conn) *client {
 	keepAlive(conn)
 	c := &client{server: s, network: proxy.NetworkOf(conn), since: time.Now()}
-	c.socket = transport{Conn: conn, left: mostUnknown}
+	c.socket = transport{Conn: conn, left: maxUnknown}
 	c.conn = &c.socket
 	c.in.From, c.in.Buf, c.out.To = c, c.small[:], c
 	c.reading.until = c.since.Add(s.cfg.LoginTimeout)

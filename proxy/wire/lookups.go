@@ -7,11 +7,11 @@ import (
 	"github.com/tenantgate/tenantgate/policy"
 )
 
-// lookUps are what Postgres' JDBC driver (42.3 and later) asks the catalog for when it comes upon
+// driverQueries are what Postgres' JDBC driver (42.3 and later) asks the catalog for when it comes upon
 // a type that it does not know, such as jsonb, its white space as single blanks. What runs
 // instead is decided on as any other statement, and knows the built-in types alone, arr being
 // those of their arrays.
-var lookUps = [...]struct{ asked, runs string }{
+var driverQueries = [...]struct{ asked, runs string }{
 	{
 		"SELECT pg_type.oid, typname FROM pg_catalog.pg_type " + onPath + " WHERE typname = $1 ORDER BY sp.r, pg_type.oid DESC LIMIT 1",
 		"SELECT oid, name AS typname FROM " + allTypes + " WHERE name = $1",
@@ -67,7 +67,7 @@ func driverRewrite(text string) string {
 		return text
 	}
 	asked := strings.Join(strings.Fields(text), " ")
-	for _, l := range lookUps {
+	for _, l := range driverQueries {
 		if l.asked == asked {
 			return strings.ReplaceAll(l.runs, "@", builtIn())
 		}

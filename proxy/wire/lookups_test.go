@@ -15,7 +15,7 @@ import (
 // TestLookUps asks what the JDBC driver asks, as a client and of the catalog itself.
 func TestLookUps(t *testing.T) {
 	w, admin := onPostgres(t)
-	for _, l := range lookUps {
+	for _, l := range driverQueries {
 		for _, pair := range arrayTypes {
 			name := policy.TypeName(pair[0])
 			if !slices.Contains([]string{"jsonb", "int4range", "int4multirange", "box", "varchar"}, name) {
@@ -37,10 +37,10 @@ func TestLookUps(t *testing.T) {
 			}
 		}
 	}
-	if got := driverRewrite(lookUps[0].asked + " "); got == lookUps[0].asked {
+	if got := driverRewrite(driverQueries[0].asked + " "); got == driverQueries[0].asked {
 		t.Error("white space makes a difference")
 	}
-	for _, text := range []string{"SELECT 1", lookUps[0].asked + " OFFSET 1", strings.Replace(lookUps[3].asked, "$1", "$1 OR true", 1)} {
+	for _, text := range []string{"SELECT 1", driverQueries[0].asked + " OFFSET 1", strings.Replace(driverQueries[3].asked, "$1", "$1 OR true", 1)} {
 		if driverRewrite(text) != text {
 			t.Errorf("%s is taken for another", text)
 		}

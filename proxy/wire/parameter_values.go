@@ -19,7 +19,7 @@ func applicationName(value, _ string) (string, *proxy.Error) {
 			clean[i] = '?'
 		}
 	}
-	return string(clean[:min(len(clean), mostName)]), nil
+	return string(clean[:min(len(clean), maxName)]), nil
 }
 
 func clientEncoding(value, _ string) (string, *proxy.Error) {

@@ -15,13 +15,13 @@ type said struct {
 	unknown  []string // extensions of the protocol that are asked for
 }
 
-// mostName is how long the name of a user or a database may be, in bytes, as a server's id:
+// maxName is how long the name of a user or a database may be, in bytes, as a server's id:
 // what is longer is cut, as Postgres cuts it at 63.
-const mostName = 128
+const maxName = 128
 
-// mostSettings is how many settings a start-up message has at most, extensions of the protocol included:
+// maxSettings is how many settings a start-up message has at most, extensions of the protocol included:
 // each takes more memory than its text, before a login. Drivers send less than twenty.
-const mostSettings = 64
+const maxSettings = 64
 
 // What is wrong with a start-up message.
 var (
@@ -53,7 +53,7 @@ func parseStartup(body []byte) (said, error) {
 		if !whole || !valued || len(name) == 0 {
 			return said{}, errLayout
 		}
-		if len(s.settings)+len(s.unknown) > mostSettings {
+		if len(s.settings)+len(s.unknown) > maxSettings {
 			return said{}, errManySettings
 		}
 		switch key, text := string(name), string(value); {
@@ -86,7 +86,7 @@ func (s said) complete(user, database, options string) (said, error) {
 		return s, errNoDatabase
 	}
 	settings, err := parseOptions(options)
-	if s.settings = append(settings, s.settings...); len(s.settings)+len(s.unknown) > mostSettings {
+	if s.settings = append(settings, s.settings...); len(s.settings)+len(s.unknown) > maxSettings {
 		return said{user: s.user}, errManySettings
 	}
 	return s, err
@@ -96,8 +96,8 @@ var zero = []byte{0}
 
 // name gives the name of a user or a database as it is looked up.
 func name(text string) string {
-	if len(text) > mostName {
-		text = text[:mostName]
+	if len(text) > maxName {
+		text = text[:maxName]
 	}
 	return strings.Clone(strings.ToValidUTF8(text, "\uFFFD"))
 }
@@ -112,7 +112,7 @@ func replicates(value string) bool {
 func parseOptions(text string) ([]asked, error) {
 	var settings []asked
 	words := splitOptions(text)
-	if len(words) > 2*mostSettings {
+	if len(words) > 2*maxSettings {
 		return nil, errManySettings
 	}
 	for i := 0; i < len(words); i++ {
@@ -148,7 +148,7 @@ func splitOptions(text string) []string {
 	var words []string
 	var word []byte
 	begun, escaped := false, false
-	for i := 0; i < len(text) && len(words) <= 2*mostSettings; i++ {
+	for i := 0; i < len(text) && len(words) <= 2*maxSettings; i++ {
 		switch b := text[i]; {
 		case escaped:
 			word, escaped = append(word, b), false
@@ -169,15 +169,15 @@ func splitOptions(text string) []string {
 	return words
 }
 
-// mostQuoted is how much of what a client wrote is repeated, in bytes.
-const mostQuoted = 100
+// maxQuoted is how much of what a client wrote is repeated, in bytes.
+const maxQuoted = 100
 
 // printable gives a text of the client's as it can be repeated to it, and logged.
 func printable(text string) string {
 	cut := text
-	if len(cut) > mostQuoted {
-		cut = cut[:mostQuoted]
-		for !utf8.ValidString(cut) && len(cut) > mostQuoted-utf8.UTFMax {
+	if len(cut) > maxQuoted {
+		cut = cut[:maxQuoted]
+		for !utf8.ValidString(cut) && len(cut) > maxQuoted-utf8.UTFMax {
 			cut = cut[:len(cut)-1]
 		}
 	}

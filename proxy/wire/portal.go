@@ -11,9 +11,9 @@ import (
 // What a client may have in named portals at a time. The values are the database's to keep, until
 // the transaction ends: one alone may be as long as a message.
 const (
-	mostPortals  = 256
-	mostPortalsB = 2 << 20  // bytes
-	mostValues   = 32 << 20 // bytes, of their arguments and plans
+	maxPortals     = 256
+	maxPortalBytes = 2 << 20  // bytes
+	maxValues      = 32 << 20 // bytes, of their arguments and plans
 )
 
 // portalReads is how many relations the named portals of all clients together read. A portal that stopped midway keeps up to
@@ -21,14 +21,14 @@ const (
 // 2026-11-27 with 12 transactions; there are 16,384 by default). The unnamed portal, one for each client, does not count.
 const portalReads = 500
 
-// mostIdentifier is the length of the longest name that is taken, in bytes: as in Postgres, which
+// maxIdentifier is the length of the longest name that is taken, in bytes: as in Postgres, which
 // cuts longer ones.
-const mostIdentifier = 63
+const maxIdentifier = 63
 
 // nameFits refuses a name that is too long.
 func nameFits(name string) error {
-	if len(name) > mostIdentifier {
-		return pgError("42622", "a name is longer than "+number(mostIdentifier)+" bytes")
+	if len(name) > maxIdentifier {
+		return pgError("42622", "a name is longer than "+number(maxIdentifier)+" bytes")
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func (p *portals) room(name string, made *portal) error {
 	if _, there := p.named[name]; there {
 		return pgError("42P03", fmt.Sprintf("cursor %q already exists", printable(name)))
 	}
-	if len(p.named) >= mostPortals || p.bytes+made.size(name) > mostPortalsB || p.values+made.values > mostValues {
+	if len(p.named) >= maxPortals || p.bytes+made.size(name) > maxPortalBytes || p.values+made.values > maxValues {
 		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many portals", Hint: "Close some of them, or end the transaction."}
 	}
 	return nil

@@ -41,7 +41,7 @@ func TestPortalsAreBounded(t *testing.T) {
 	w := greeted(t)
 	w.query("BEGIN")
 	refused := 0
-	for i := range mostPortals {
+	for i := range maxPortals {
 		text := fmt.Sprintf("SELECT id FROM messages -- %d %s", i, strings.Repeat("x", 9_500))
 		if strings.Contains(w.pipe(&pgproto3.Parse{Query: text}, &pgproto3.Bind{DestinationPortal: fmt.Sprint(i)}), "ERROR 54000") {
 			refused = i
@@ -62,7 +62,7 @@ func TestPortalsAreBounded(t *testing.T) {
 // What their values take in the database counts, until they are closed.
 func TestPortalsValuesAreBounded(t *testing.T) {
 	p := keptPortals()
-	made := portal{of: &statement{}, values: mostValues / 2}
+	made := portal{of: &statement{}, values: maxValues / 2}
 	for _, name := range []string{"a", "b"} {
 		if err := p.room(name, &made); err != nil {
 			t.Fatal(err)
@@ -81,7 +81,7 @@ func TestPortalsValuesAreBounded(t *testing.T) {
 	w := greeted(t)
 	w.query("BEGIN")
 	w.pipe(&pgproto3.Parse{Name: "s", Query: point})
-	long := &pgproto3.Bind{PreparedStatement: "s", DestinationPortal: "a", Parameters: [][]byte{bytes.Repeat([]byte("x"), mostValues/3)}}
+	long := &pgproto3.Bind{PreparedStatement: "s", DestinationPortal: "a", Parameters: [][]byte{bytes.Repeat([]byte("x"), maxValues/3)}}
 	for _, want := range []string{"bound T", "bound T", "ERROR 54000 E"} {
 		w.is(w.pipe(long), want)
 		long.DestinationPortal += "a"

@@ -11,8 +11,8 @@ import (
 
 // What a client may have prepared at a time.
 const (
-	mostStatements  = 1000
-	mostStatementsB = 1 << 20 // bytes
+	maxStatements     = 1000
+	maxStatementBytes = 1 << 20 // bytes
 )
 
 // statement is one that a client has prepared. It lives until the client closes it; what the
@@ -118,7 +118,7 @@ func (p *prepared) find(name string) *statement {
 
 // room tells whether there is room for one more.
 func (p *prepared) room(size int) error {
-	if len(p.named) >= mostStatements || p.bytes+size > mostStatementsB {
+	if len(p.named) >= maxStatements || p.bytes+size > maxStatementBytes {
 		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many prepared statements",
 			Hint: "Close some of them, or connect with a smaller cache of statements."}
 	}

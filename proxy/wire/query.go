@@ -6,9 +6,9 @@ import (
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
-// mostScript bounds the text of a Query message, in bytes; each statement in it is bounded
+// maxScript bounds the text of a Query message, in bytes; each statement in it is bounded
 // by the policy.
-const mostScript = 1 << 20
+const maxScript = 1 << 20
 
 // part is one statement of a Query message, and what was decided on it.
 type part struct {
@@ -98,15 +98,15 @@ func (s *session) relieve() error {
 			return err
 		}
 	}
-	if len(s.c.out.Buf) > mostAnswers {
+	if len(s.c.out.Buf) > maxAnswers {
 		return s.c.out.Flush()
 	}
 	return nil
 }
 
-// mostAnswers is how many bytes of answers of a Query message come together before they are
+// maxAnswers is how many bytes of answers of a Query message come together before they are
 // sent.
-const mostAnswers = 64 << 10
+const maxAnswers = 64 << 10
 
 // part runs one statement, or collects it.
 func (s *session) part(p *part, several bool) error {

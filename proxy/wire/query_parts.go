@@ -8,13 +8,13 @@ import (
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
-// mostParts bounds the statements of a Query message.
-const mostParts = 1000
+// maxParts bounds the statements of a Query message.
+const maxParts = 1000
 
 // parts cuts a text into statements and has each of them decided on. None runs where one is
 // no SQL, as in Postgres, which reads all of a text before it runs any of it.
 func (s *session) parts(text string) ([]part, error) {
-	if len(text) > mostScript {
+	if len(text) > maxScript {
 		return nil, &proxy.Error{Code: policy.QueryTooLong, Message: "the text of a query message is longer than 1 MiB", Hint: "Send fewer statements at once."}
 	}
 	if !utf8.ValidString(text) {
@@ -42,8 +42,8 @@ func (s *session) parts(text string) ([]part, error) {
 		if isEmpty(p.refusal) {
 			continue
 		}
-		if len(parts) == mostParts {
-			return nil, &proxy.Error{Code: policy.QueryTooLong, Message: "a query message holds more than " + number(mostParts) + " statements", Hint: "Send fewer statements at once."}
+		if len(parts) == maxParts {
+			return nil, &proxy.Error{Code: policy.QueryTooLong, Message: "a query message holds more than " + number(maxParts) + " statements", Hint: "Send fewer statements at once."}
 		}
 		parts = append(parts, p)
 	}

@@ -1,8 +1,8 @@
 package wire
 
-// mostReplaced is what the unnamed statements of one client may take that have successors and were not run yet, in bytes. A
+// maxReplaced is what the unnamed statements of one client may take that have successors and were not run yet, in bytes. A
 // short one takes about 3 KB with its decision.
-const mostReplaced = 128 << 10
+const maxReplaced = 128 << 10
 
 // noteMade notes what the last step has prepared, if there is one. The unnamed statement that it has
 // replaced is dropped; but it stays in memory until the exchange was run, for it comes back where a step
@@ -23,7 +23,7 @@ func (s *session) noteMade(made, was *statement) {
 // it may stay until what was collected has been run, at once.
 func (p *prepared) holdReplaced(was *statement) bool {
 	size := was.wholeSize()
-	if p.replaced+size > mostReplaced || p.keeps.reserve(size) != nil {
+	if p.replaced+size > maxReplaced || p.keeps.reserve(size) != nil {
 		return false
 	}
 	p.replaced += size

@@ -13,7 +13,7 @@ func (s *session) savepoint(approved *policy.Approved, name string) error {
 	if !s.tx.block {
 		return pgError("25P01", "SAVEPOINT can only be used in transaction blocks")
 	}
-	if len(s.tx.points) >= mostSavepoints {
+	if len(s.tx.points) >= maxSavepoints {
 		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "too many savepoints", Hint: "Release some of them."}
 	}
 	if err := s.tx.mayMakeSavepoint(); err != nil {
@@ -33,10 +33,10 @@ func (s *session) savepoint(approved *policy.Approved, name string) error {
 
 // mayMakeSavepoint refuses one more than a transaction makes. Postgres makes each anew that is gone back to.
 func (t *txn) mayMakeSavepoint() error {
-	if t.made < mostSavepointsMade {
+	if t.made < maxSavepointsMade {
 		return nil
 	}
-	return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: fmt.Sprintf("a transaction makes %d savepoints at most", mostSavepointsMade),
+	return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: fmt.Sprintf("a transaction makes %d savepoints at most", maxSavepointsMade),
 		Hint: "Commit in between; savepoints that were released or gone back to count, too."}
 }
 

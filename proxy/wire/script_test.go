@@ -11,13 +11,13 @@ import (
 
 // The answers of a long script are sent as they come.
 func TestAnswersOfScriptAreSent(t *testing.T) {
-	s, c := replayed(t, quiet{}, encoded(&pgproto3.Query{String: strings.Repeat("SHOW ALL;", mostParts-1)}), 1)
+	s, c := replayed(t, quiet{}, encoded(&pgproto3.Query{String: strings.Repeat("SHOW ALL;", maxParts-1)}), 1)
 	longest := &longestWrite{Writer: c}
 	c.out.To = longest
 	if err := s.run(t.Context()); !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
-	if longest.n < mostAnswers || longest.n > 2*mostAnswers {
+	if longest.n < maxAnswers || longest.n > 2*maxAnswers {
 		t.Errorf("%d bytes at once", longest.n)
 	}
 }

@@ -102,14 +102,14 @@ func (s *session) answer(kind byte, body []byte) error {
 		s.skipping = true
 		return s.c.out.Flush() // the client may not have sent what it waits for an answer to
 	}
-	if len(s.c.out.Buf) > mostSaid {
+	if len(s.c.out.Buf) > maxSaid {
 		return s.c.out.Flush()
 	}
 	return nil
 }
 
-// mostSaid is how many bytes of answers come together before they are sent unasked.
-const mostSaid = 16 << 10
+// maxSaid is how many bytes of answers come together before they are sent unasked.
+const maxSaid = 16 << 10
 
 // greet tells what the session begins with.
 func (s *session) greet() error {

@@ -46,7 +46,7 @@ func FuzzSession(f *testing.F) {
 		if errors.As(err, &panicked) {
 			t.Fatal(panicked, panicked.Stack)
 		}
-		if cap(s.batch.x.Steps) > mostSteps+3 || cap(s.batch.memory) > 2*mostMemory || len(s.prepared.named) > mostStatements || len(s.portals.named) > mostPortals || len(s.tx.points) > mostSavepoints {
+		if cap(s.batch.x.Steps) > maxSteps+3 || cap(s.batch.memory) > 2*maxMemory || len(s.prepared.named) > maxStatements || len(s.portals.named) > maxPortals || len(s.tx.points) > maxSavepoints {
 			t.Fatal("it keeps too much")
 		}
 		if l := server.ledger; l.taken() != 0 || len(l.shared) != 0 || s.prepared.keeps.bytes != 0 {

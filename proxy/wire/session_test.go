@@ -30,13 +30,13 @@ func TestSimple(t *testing.T) {
 	w.is(w.query("SELECT id FROM messages;SELECT id FROM files; "), "columns() row() <SELECT 1> columns() row() <SELECT 1> I")
 	w.is(w.query("/* a */; SELECT id FROM messages; -- b\n;"), "columns() row() <SELECT 1> I")
 	w.is(w.query("/* a */; -- b\n;"), "empty I")
-	w.is(w.query(strings.Repeat("SELECT 1;", mostParts+1)), "ERROR 54000 I")
+	w.is(w.query(strings.Repeat("SELECT 1;", maxParts+1)), "ERROR 54000 I")
 	for _, end := range []string{"", ";", " ; ", "; -- that is all", ";; /* and nothing */;"} {
-		if got := w.query(strings.Repeat("COMMIT;", mostParts-1) + "COMMIT" + end); strings.Contains(got, "ERROR") || strings.Count(got, "<COMMIT>") != mostParts {
+		if got := w.query(strings.Repeat("COMMIT;", maxParts-1) + "COMMIT" + end); strings.Contains(got, "ERROR") || strings.Count(got, "<COMMIT>") != maxParts {
 			t.Errorf("%q: %d statements ran", end, strings.Count(got, "<COMMIT>"))
 		}
 	}
-	w.is(w.query(strings.Repeat("COMMIT;", mostParts)+";COMMIT"), "ERROR 54000 I")
+	w.is(w.query(strings.Repeat("COMMIT;", maxParts)+";COMMIT"), "ERROR 54000 I")
 	w.is(w.query("SELECT 1 FORM x"), "ERROR 42601@15 I")
 	w.link.did()
 	w.is(w.query("SELECT id FROM messages; SELECT 1 FORM x"), "ERROR 42601@40 I")

@@ -25,7 +25,7 @@ const (
 // follows the length, in bytes.
 const (
 	leastPacket = 4
-	mostPacket  = 10_000
+	maxPacket   = 10_000
 )
 
 // packet is a message without a type.
@@ -103,7 +103,7 @@ func (c *client) packet() (packet, error) {
 		return packet{}, broken(c, err)
 	}
 	length := int64(binary.BigEndian.Uint32(c.in.Buf[c.in.At:])) - 4 // it counts itself
-	if length < leastPacket || length > mostPacket {
+	if length < leastPacket || length > maxPacket {
 		return packet{}, errStrange
 	}
 	size := 4 + int(length)

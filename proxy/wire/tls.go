@@ -102,7 +102,7 @@ func (c *client) beginTLS() error {
 	if c.in.Unread() > 0 {
 		return errPlain
 	}
-	c.socket.left += mostTLS
+	c.socket.left += maxTLS
 	ctx, evict := context.WithCancelCause(c.server.base)
 	defer evict(nil)
 	c.running.Store(&evict)

@@ -47,8 +47,8 @@ type savepoint struct {
 // is open and has written takes a backend 11 KB. One that is released takes 8 bytes; but beyond 64 that have written, the
 // snapshots of all look transactions up in pg_subtrans, which has the last 65,536 in memory (Postgres 15).
 const (
-	mostSavepoints     = 1000
-	mostSavepointsMade = 10_000
+	maxSavepoints     = 1000
+	maxSavepointsMade = 10_000
 )
 
 // opened tells whether the link has one open.

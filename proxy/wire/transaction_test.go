@@ -31,7 +31,7 @@ func TestSavepointsAreBounded(t *testing.T) {
 	w.query("BEGIN")
 	for range 2 {
 		w.is(w.query("SAVEPOINT first"), "<SAVEPOINT> T")
-		for i := range mostSavepoints/100 - 1 {
+		for i := range maxSavepoints/100 - 1 {
 			if got := w.query(strings.Repeat(fmt.Sprintf("SAVEPOINT s%d;", i), 100)); strings.Contains(got, "ERROR") {
 				t.Fatal(got)
 			}
@@ -48,7 +48,7 @@ func TestSavepointsOfATransactionAreBounded(t *testing.T) {
 	w := greeted(t)
 	for range 2 {
 		w.query("BEGIN")
-		for range mostSavepointsMade / 50 {
+		for range maxSavepointsMade / 50 {
 			if got := w.query(strings.Repeat("SAVEPOINT a; RELEASE a;", 50)); strings.Contains(got, "ERROR") {
 				t.Fatal(got)
 			}
@@ -56,7 +56,7 @@ func TestSavepointsOfATransactionAreBounded(t *testing.T) {
 		w.is(w.query("SAVEPOINT a"), "ERROR 54000 E")
 		w.is(w.query("ROLLBACK"), "<ROLLBACK> I")
 		w.query("BEGIN; SAVEPOINT a")
-		for range (mostSavepointsMade - 1) / 50 {
+		for range (maxSavepointsMade - 1) / 50 {
 			if got := w.query(strings.Repeat("ROLLBACK TO a;", 50)); strings.Contains(got, "ERROR") {
 				t.Fatal(got)
 			}

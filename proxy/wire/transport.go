@@ -13,8 +13,8 @@ import (
 
 // What may be read from a client before it has authenticated, in bytes.
 const (
-	mostUnknown = 12 << 10 // a start-up message has 10,000 at most, the rest is SCRAM
-	mostTLS     = 16 << 10 // more, for a handshake
+	maxUnknown = 12 << 10 // a start-up message has 10,000 at most, the rest is SCRAM
+	maxTLS     = 16 << 10 // more, for a handshake
 )
 
 var errTooMuch = errors.New("the client sent more than start-up takes")
