@@ -142,10 +142,12 @@ func (c *client) failed(err error) error {
 	return err
 }
 
+// wrongPassword says what the password has to be, to everybody: SCRAM never shows which one was given, so that a token in
+// its place can't be told from any other text.
 func (c *client) wrongPassword() error {
 	return &fatal{state: "28P01", code: proxy.Unauthorized,
 		message: `password authentication failed for user "` + printable(c.serverID) + `"`,
-		hint:    "The user is a server's id, and the password one of that server's API keys."}
+		hint:    "The user is a server's id, and the password one of that server's API keys (tg_srv_…); an access token (tg_dev_…) is for REST alone."}
 }
 
 // request writes an AuthenticationRequest.

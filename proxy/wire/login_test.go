@@ -57,6 +57,8 @@ func TestPsqlConnects(t *testing.T) {
 		{plain, shop, "wrong", "sslmode=disable", `FATAL:  password authentication failed for user "` + shop + `"`},
 		{plain, "nobody", "wrong", "sslmode=disable", `FATAL:  password authentication failed for user "nobody"`},
 		{plain, shop, cafeKey, "sslmode=disable", "FATAL:  password authentication failed"},
+		{plain, shop, "tg_dev_wrong", "sslmode=disable", "FATAL:  password authentication failed for user \"" + shop + "\"\nDETAIL:  unauthorized\n" +
+			"HINT:  The user is a server's id, and the password one of that server's API keys (tg_srv_…); an access token (tg_dev_…) is for REST alone.\n"},
 		{secure, shop, cafeKey, "sslmode=require", "FATAL:  password authentication failed"},
 		{plain, dark, darkKey, "sslmode=disable", "FATAL:  this server is deactivated; its operator can activate it again\nDETAIL:  server_inactive"},
 		{plain, dark, "wrong", "sslmode=disable", "FATAL:  password authentication failed"},
