@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"hash/crc32"
 	"strings"
+	"time"
 
 	"github.com/tenantgate/tenantgate/proxy"
 )
@@ -99,7 +100,32 @@ func isBase62(c byte) bool {
 	return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
-// unauthorized is the one answer to every credential that is not good, whatever is wrong.
+// unauthorized is the one answer to every credential that its sender may have guessed: malformed, unknown, or of
+// another server.
 func unauthorized() *proxy.Error {
 	return proxy.Refuse(proxy.Unauthorized, "the credentials are missing, malformed, unknown or no longer valid")
+}
+
+// keyForToken is the answer to what has the prefix of an API key where an access token belongs, and tokenForKey the
+// other way round. The prefix alone decides, so that neither says whether the credential exists.
+func keyForToken() *proxy.Error {
+	return proxy.Refuse(proxy.Unauthorized, "this is an API key, not an access token: send it as X-API-Key, with the server's id as X-Server-ID, "+
+		"to GET /api/auth/user/by-email, or use it as the password of a Postgres client; here send a developer's access token ("+tokenPrefix+"…)")
+}
+
+func tokenForKey() *proxy.Error {
+	return proxy.Refuse(proxy.Unauthorized, "this is an access token, not an API key: send it as Authorization: Bearer <token> "+
+		"to the endpoints under /api/developer; here send the API key ("+keyPrefix+"…) of the server that X-Server-ID names")
+}
+
+// newToken is what the holder of a token that has ended can do.
+const newToken = "; ask for a new one, which an operator makes with tenantgate token create"
+
+// expiredToken and revokedToken are for who has presented a token that the store knows, and so holds it.
+func expiredToken(at time.Time, instead string) *proxy.Error {
+	return proxy.Refuse(proxy.Unauthorized, "this access token expired at "+at.UTC().Format("2006-01-02T15:04:05.000Z07:00")+instead)
+}
+
+func revokedToken() *proxy.Error {
+	return proxy.Refuse(proxy.Unauthorized, "this access token was revoked"+newToken)
 }

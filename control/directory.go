@@ -14,6 +14,7 @@ type token struct {
 	digest  digest
 	caller  proxy.Caller
 	expires time.Time // zero: never
+	revoked bool
 }
 
 // key is what is kept of a server's API key.
@@ -32,9 +33,13 @@ type serverKey struct{ projectID, serverID string }
 type project struct{ policy string }
 
 // Developer gives the caller behind an access token of tenantgate, or behind a JWT when
-// that is configured. The caller's projects are shared and must not be changed. The store is asked
+// that is configured. Who presents a token that the store knows is told that it was revoked or has expired; a guess
+// learns nothing. The caller's projects are shared and must not be changed. The store is asked
 // in asker's turn, here, in Application, Verifier, Server and Project.
 func (s *Store) Developer(ctx context.Context, asker proxy.Account, text string) (proxy.Caller, error) {
+	if strings.HasPrefix(text, keyPrefix) {
+		return proxy.Caller{}, keyForToken()
+	}
 	if s.jwt != nil && !strings.HasPrefix(text, tokenPrefix) {
 		return s.jwt.caller(ctx, text)
 	}
@@ -46,8 +51,13 @@ func (s *Store) Developer(ctx context.Context, asker proxy.Account, text string)
 	if err != nil {
 		return proxy.Caller{}, err
 	}
-	if !t.digest.equal(d) || !found || expired(t.expires) {
+	switch {
+	case !t.digest.equal(d) || !found:
 		return proxy.Caller{}, unauthorized()
+	case t.revoked:
+		return proxy.Caller{}, revokedToken()
+	case expired(t.expires):
+		return proxy.Caller{}, expiredToken(t.expires, newToken)
 	}
 	return t.caller, nil
 }
@@ -56,6 +66,9 @@ func (s *Store) Developer(ctx context.Context, asker proxy.Account, text string)
 // what was presented and only then compared with the server that was named, so an unknown
 // server and a wrong key are the same look-up.
 func (s *Store) Application(ctx context.Context, asker proxy.Account, serverID, apiKey string) (proxy.Server, error) {
+	if strings.HasPrefix(apiKey, tokenPrefix) {
+		return proxy.Server{}, tokenForKey()
+	}
 	d, ok := parse(keyPrefix, apiKey)
 	if !ok {
 		return proxy.Server{}, unauthorized()

@@ -62,8 +62,7 @@ func TestBadCredentialsAreAllTheSame(t *testing.T) {
 	}})
 	ctx, m := t.Context(), populate(t, s)
 	unknownToken, _ := mint(tokenPrefix)
-	unknownKey, _ := mint(keyPrefix)
-	other, otherKey, err := s.CreateServer(ctx, m.project.ID, "other", "")
+	_, otherKey, err := s.CreateServer(ctx, m.project.ID, "other", "")
 	wantCode(t, err, "")
 	settle(t, s) // else the announcement of what was just made may overtake a look-up
 	lookups := func(try func() error) int64 {
@@ -76,7 +75,7 @@ func TestBadCredentialsAreAllTheSame(t *testing.T) {
 		}
 		return s.pool.Stat().AcquireCount() - before
 	}
-	for text, want := range map[string]int64{"": 0, "x": 0, unknownKey: 0, unknownToken[:55] + "!": 0, "e.y.J": 0, unknownToken: 1, strings.Repeat("y", 1<<20): 0} {
+	for text, want := range map[string]int64{"": 0, "x": 0, tokenPrefix: 0, m.text + "x": 0, unknownToken[:55] + "!": 0, "e.y.J": 0, unknownToken: 1, strings.Repeat("y", 1<<20): 0} {
 		if n := lookups(func() error { _, err := s.Developer(ctx, proxy.Account{}, text); return err }); n != want {
 			t.Errorf("token %.60q: %d look-ups, want %d", text, n, want)
 		}
@@ -93,12 +92,79 @@ func TestBadCredentialsAreAllTheSame(t *testing.T) {
 			t.Errorf("%s, again: %d look-ups, want 0", name, n)
 		}
 	}
-	if n := lookups(func() error { _, err := s.Application(ctx, proxy.Account{}, other.ID, m.text); return err }); n != 0 {
-		t.Errorf("a token as a key: %d look-ups", n)
-	}
 	if hits.Load() != 6 || misses.Load() != 7 {
 		t.Errorf("told of %d hits and %d misses", hits.Load(), misses.Load())
 	}
+}
+
+// Ensure who sends a credential of the other kind is told so, by its prefix alone: nothing of it
+// is looked up, and one that exists is told what one that never did is told.
+func TestCredentialsOfTheOtherKind(t *testing.T) {
+	s := run(t, Config{ControlURL: controlDB(t), JWT: &JWTConfig{Issuer: "https://id.example", Audience: "tenantgate", JWKS: newIssuer(t).file(t)}})
+	ctx, m := t.Context(), populate(t, s)
+	unknownToken, _ := mint(tokenPrefix)
+	unknownKey, _ := mint(keyPrefix)
+	for text, asToken := range map[string]bool{m.key: true, unknownKey: true, keyPrefix: true, keyPrefix + "e.y.J": true, keyPrefix + strings.Repeat("y", 1<<20): true,
+		m.text: false, unknownToken: false, tokenPrefix: false, tokenPrefix + "\x00": false} {
+		before := s.pool.Stat().AcquireCount()
+		var err error
+		says := "unauthorized: this is an access token, not an API key: send it as Authorization: Bearer <token> " +
+			"to the endpoints under /api/developer; here send the API key (tg_srv_…) of the server that X-Server-ID names"
+		if asToken {
+			_, err = s.Developer(ctx, proxy.Account{}, text)
+			says = "unauthorized: this is an API key, not an access token: send it as X-API-Key, with the server's id as X-Server-ID, to GET /api/auth/user/by-email, " +
+				"or use it as the password of a Postgres client; here send a developer's access token (tg_dev_…)"
+		} else {
+			_, err = s.Application(ctx, proxy.Account{}, m.server.ID, text)
+		}
+		if err == nil || err.Error() != says {
+			t.Errorf("%.20q: %v", text, err)
+		}
+		if n := s.pool.Stat().AcquireCount() - before; n != 0 {
+			t.Errorf("%.20q: %d look-ups", text, n)
+		}
+	}
+}
+
+// Ensure who holds a token that has ended is told how it ended, from the store and from memory; that what is nearly the
+// token is told nothing; and that a change of the token in the store is seen within a second, whatever was told before.
+func TestTokensThatHaveEnded(t *testing.T) {
+	url := controlDB(t)
+	s := run(t, Config{ControlURL: url})
+	ctx, m := t.Context(), populate(t, s)
+	token, text, err := s.CreateToken(ctx, TokenSpec{Projects: []string{m.project.ID}, Scopes: proxy.Read, Expires: time.Now().Add(time.Hour)})
+	wantCode(t, err, "")
+	settle(t, s)
+	says := func(text string) string {
+		_, err := s.Developer(ctx, proxy.Account{}, text)
+		if err == nil {
+			return ""
+		}
+		wantCode(t, err, proxy.Unauthorized)
+		return proxy.AsError(err).Message
+	}
+	const instead = "; ask for a new one, which an operator makes with tenantgate token create"
+	const expired, revoked = "this access token expired at 2026-01-31T09:15:00.123Z" + instead, "this access token was revoked" + instead
+	for _, step := range []struct{ set, want string }{
+		{"revoked_at = NULL", ""}, // in memory, it is valid
+		{"expires_at = '2026-01-31 10:15:00.123+01'", expired}, {"expires_at = now() + interval '1 hour'", ""},
+		{"revoked_at = now()", revoked}, {"expires_at = '2026-01-31 10:15:00.123+01'", revoked}, {"revoked_at = NULL", expired},
+		{"expires_at = NULL", ""},
+	} {
+		exec(t, url, "UPDATE tenantgate.tokens SET "+step.set+" WHERE id = $1", token.ID)
+		within(t, time.Second, step.set, func() bool { return says(text) == step.want })
+		settle(t, s)
+		_ = says(text) // what was kept may have been dropped since
+		before := s.pool.Stat().AcquireCount()
+		if got := says(text); got != step.want || s.pool.Stat().AcquireCount() != before {
+			t.Errorf("%s: from memory %q", step.set, got)
+		}
+		if got := says(text[:len(text)-1] + "!"); got != unauthorized().Message {
+			t.Errorf("%s: a text that differs in one character: %q", step.set, got)
+		}
+	}
+	exec(t, url, "DELETE FROM tenantgate.tokens WHERE id = $1", token.ID)
+	within(t, time.Second, "removing it", func() bool { return says(text) == unauthorized().Message })
 }
 
 func TestExpiryIsCheckedAtEveryUse(t *testing.T) {

@@ -20,7 +20,10 @@
 // (scram.go, login.go): with that one can't log in, nor find the key, though who also hears
 // a login can. What has not the shape of a credential never reaches the store.
 // A wrong key and an unknown server are the same to every line of this package: one
-// look-up by the hash of what was presented, and one answer.
+// look-up by the hash of what was presented, and one answer. So is what is malformed or
+// unknown. Two things are told beyond that: to the holder of a token, who alone can present
+// what the store knows the hash of, that it was revoked or has expired; and by its prefix
+// alone, that an API key stands where a token belongs, or the other way round.
 //
 // # Errors
 //

@@ -41,7 +41,7 @@ func (s *Store) lookupConn(ctx context.Context) (*pgxpool.Conn, error) {
 	return nil, readError("waiting for a connection to the control store", err)
 }
 
-// readToken is the look-up of the cache of tokens. A revoked one is no token.
+// readToken is the look-up of the cache of tokens. A revoked one is found: its holder is told so.
 func readToken(ctx context.Context, conn *pgxpool.Conn, d digest) (token, bool, error) {
 	var (
 		t       token
@@ -50,10 +50,10 @@ func readToken(ctx context.Context, conn *pgxpool.Conn, d digest) (token, bool, 
 		expires *time.Time
 	)
 	err := conn.QueryRow(ctx, `
-		SELECT t.hash, t.id, t.policy, t.scopes, t.expires_at,
+		SELECT t.hash, t.id, t.policy, t.scopes, t.expires_at, t.revoked_at IS NOT NULL,
 			ARRAY(SELECT p.project_id FROM tenantgate.token_projects p WHERE p.token_id = t.id ORDER BY 1)
-		FROM tenantgate.tokens t WHERE t.hash = $1 AND t.revoked_at IS NULL`, d[:]).
-		Scan(&hash, &t.caller.TokenID, &t.caller.Policy, &scopes, &expires, &t.caller.Projects)
+		FROM tenantgate.tokens t WHERE t.hash = $1`, d[:]).
+		Scan(&hash, &t.caller.TokenID, &t.caller.Policy, &scopes, &expires, &t.revoked, &t.caller.Projects)
 	if err != nil {
 		return token{}, false, noRows("looking up a token", err)
 	}

@@ -12,10 +12,13 @@ import (
 // shown, of what a token names the token's. The zero value shares nothing: it is for what a proved key names.
 type Directory interface {
 	// Developer gives the caller behind an access token (or a JWT, when configured);
-	// Unauthorized when it is unknown, malformed, revoked or expired.
+	// Unauthorized when it is unknown, malformed, revoked or expired. The message says of a token
+	// that was issued that it was revoked or when it expired, and of an API key that it is one;
+	// else it is the same whatever is wrong.
 	Developer(ctx context.Context, asker Account, token string) (Caller, error)
 	// Application gives the server whose API key this is. An unknown server and a
-	// wrong key are Unauthorized alike: same message, same number of look-ups.
+	// wrong key are Unauthorized alike: same message, same number of look-ups. Of an access token
+	// the message says that it is one.
 	Application(ctx context.Context, asker Account, serverID, apiKey string) (Server, error)
 	// Verifier gives what a password for the server is checked against. An unknown server has
 	// a salt like any other's, which stays the same, and no key: same number of look-ups.

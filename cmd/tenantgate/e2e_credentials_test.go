@@ -2,11 +2,15 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 func (in *instance) lookup(t testing.TB, email string, headers ...string) reply {
@@ -174,8 +178,16 @@ func within(t *testing.T, status int, request func() reply) (r reply) {
 	return r
 }
 
+// Who holds a token is told how it ended; the code, the status and the challenge are those of any other.
 func TestRevocation(t *testing.T) {
 	in := sharedInstance(t)
+	ended := func(r reply, says string) {
+		t.Helper()
+		if e := errorOf(t, r); e.Code != "unauthorized" || !strings.HasPrefix(e.Message, says) || !strings.Contains(e.Message, "tenantgate token create") ||
+			r.header.Get("WWW-Authenticate") != `Bearer realm="tenantgate", error="invalid_token"` {
+			t.Errorf("%s %v, want %q", r.body, r.header, says)
+		}
+	}
 	var made struct{ ID, Token string }
 	if err := json.Unmarshal([]byte(in.cli(t, "token", "create", "--project", in.ProjectID, "--expires", "90d", "--json")), &made); err != nil {
 		t.Fatal(err)
@@ -187,16 +199,47 @@ func TestRevocation(t *testing.T) {
 		t.Fatalf("%d %s", r.status, r.body)
 	}
 	in.cli(t, "token", "revoke", made.ID)
-	within(t, 401, list)
-	short := struct{ Token string }{}
+	ended(within(t, 401, list), "this access token was revoked; ")
+	short := struct{ Token, ExpiresAt string }{}
 	if err := json.Unmarshal([]byte(in.cli(t, "token", "create", "--project", in.ProjectID, "--expires", "1s", "--json")), &short); err != nil {
 		t.Fatal(err)
 	}
 	made.Token = short.Token
 	list()
 	time.Sleep(1100 * time.Millisecond)
-	if r := list(); r.status != 401 {
+	r := list()
+	if r.status != 401 {
 		t.Errorf("an expired token: %d %s", r.status, r.body)
+	}
+	ended(r, "this access token expired at "+short.ExpiresAt+"; ")
+}
+
+// TestCredentialInTheOthersPlace sends each kind of credential where the other one belongs. That one exists makes no
+// difference, and neither does the server that is named.
+func TestCredentialInTheOthersPlace(t *testing.T) {
+	in := sharedInstance(t)
+	for _, token := range []string{in.AccessToken, "tg_dev_none", in.AccessToken + "x"} {
+		for _, server := range []string{in.ServerID, "none"} {
+			r := in.lookup(t, "ada@example.com", "X-Server-ID: "+server, "X-API-Key: "+token)
+			if e := errorOf(t, r); r.status != 401 || e.Code != "unauthorized" || !strings.HasPrefix(e.Message, "this is an access token, not an API key: ") ||
+				r.header.Get("WWW-Authenticate") != `ServerKey realm="tenantgate", headers="X-Server-ID X-API-Key"` {
+				t.Errorf("%d %s %v", r.status, r.body, r.header)
+			}
+		}
+	}
+	for _, key := range []string{in.APIKey, "tg_srv_none", in.APIKey + "x"} {
+		r := in.do(t, http.MethodGet, in.serversPath(), "", "Authorization: Bearer "+key)
+		if e := errorOf(t, r); r.status != 401 || e.Code != "unauthorized" || !strings.HasPrefix(e.Message, "this is an API key, not an access token: ") ||
+			r.header.Get("WWW-Authenticate") != `Bearer realm="tenantgate", error="invalid_token"` {
+			t.Errorf("%d %s %v", r.status, r.body, r.header)
+		}
+	}
+	conn, err := pgx.Connect(t.Context(), strings.Replace(in.PgURL, in.APIKey, in.AccessToken, 1))
+	if err == nil {
+		_ = conn.Close(t.Context())
+	}
+	if e, ok := errors.AsType[*pgconn.PgError](err); !ok || e.Code != "28P01" || !strings.Contains(e.Hint, "an access token (tg_dev_…) is for REST alone") {
+		t.Errorf("a token as the password: %v", err)
 	}
 }
 
