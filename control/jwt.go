@@ -81,7 +81,8 @@ type header struct {
 	Critical  jsontext.Value `json:"crit"`
 }
 
-// caller gives the caller that a token names. What is not a good token is Unauthorized;
+// caller gives the caller that a token names. What is not a good token is Unauthorized, and one that is good but for its
+// age is told when it expired;
 // UpstreamUnavailable when the keys are too old to decide.
 func (v *verifier) caller(ctx context.Context, text string) (proxy.Caller, error) {
 	h, ok := readHeader(text)
@@ -97,7 +98,11 @@ func (v *verifier) caller(ctx context.Context, text string) (proxy.Caller, error
 		return proxy.Caller{}, unauthorized()
 	}
 	token, err := v.validate(payload)
-	if err != nil {
+	switch {
+	case errors.Is(err, jwt.TokenExpiredError()):
+		at, _ := token.Expiration()
+		return proxy.Caller{}, expiredToken(at, "; get a new one from the identity provider that issued it")
+	case err != nil:
 		return proxy.Caller{}, unauthorized()
 	}
 	return v.read(token), nil
@@ -117,14 +122,16 @@ func readHeader(text string) (h header, ok bool) {
 	return h, h.Critical == nil
 }
 
-// validate checks the claims of a payload whose signature is good.
+// validate checks the claims of a payload whose signature is good. Expiry comes last, so that it is the error of a token
+// that lacks nothing else.
 func (v *verifier) validate(payload []byte) (jwt.Token, error) {
 	token := jwt.New()
 	if err := stdjson.Unmarshal(payload, token); err != nil {
 		return nil, err
 	}
-	return token, jwt.Validate(token, jwt.WithRequiredClaim(jwt.ExpirationKey), jwt.WithIssuer(v.cfg.Issuer),
-		jwt.WithAudience(v.cfg.Audience), jwt.WithAcceptableSkew(v.cfg.Skew))
+	return token, jwt.Validate(token, jwt.WithResetValidators(true), jwt.WithValidator(jwt.IsIssuedAtValid()), jwt.WithValidator(jwt.IsNbfValid()),
+		jwt.WithRequiredClaim(jwt.ExpirationKey), jwt.WithIssuer(v.cfg.Issuer), jwt.WithAudience(v.cfg.Audience),
+		jwt.WithValidator(jwt.IsExpirationValid()), jwt.WithAcceptableSkew(v.cfg.Skew))
 }
 
 // read maps the claims. A claim that is missing or of another form permits nothing.

@@ -162,6 +162,18 @@ func TestJWTClaimsAreMappedAsConfigured(t *testing.T) {
 	}
 }
 
+// Ensure who holds a token that lacks nothing but time is told when it expired.
+func TestJWTsThatHaveExpired(t *testing.T) {
+	i := newIssuer(t)
+	v := testVerifier(t, i.file(t), nil)
+	exp := time.Date(2026, 1, 31, 9, 15, 0, 0, time.UTC)
+	_, err := v.caller(t.Context(), sign(t, jwa.ES256(), i.ec, "e", good(claims{"exp": exp.Unix(), "iat": exp.Unix() - 60})))
+	const says = "unauthorized: this access token expired at 2026-01-31T09:15:00.000Z; get a new one from the identity provider that issued it"
+	if err == nil || err.Error() != says {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestJWTsThatAreBad(t *testing.T) {
 	i := newIssuer(t)
 	v := testVerifier(t, i.file(t), nil)
@@ -203,7 +215,10 @@ func badJWTs(t *testing.T, i *issuer) (fine string, bad map[string]string) {
 		"no issuer":             es(claims{"iss": nil}),
 		"audience":              es(claims{"aud": "another"}),
 		"no audience":           es(claims{"aud": nil}),
-		"expired":               es(claims{"exp": ago}),
+		"expired, other issuer": es(claims{"exp": ago, "iss": "https://evil.example"}),
+		"expired, not ours":     es(claims{"exp": ago, "aud": "another"}),
+		"expired, not yet":      es(claims{"exp": ago, "nbf": time.Now().Add(time.Minute).Unix()}),
+		"expired, other's key":  sign(t, jwa.ES256(), other.ec, "e", good(claims{"exp": ago})),
 		"no expiry":             es(claims{"exp": nil}),
 		"expiry as a text":      es(claims{"exp": "never"}),
 		"not yet":               es(claims{"nbf": time.Now().Add(time.Minute).Unix()}),
