@@ -22,7 +22,7 @@ func canonical(id string, t tree.TypeName) bool {
 	case "varchar", "bpchar": // varchar(n) cuts the spaces beyond n
 		return !strings.HasSuffix(id, " ")
 	case "int2", "int4", "int8":
-		n, err := strconv.ParseInt(id, 10, 64)
+		n, err := strconv.ParseInt(id, 10, 8*int(t.Name[3]-'0'))
 		return err == nil && strconv.FormatInt(n, 10) == id
 	case "uuid":
 		return isUUID(id)
