@@ -139,7 +139,7 @@ func (a *Approved) Bind(server string, args []Arg) (Bound, *Reason) {
 		if !canonical(server, t) {
 			return Bound{}, &Reason{Code: QueryFailed, SQLState: "22P02",
 				Message: "this server's id can't stand in the scope column, whose type is " + t.Name,
-				Hint:    "an operator makes a server with --id, spelled as the rows have it"}
+				Hint:    "make a server with an id that is spelled as the rows have it: the member id over REST, or --id of tenantgate server create"}
 		}
 	}
 	if reason := p.checkCount(server, args); reason != nil {

@@ -204,10 +204,7 @@ func (f *File) table(section TableSection, s Schema) (*tree.Table, []Finding, er
 			NotNull: c.NotNull, Collation: c.Collation, Virtual: c.Virtual, Generated: c.Generated || c.Virtual, NoRead: c.Unreadable, Identity: c.Identity,
 		})
 		if section.Scoped && c.Name == section.Column {
-			t.Scope, t.ScopeType = c.Name, tree.TypeName{Schema: c.TypeSchema, Name: c.TypeName}
-			if c.TypeSchema != builtinSchema { // citext, to which two servers' ids may be one
-				t.ScopeType = tree.TypeName{Schema: builtinSchema, Name: "text"}
-			}
+			t.Scope, t.ScopeType = c.Name, boundAs(c)
 		}
 	}
 	if section.Scoped && t.Scope == "" {

@@ -29,19 +29,12 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// A server whose id can't stand in the scope column is told who makes one that can.
+// A server whose id can't stand in the scope column is told how to make one that can.
 func TestUnfitServerID(t *testing.T) {
-	schema := readSchema(t)
-	for i := range schema.Tables {
-		for j := range schema.Tables[i].Columns {
-			if schema.Tables[i].Columns[j].Name == "server_id" {
-				schema.Tables[i].Columns[j].TypeName = "uuid"
-			}
-		}
-	}
+	schema := scopedBy(t, "pg_catalog", "uuid")
 	p := hinting(t, schema, "statement: {kinds: [select]}\nscope: {mode: inject}\ntables: {messages: {scoped: true}}\n")
 	_, r := p.Decide("SELECT id FROM messages", policy.Postgres).Approved.Bind("srv-a", nil)
-	if r == nil || r.Code != policy.QueryFailed || r.Message != "this server's id can't stand in the scope column, whose type is uuid" || r.Hint != "an operator makes a server with --id, spelled as the rows have it" {
+	if r == nil || r.Code != policy.QueryFailed || r.Message != "this server's id can't stand in the scope column, whose type is uuid" || r.Hint != "make a server with an id that is spelled as the rows have it: the member id over REST, or --id of tenantgate server create" {
 		t.Errorf("%+v", r)
 	}
 }
