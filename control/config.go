@@ -17,6 +17,9 @@ type Config struct {
 	JWT        *JWTConfig   // nil: tokens of an identity provider are refused
 	MaxServers int          // of one project that CreateServer makes; 0: no limit
 	Log        *slog.Logger // nil: nothing is logged
+	// CheckServerID is asked before a server is made, with the policy that its project is assigned ("" for none): it refuses an
+	// id that the server's rows can't have. Its error is a *proxy.Error. nil: no id is refused for that.
+	CheckServerID func(policy, id string) error
 	// Looked is told of every look-up of a well-formed credential whether memory answered
 	// it: "hit" or "miss". It must be quick and safe for concurrent use. nil: nobody is told.
 	Looked func(event string)

@@ -15,15 +15,15 @@ const fromServers = `SELECT ` + serverColumns + `, coalesce(nullif(s.policy, '')
 
 // CreateServer makes an active server with a fresh id and a key. The key's text is given
 // this once; the store keeps its hash. The name is trimmed. NotFound when there is no such
-// project, InvalidRequest when name or description are not what the interface allows,
-// LimitReached when the project has as many servers as it may.
+// project, InvalidRequest when name or description are not what the interface allows, or its rows
+// can't have such an id (Config.CheckServerID), LimitReached when the project has as many servers as it may.
 func (s *Store) CreateServer(ctx context.Context, projectID, name, description string) (proxy.Server, string, error) {
 	return s.CreateServerWithID(ctx, projectID, newID(), name, description)
 }
 
 // CreateServerWithID is CreateServer for a platform whose tenants have ids already: 1 to
 // 128 printable ASCII characters without spaces and slashes. ConstraintViolation when a
-// server of any project has the id.
+// server of any project has the id, which is not told apart from one of this project.
 func (s *Store) CreateServerWithID(ctx context.Context, projectID, id, name, description string) (proxy.Server, string, error) {
 	if !validID(projectID) {
 		return proxy.Server{}, "", noProject()
@@ -34,6 +34,9 @@ func (s *Store) CreateServerWithID(ctx context.Context, projectID, id, name, des
 	name, err := proxy.TidyName(name)
 	if err == nil {
 		err = proxy.CheckDescription(description)
+	}
+	if err == nil {
+		err = s.checkRows(ctx, projectID, id)
 	}
 	if err != nil {
 		return proxy.Server{}, "", err
@@ -50,11 +53,24 @@ func (s *Store) CreateServerWithID(ctx context.Context, projectID, id, name, des
 	case errors.Is(err, pgx.ErrNoRows), sqlState(err) == "23503":
 		return proxy.Server{}, "", s.noPlace(ctx, projectID)
 	case sqlState(err) == "23505":
-		return proxy.Server{}, "", proxy.Refuse(proxy.ConstraintViolation, "a server with this id exists already")
+		return proxy.Server{}, "", &proxy.Error{Code: proxy.ConstraintViolation, Message: "a server with this id exists already, in this project or in another",
+			Hint: "use that server if it is yours, or another id"}
 	case err != nil:
 		return proxy.Server{}, "", s.writeFailed("creating a server", err)
 	}
 	return server, key.text, nil
+}
+
+// checkRows refuses an id that rows of the project's servers can't have. Whether there is such a project, the insert tells.
+func (s *Store) checkRows(ctx context.Context, projectID, id string) error {
+	if s.cfg.CheckServerID == nil {
+		return nil
+	}
+	p, _, err := s.projects.get(ctx, proxy.Account{Project: projectID}, projectID)
+	if err != nil {
+		return err
+	}
+	return s.cfg.CheckServerID(p.policy, id)
 }
 
 // insertServer inserts a server and its key, or gives pgx.ErrNoRows where its project has as many

@@ -84,12 +84,55 @@ func TestServersWithIDsOfTheirOwn(t *testing.T) {
 			t.Errorf("id %q became %q", id, server.ID)
 		}
 	}
-	_, _, err := s.CreateServerWithID(ctx, m.project.ID, "acme", "n", "")
-	wantCode(t, err, proxy.ConstraintViolation)
+	other := must[Project](t)(s.CreateProject(ctx, "other"))
+	var said []string
+	for _, project := range []string{m.project.ID, other.ID} {
+		_, _, err := s.CreateServerWithID(ctx, project, "acme", "n", "")
+		wantCode(t, err, proxy.ConstraintViolation)
+		said = append(said, err.Error())
+	}
+	if said[0] != said[1] {
+		t.Errorf("whose the id is can be told: %q", said)
+	}
 	for _, id := range []string{"", "a b", "a/b", "..", "é"} {
 		_, _, err := s.CreateServerWithID(ctx, m.project.ID, id, "n", "")
 		wantCode(t, err, proxy.InvalidRequest)
 	}
+}
+
+// Ensure an id is asked about before there is a server of it, under the policy that its project has now; one that was made
+// for want of one, too.
+func TestIDsThatRowsCantHave(t *testing.T) {
+	type asked struct{ policy, id string }
+	var last asked
+	refused := false
+	s := run(t, Config{ControlURL: controlDB(t), CheckServerID: func(policy, id string) error {
+		last = asked{policy, id}
+		if refused {
+			return proxy.Refuse(proxy.InvalidRequest, "no")
+		}
+		return nil
+	}})
+	ctx, m := t.Context(), populate(t, s)
+	if last != (asked{"", m.server.ID}) {
+		t.Errorf("asked about %+v", last)
+	}
+	wantCode(t, s.SetProjectPolicy(ctx, m.project.ID, "numbers"), "")
+	settle(t, s)
+	refused = true
+	_, _, err := s.CreateServerWithID(ctx, m.project.ID, "acme-1", "n", "")
+	wantCode(t, err, proxy.InvalidRequest)
+	if last != (asked{"numbers", "acme-1"}) || proxy.AsError(err).Message != "no" {
+		t.Errorf("asked about %+v, said %v", last, err)
+	}
+	_, _, err = s.CreateServer(ctx, m.project.ID, "n", "")
+	wantCode(t, err, proxy.InvalidRequest)
+	if servers, _, err := s.ListServers(ctx, m.project.ID, 0, ""); err != nil || len(servers) != 1 {
+		t.Errorf("%d servers, %v", len(servers), err)
+	}
+	refused = false
+	_, _, err = s.CreateServerWithID(ctx, newID(), "acme-1", "n", "")
+	wantCode(t, err, proxy.NotFound)
 }
 
 // Ensure names and descriptions are held to the interface's rules whoever gives them.
