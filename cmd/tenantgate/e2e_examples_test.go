@@ -116,7 +116,7 @@ func (in *instance) provokeStatements(t *testing.T, answers map[string]reply) {
 	}
 	rejecting := fresh(t, "--policy", editedPolicy(t, "foreignServerId: replace", "foreignServerId: reject"), "--max-servers-per-project=3")
 	for range 3 {
-		answers["LimitReached/limit_reached"] = rejecting.do(t, http.MethodPost, rejecting.serversPath(), `{"name":"one more"}`, rejecting.bearer())
+		answers["ServerNotCreated/limit_reached"] = rejecting.do(t, http.MethodPost, rejecting.serversPath(), `{"name":"one more"}`, rejecting.bearer())
 	}
 	answers["StatementForbidden/foreign_server_id"] = rejecting.query(t, "INSERT INTO files (server_id, name) VALUES (?, 'x')", "srv_other")
 }
@@ -127,6 +127,7 @@ func (in *instance) provokeRequests(t *testing.T, answers map[string]reply) {
 	answers["BadRequest/invalid_request"] = in.do(t, http.MethodPost, in.serversPath(), `{"name":""}`, in.bearer())
 	answers["BadStatement/invalid_json"] = in.do(t, http.MethodPost, query, `{"query":"x",}`, in.bearer())
 	answers["BadStatement/invalid_request"] = in.do(t, http.MethodPost, query, `{"query":"SELECT 1","args":"x"}`, in.bearer())
+	answers["ServerNotCreated/constraint_violation"] = in.do(t, http.MethodPost, in.serversPath(), `{"id":"`+in.ServerID+`","name":"one more"}`, in.bearer())
 	answers["UnauthorizedBearer/unauthorized"] = in.do(t, http.MethodGet, in.serversPath(), "")
 	answers["UnauthorizedKey/unauthorized"] = in.lookup(t, "ada@example.com")
 	answers["NotFound/not_found"] = in.do(t, http.MethodGet, in.serversPath()+"/none", "", in.bearer())

@@ -173,7 +173,8 @@ func network(addr string) string {
 func (sv *service) openStore(ctx context.Context, db databases) (err error) {
 	file := sv.sections
 	sv.store, err = control.Open(ctx, control.Config{ControlURL: db.ControlDatabaseURL, JWT: file.JWT.config(), MaxServers: sv.settings.MaxServers, Log: sv.log, Looked: sv.metrics.CredentialCache,
-		Short: sv.metrics.Short, ProjectShare: sv.settings.ProjectShare})
+		CheckServerID: func(policy, id string) error { return sv.policies.CheckServerID(policy, id) }, // asked by requests only, so after loadPolicies
+		Short:         sv.metrics.Short, ProjectShare: sv.settings.ProjectShare})
 	if err != nil {
 		return fmt.Errorf("opening the control store (--control-database-url): %w", err)
 	}

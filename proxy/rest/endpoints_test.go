@@ -19,6 +19,7 @@ func TestAnswers(t *testing.T) {
 		{"create", "POST", serversPath, `{"name":"  Näme ","description":"d\ne"}`, `{"server":{"id":"new2","name":"Näme","description":"d\ne","apiKey":"tg_srv_new","projectId":"p1","createdAt":"2026-01-31T09:15:00.000Z"}}`},
 		{"create without a description", "POST", serversPath, `{"name":"n"}`, `{"server":{"id":"new2","name":"n","description":"","apiKey":"tg_srv_new","projectId":"p1","createdAt":"2026-01-31T09:15:00.000Z"}}`},
 		{"create with null", "POST", serversPath, `{"name":"n","description":null}`, `{"server":{"id":"new2","name":"n","description":"","apiKey":"tg_srv_new","projectId":"p1","createdAt":"2026-01-31T09:15:00.000Z"}}`},
+		{"create with an id", "POST", serversPath, `{"id":"acme-1","name":"n"}`, `{"server":{"id":"acme-1","name":"n","description":"","apiKey":"tg_srv_new","projectId":"p1","createdAt":"2026-01-31T09:15:00.000Z"}}`},
 		{"get", "GET", serverPath, "", `{"server":` + shop + `}`},
 		{"update nothing", "PUT", serverPath, `{}`, `{"server":` + shop + `}`},
 		{"update the name", "PUT", serverPath, `{"name":"N"}`, `{"server":{"id":"s1","name":"N","description":"","projectId":"p1","createdAt":"2026-01-31T09:15:00.000Z","updatedAt":"2026-01-31T09:15:01.234Z","isActive":true}}`},
@@ -35,6 +36,32 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("%d %s\nwant %s", status, got, test.want)
 			}
 		})
+	}
+}
+
+// Ids of the caller's go to whoever makes servers as they are, and what that says of them names the member.
+func TestCreateWithAnID(t *testing.T) {
+	w := newWorld(t, nil)
+	for _, c := range []struct {
+		token, body, want string
+		status            int
+	}{
+		{token, `{"id":"acme","name":"n"}`, `{"server":{"id":"acme",`, 200},
+		{token, `{"id":"acme","name":"n"}`, `{"error":{"code":"constraint_violation","message":"it is taken",`, 409},
+		{token, `{"id":"a b","name":"n"}`, `{"error":{"code":"invalid_request","message":"member \"id\": no blanks",`, 400},
+		{token, `{"id":"","name":"n"}`, `{"error":{"code":"invalid_request","message":"member \"id\": no blanks",`, 400}, // and none is made for it
+		{"both", `{"id":"mine","name":"n"}`, `{"error":{"code":"insufficient_scope",`, 403},
+		{"unknown", `{"id":"mine","name":"n"}`, `{"error":{"code":"unauthorized",`, 401},
+	} {
+		if status, body := w.call("POST", serversPath, c.body, as(c.token)); status != c.status || !strings.HasPrefix(body, c.want) || status == 400 && !strings.HasSuffix(body, `,"hint":"leave them out"}}`) {
+			t.Errorf("%s as %s: %d %s", c.body, c.token, status, body)
+		}
+	}
+	if status, body := w.call("POST", "/api/developer/projects/p2/servers", `{"id":"mine","name":"n"}`, as(token)); status != 404 {
+		t.Errorf("in another project: %d %s", status, body)
+	}
+	if calls := strings.Join(w.store.called(), "\n"); strings.Contains(calls, "CreateServerWithID mine") || strings.Contains(calls, "CreateServer\n") {
+		t.Errorf("asked for %s", calls)
 	}
 }
 

@@ -152,11 +152,25 @@ func (s *store) CreateServer(ctx context.Context, project, name, description str
 		return proxy.Server{}, "", err
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	server := proxy.Server{
-		ID: "new" + strconv.Itoa(len(s.servers)), ProjectID: project, Name: name, Description: description,
-		CreatedAt: moment, UpdatedAt: moment, Active: true,
+	id := "new" + strconv.Itoa(len(s.servers))
+	s.mu.Unlock()
+	return s.CreateServerWithID(ctx, project, id, name, description)
+}
+
+// CreateServerWithID takes ids that are not empty and without blanks.
+func (s *store) CreateServerWithID(ctx context.Context, project, id, name, description string) (proxy.Server, string, error) {
+	if err := s.note(ctx, "CreateServerWithID "+id); err != nil {
+		return proxy.Server{}, "", err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case id == "" || strings.Contains(id, " "):
+		return proxy.Server{}, "", &proxy.Error{Code: proxy.InvalidRequest, Message: "no blanks", Hint: "leave them out"}
+	case slices.ContainsFunc(s.servers, func(server proxy.Server) bool { return server.ID == id }):
+		return proxy.Server{}, "", proxy.Refuse(proxy.ConstraintViolation, "it is taken")
+	}
+	server := proxy.Server{ID: id, ProjectID: project, Name: name, Description: description, CreatedAt: moment, UpdatedAt: moment, Active: true}
 	s.servers = append(s.servers, server)
 	return server, "tg_srv_new", nil
 }

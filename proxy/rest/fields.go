@@ -9,31 +9,49 @@ import (
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
-// readServer reads the body of 4.2 and 4.3; what is not in it is nil.
-func (r *request) readServer() (name, description *string, err error) {
+// The members of the bodies of 4.2 and 4.3.
+var (
+	createMembers = []string{"id", "name", "description"}
+	updateMembers = createMembers[1:]
+)
+
+// readServer reads the body of 4.2 or 4.3; what is not in it is nil.
+func (r *request) readServer(members []string) (given fields, err error) {
 	if err := r.negotiate(true); err != nil {
-		return nil, nil, err
+		return given, err
 	}
 	if err := r.parameters(); err != nil {
-		return nil, nil, err
+		return given, err
 	}
-	var given fields
+	given.members = members
 	err = r.readObject(&given)
-	return given.name, given.description, err
+	return given, err
 }
 
-// fields is the body of 4.2 and 4.3.
-type fields struct{ name, description *string }
+// fields is the body of 4.2 or 4.3.
+type fields struct {
+	members               []string
+	id, name, description *string
+}
 
-func (*fields) names() [2]string { return [...]string{"name", "description"} }
+func (f *fields) names() []string { return f.members }
 
 func (f *fields) read(name string, decoder *jsontext.Decoder) (err error) {
-	if name == "name" {
+	switch name {
+	case "id":
+		f.id, err = readID(decoder)
+	case "name":
 		f.name, err = readName(decoder)
-		return err
+	default:
+		f.description, err = readDescription(decoder)
 	}
-	f.description, err = readDescription(decoder)
 	return err
+}
+
+// readID gives the id as it is: what it has to be, whoever makes servers says.
+func readID(decoder *jsontext.Decoder) (*string, error) {
+	text, err := readString(decoder, "id")
+	return &text, err
 }
 
 // readName gives the name trimmed.

@@ -15,8 +15,8 @@ import (
 
 // object is what a body becomes.
 type object interface {
-	// names are the members that it may have.
-	names() [2]string
+	// names are the members that it may have: two or more, which nobody changes.
+	names() []string
 	// read takes exactly the value of one of those off the decoder; a *proxy.Error says
 	// that the value is JSON of another shape.
 	read(name string, decoder *jsontext.Decoder) error
@@ -90,7 +90,7 @@ func readMembers(decoder *jsontext.Decoder, into object) (shape, err error) {
 
 func readMember(decoder *jsontext.Decoder, token jsontext.Token, into object) error {
 	names := into.names()
-	if i := slices.Index(names[:], token.String()); i >= 0 {
+	if i := slices.Index(names, token.String()); i >= 0 {
 		return into.read(names[i], decoder)
 	}
 	name := token.String() // the token is gone with the next one
@@ -102,7 +102,13 @@ func readMember(decoder *jsontext.Decoder, token jsontext.Token, into object) er
 			return invalid("member " + quoted(name) + " must be spelled " + quoted(known))
 		}
 	}
-	return invalid("member " + quoted(name) + " is unknown; the body may have " + quoted(names[0]) + " and " + quoted(names[1]))
+	return invalid("member " + quoted(name) + " is unknown; the body may have " + listed(names))
+}
+
+// listed names members as a sentence does.
+func listed(names []string) string {
+	last := len(names) - 1
+	return `"` + strings.Join(names[:last], `", "`) + `" and ` + quoted(names[last])
 }
 
 func notObject(decoder *jsontext.Decoder, body []byte) error {

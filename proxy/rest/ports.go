@@ -36,8 +36,11 @@ type Gate interface {
 // Servers keeps the servers of the projects. It is asked only after the gate let
 // the caller through; its errors are *proxy.Error.
 type Servers interface {
-	// CreateServer makes a server and its first API key, which is told this once.
+	// CreateServer makes a server and its first API key, which is told this once. InvalidRequest says that its id has to be given.
 	CreateServer(ctx context.Context, projectID, name, description string) (proxy.Server, string, error)
+	// CreateServerWithID is CreateServer with an id of the caller's. InvalidRequest says what is wrong with the id,
+	// ConstraintViolation that a server of any project has it.
+	CreateServerWithID(ctx context.Context, projectID, id, name, description string) (proxy.Server, string, error)
 	// UpdateServer changes what is not nil.
 	UpdateServer(ctx context.Context, projectID, serverID string, name, description *string) (proxy.Server, error)
 	// ListServers gives servers by creation time, then id: all of them with limit 0, at

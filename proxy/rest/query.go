@@ -25,7 +25,9 @@ type statement struct {
 	count int // args that there were
 }
 
-func (*statement) names() [2]string { return [...]string{"query", "args"} }
+func (*statement) names() []string { return statementMembers }
+
+var statementMembers = []string{"query", "args"}
 
 func (s *statement) read(name string, decoder *jsontext.Decoder) (err error) {
 	if name == "query" {

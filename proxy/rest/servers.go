@@ -1,25 +1,27 @@
 package rest
 
-import "github.com/tenantgate/tenantgate/proxy"
+import (
+	"context"
+	"errors"
+
+	"github.com/tenantgate/tenantgate/proxy"
+)
 
 // createServer answers 4.2.
 func (s *Server) createServer(r *request) error {
 	if err := r.manageProject(); err != nil {
 		return err
 	}
-	name, description, err := r.readServer()
+	given, err := r.readServer(createMembers)
 	if err != nil {
 		return err
 	}
-	if name == nil {
+	if given.name == nil {
 		return invalid(`member "name" is required`)
-	}
-	if description == nil {
-		description = new(string)
 	}
 	ctx := r.storeContext() // it begins here: a body may take its time
 	defer ctx.end()
-	server, key, err := s.cfg.Servers.CreateServer(ctx, r.projectID, *name, *description)
+	server, key, err := s.makeServer(ctx, r.projectID, given)
 	if err != nil {
 		return err
 	}
@@ -27,21 +29,40 @@ func (s *Server) createServer(r *request) error {
 	return r.send(append(appendCreated(append(r.buffer(), `{"server":`...), server, key), '}'))
 }
 
+// makeServer makes a server with the id that is given, else with one that is made.
+func (s *Server) makeServer(ctx context.Context, projectID string, given fields) (server proxy.Server, key string, err error) {
+	description := ""
+	if given.description != nil {
+		description = *given.description
+	}
+	if given.id == nil {
+		server, key, err = s.cfg.Servers.CreateServer(ctx, projectID, *given.name, description)
+	} else {
+		server, key, err = s.cfg.Servers.CreateServerWithID(ctx, projectID, *given.id, *given.name, description)
+	}
+	if e, told := errors.AsType[*proxy.Error](err); told && e.Code == proxy.InvalidRequest { // the other members were checked
+		ofID := *e
+		ofID.Message = `member "id": ` + e.Message
+		err = &ofID
+	}
+	return server, key, err
+}
+
 // updateServer answers 4.3. What the body does not name stays as it is.
 func (s *Server) updateServer(r *request) error {
 	if err := r.manageServer(); err != nil {
 		return err
 	}
-	name, description, err := r.readServer()
+	given, err := r.readServer(updateMembers)
 	if err != nil {
 		return err
 	}
-	if name == nil && description == nil {
+	if given.name == nil && given.description == nil {
 		return s.sendServer(r)
 	}
 	ctx := r.storeContext()
 	defer ctx.end()
-	server, err := s.cfg.Servers.UpdateServer(ctx, r.projectID, r.serverID, name, description)
+	server, err := s.cfg.Servers.UpdateServer(ctx, r.projectID, r.serverID, given.name, given.description)
 	if err != nil {
 		return err
 	}
