@@ -29,15 +29,24 @@ func (sv *service) warnOfRole(ctx context.Context, db databases) error {
 	return nil
 }
 
-func judgeRole(ctx context.Context, url string, files []*policy.File) (warnings []string, err error) {
+// connectOnce connects as behind a pooler, too, where nothing can be prepared.
+func connectOnce(ctx context.Context, url string) (*pgx.Conn, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("reading the URL: %w", err)
 	}
-	config.DefaultQueryExecMode = pgx.QueryExecModeExec // behind a pooler nothing can be prepared
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("connecting: %w", err)
+	}
+	return conn, nil
+}
+
+func judgeRole(ctx context.Context, url string, files []*policy.File) (warnings []string, err error) {
+	conn, err := connectOnce(ctx, url)
+	if err != nil {
+		return nil, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is left to lose
 	var role string

@@ -26,8 +26,9 @@ type serverList struct {
 
 type serverCreate struct {
 	storeFlags
+	idFlags
 	Project     string  `name:"project" required:"" env:"-" placeholder:"ID" help:"The owning project."`
-	ID          *string `name:"id" env:"-" help:"Its id: give it where rows of this server exist already, as they have it in server_id. Made when not given."`
+	ID          *string `name:"id" env:"-" help:"Its id: give it where rows of this server exist already, as they have it in server_id. It is refused where the type of a scope column can't hold it; a note says so where the types are not known (--policy, --database-url). Without it a UUID is made."`
 	Description string  `name:"description" env:"-" help:"A description, up to 1000 characters."`
 	Name        string  `arg:"" help:"Its name, 1 to 100 characters."`
 }
@@ -136,7 +137,11 @@ func (s *serverCreate) Run(ctx context.Context, c *console) error {
 	if err := checkName(s.Name); err != nil {
 		return err
 	}
-	return s.with(ctx, func(store *control.Store) (err error) {
+	check, err := s.checker(ctx)
+	if err != nil {
+		return err
+	}
+	return s.configured(ctx, control.Config{CheckServerID: check.server}, func(store *control.Store) (err error) {
 		var made proxy.Server
 		var key string
 		if name := strings.TrimSpace(s.Name); s.ID != nil {
@@ -149,7 +154,10 @@ func (s *serverCreate) Run(ctx context.Context, c *console) error {
 		}
 		j := serverView(made)
 		j.APIKey = key
-		return s.printKey(c, j, "")
+		if err = s.printKey(c, j, ""); err == nil && s.ID != nil {
+			check.note(c)
+		}
+		return err
 	})
 }
 

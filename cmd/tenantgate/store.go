@@ -83,11 +83,15 @@ func inDatabase(rawURL, database string) (string, error) {
 
 // with runs an operation on the store.
 func (f *storeFlags) with(ctx context.Context, operate func(*control.Store) error) error {
-	controlURL, err := f.url()
-	if err != nil {
+	return f.configured(ctx, control.Config{}, operate)
+}
+
+// configured is with on a store that is more than a URL.
+func (f *storeFlags) configured(ctx context.Context, cfg control.Config, operate func(*control.Store) error) (err error) {
+	if cfg.ControlURL, err = f.url(); err != nil {
 		return err
 	}
-	store, err := control.Open(ctx, control.Config{ControlURL: controlURL})
+	store, err := control.Open(ctx, cfg)
 	if err != nil {
 		return fmt.Errorf("opening the control store: %w", err)
 	}
