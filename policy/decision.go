@@ -1,6 +1,11 @@
 package policy
 
-import "time"
+import (
+	"time"
+	"unicode/utf8"
+
+	"github.com/tenantgate/tenantgate/policy/sql/refusal"
+)
 
 // Verdict is the outcome of a decision. Its zero value is Deny.
 type Verdict uint8
@@ -25,6 +30,15 @@ type Decision struct {
 	Verdict  Verdict
 	Reason   Reason    // set when denied
 	Approved *Approved // set when allowed; nil otherwise
+}
+
+// deny is the decision of a fault, whose offset is a byte of the caller's text.
+func deny(f *refusal.Fault, text string) Decision {
+	r := Reason{Code: f.Code, Message: f.Message, Hint: f.Hint, SQLState: f.SQLState}
+	if f.Offset >= 0 && f.Offset <= len(text) {
+		r.Position = utf8.RuneCountInString(text[:f.Offset]) + 1
+	}
+	return Decision{Reason: r}
 }
 
 // Kind is the kind of a statement: the outermost one's keyword.

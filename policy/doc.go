@@ -20,7 +20,8 @@
 //
 // The first step that is not satisfied denies. Only a verified text becomes an
 // Approved, only an Approved can be bound to a server and its arguments, and only
-// what is Bound can be sent upstream (approved.go, binding.go).
+// what is Bound can be sent upstream (approved.go, binding.go). Which refusal the caller reads where several apply, and
+// with which hint, is chosen in hints.go.
 //
 // Refusals of credentials are made before: proxy/rest/auth.go, proxy/wire/authenticate.go. What the database
 // refuses is told after: proxy/upstream/sqlerrors.go.

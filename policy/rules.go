@@ -20,6 +20,16 @@ func (p *Policy) rules(d Dialect) []rule {
 	}
 }
 
+// judge gives the first refusal of the rules; nil where all admit.
+func (p *Policy) judge(f *facts.Facts, d Dialect) *refusal.Fault {
+	for _, rule := range p.rules(d) {
+		if fault := rule(f); fault != nil {
+			return fault
+		}
+	}
+	return nil
+}
+
 // checkKinds admits the kinds that the policy lists, in WITH as at the top. Locking
 // rows is for those who may change them.
 func (p *Policy) checkKinds(f *facts.Facts) *refusal.Fault {

@@ -1,0 +1,63 @@
+package policy
+
+import (
+	"github.com/tenantgate/tenantgate/policy/sql/analyze"
+	"github.com/tenantgate/tenantgate/policy/sql/facts"
+	"github.com/tenantgate/tenantgate/policy/sql/lex"
+	"github.com/tenantgate/tenantgate/policy/sql/refusal"
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
+)
+
+// The steps of a decision say what is wrong and where. This file chooses what the caller reads of it: which of
+// several refusals, and which hint. It decides nothing: what is refused stays refused, with its code.
+
+// explain gives a fault as the caller reads it. stmt is nil for what could not be parsed.
+func (p *Policy) explain(tr *lex.Translation, stmt tree.Statement, d Dialect, fault *refusal.Fault) *refusal.Fault {
+	if d == Postgres && stmt != nil {
+		fault = p.catalogRefusal(stmt, fault)
+	}
+	return p.withParameterHint(tr, d, fault)
+}
+
+// withParameterHint says how parameters are written, to a caller who writes ? where only Postgres reads it, and that
+// the scope condition need not be written where it is added.
+func (p *Policy) withParameterHint(tr *lex.Translation, d Dialect, fault *refusal.Fault) *refusal.Fault {
+	if d != Postgres || fault.Code != SyntaxError || !tr.Marked() {
+		return fault
+	}
+	fault.Hint = "parameters are $1, $2 and so on here; ? is an operator"
+	for _, t := range p.file.Tables {
+		if p.file.Scope.Mode == Inject && t.Scoped && tr.MarkedFor(t.Column) {
+			fault.Hint = "parameters are $1, $2 and so on here, and ? is an operator; the condition on " + t.Column + " can be left out, because it is added"
+		}
+	}
+	return fault
+}
+
+// catalogRefusal says of a statement on Postgres' catalog that it is not answered, whatever was
+// the first thing in the statement that is not available. The code stays.
+func (p *Policy) catalogRefusal(stmt tree.Statement, fault *refusal.Fault) *refusal.Fault {
+	switch fault.Code {
+	case TableNotAllowed, ColumnNotAllowed, FunctionNotAllowed, TypeNotAllowed, ConstructNotAllowed, QueryFailed:
+	default:
+		return fault
+	}
+	at, is := analyze.OfSystem(stmt, p.catalog, fault)
+	if !is {
+		return fault
+	}
+	return &refusal.Fault{Code: fault.Code, Offset: at, Message: "the catalog is not answered yet",
+		Hint: `tools that read it, such as \d of psql and the introspection of ORMs, do not work here; ` + p.catalog.Listed()}
+}
+
+// preferTableRefusal gives the refusal of a table that is not available in place of the fault of something that was not
+// understood: the fault may be a consequence of that, since no column of such a table is known.
+func (p *Policy) preferTableRefusal(facts *facts.Facts, fault *refusal.Fault) *refusal.Fault {
+	if facts == nil {
+		return fault
+	}
+	if first := p.checkTables(facts); first != nil {
+		return first
+	}
+	return fault
+}
