@@ -16,8 +16,8 @@ import (
 )
 
 // TestGolden runs the cases of testdata/decide: a text and its args, and what becomes
-// of it. `decide policy=NAME [args=JSON] [server=ID] [wall=off] [dialect=postgres] [types=OID,…]` prints the refusal, or the
-// final text and the parameters; wall=off takes the row-level security away, so that the
+// of it. `decide policy=NAME [args=JSON] [server=ID] [wall=off] [dialect=postgres] [types=OID,…] [hint]` prints the refusal, with
+// its hint if that is asked for, or the final text and the parameters; wall=off takes the row-level security away, so that the
 // barrier shows. -rewrite makes the expectations anew, for review.
 func TestGolden(t *testing.T) {
 	schema := readSchema(t)
@@ -43,6 +43,9 @@ func decide(t *testing.T, d *datadriven.TestData, schema policy.Schema) string {
 		schema.Tables[i].Walled = wall == "on"
 	}
 	decision := compile(t, name, schema).Decide(d.Input, dialect(t, d), given(t, d)...)
+	if decision.Verdict != policy.Allow && d.HasArg("hint") {
+		return refusal(decision.Reason) + "hint: " + decision.Reason.Hint + "\n"
+	}
 	if decision.Verdict != policy.Allow {
 		return refusal(decision.Reason)
 	}

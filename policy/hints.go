@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"strings"
+
 	"github.com/tenantgate/tenantgate/policy/sql/analyze"
 	"github.com/tenantgate/tenantgate/policy/sql/facts"
 	"github.com/tenantgate/tenantgate/policy/sql/lex"
@@ -16,7 +18,30 @@ func (p *Policy) explain(tr *lex.Translation, stmt tree.Statement, d Dialect, fa
 	if d == Postgres && stmt != nil {
 		fault = p.catalogRefusal(stmt, fault)
 	}
-	return p.withParameterHint(tr, d, fault)
+	return p.withHint(tr, d, fault)
+}
+
+// withHint is the one rule on hints: a fault keeps the one that the step gave it, which knows most. Else the first that applies is given.
+func (p *Policy) withHint(tr *lex.Translation, d Dialect, fault *refusal.Fault) *refusal.Fault {
+	switch {
+	case fault.Hint != "":
+	case len(fault.Near) > 0:
+		fault.Hint = nearHint(fault.Near)
+	default:
+		return p.withParameterHint(tr, d, fault)
+	}
+	return fault
+}
+
+// nearHint names columns as Postgres does; one that is spelled with quotation marks needs no more of them.
+func nearHint(near []string) string {
+	list := make([]string, len(near))
+	for i, column := range near {
+		if list[i] = column; !strings.Contains(column, `"`) {
+			list[i] = `"` + column + `"`
+		}
+	}
+	return "perhaps you meant to reference the column " + strings.Join(list, " or the column ")
 }
 
 // withParameterHint says how parameters are written, to a caller who writes ? where only Postgres reads it, and that

@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/tenantgate/tenantgate/policy"
@@ -25,6 +26,26 @@ func TestHints(t *testing.T) {
 	} {
 		if r := hinting(t, readSchema(t), c.policy).Decide(c.statement, policy.Postgres).Reason; r.Hint != c.hint {
 			t.Errorf("%s under %s: %+v, want the hint %q", c.statement, c.policy, r, c.hint)
+		}
+	}
+}
+
+// TestNearInClosed misspells columns of tables that are closed: by a finding, or by the policy.
+func TestNearInClosed(t *testing.T) {
+	schema := readSchema(t)
+	for i := range schema.Tables {
+		if schema.Tables[i].Name == "messages" {
+			schema.Tables[i].Findings = []policy.Finding{{Name: "hidden-rule", Object: "r", Breach: true}}
+		}
+	}
+	p := hinting(t, schema, "statement: {kinds: [select, insert, update]}\nscope: {mode: inject}\ntables: {messages: {scoped: true}, files: {scoped: true, access: []}, conversations: {scoped: true}}\n")
+	for _, text := range []string{
+		"SELECT contnt FROM messages", "SELECT m.contnt FROM conversations, messages m", "SELECT contnt FROM conversations WHERE EXISTS (SELECT FROM messages)",
+		"COPY messages (contnt) TO STDOUT", "COPY messages (contnt) FROM STDIN", "COPY messages (contnt, contnt) FROM STDIN",
+		"SELECT storage_ky FROM files", "COPY files (storage_ky) TO STDOUT", "COPY files (storage_ky) FROM STDIN",
+	} {
+		if r := p.Decide(text, policy.Postgres).Reason; r.Code != policy.TableNotAllowed || strings.Contains(r.Hint, "content") || strings.Contains(r.Hint, "storage_key") {
+			t.Errorf("%s: %+v", text, r)
 		}
 	}
 }

@@ -96,8 +96,16 @@ func worstStatements() map[string]shape {
 		"guards": row("SELECT 1 FROM files WHERE name~''", " AND name~''", ""), "guards of many": row("SELECT 1 FROM files a,files b,files c,files d WHERE a.name||b.name||c.name||d.name~''", " AND id~''", ""), "guarded joins": some(80, "SELECT 1 FROM files a", " LEFT JOIN files a%d ON a%d.name~''", ""), "guarded name": row("SELECT 1 FROM files a", ",files a%d", " WHERE random()>1"),
 		"parts and tables": crossed(",files a%d", " WHERE @1", " AND @1", ""), "bracketed parts and tables": crossed(",files a%d", " WHERE(@1", " AND @1", ")"), "queries and tables": crossed(",files a%d", " WHERE true", " AND(SELECT 1)", ""), "queries and sub-queries": crossed(",(TABLE files)a%d", " WHERE true", " AND(SELECT 1)", ""),
 		"guarded exists": nest(20, "SELECT 1 FROM files a WHERE ", "EXISTS (SELECT FROM files b WHERE a.name~b.name AND ", "true", ")", ""), "barriers": row("SELECT 1 FROM (SELECT lower(id) FROM files) a", ",(SELECT lower(id) FROM files) a%d", ""), "barrier chain": nest(28, "SELECT * FROM ", "(SELECT *, lower('') AS b FROM ", "files", ") a", ""), "barrier with": row("WITH a AS (SELECT lower(id) FROM files)", ",a%d AS (SELECT lower(id) FROM files)", " SELECT 1"), "lateral chain": row("SELECT 1 FROM files a", ", LATERAL (SELECT lower(a.id)) a%d", ""), "havings": row("SELECT name FROM files GROUP BY name HAVING name~''", " AND name~''", ""),
+		"near columns": nearColumns,
 		"derived chains": nest(28, "SELECT * FROM ", "(SELECT *, 1 AS b FROM ", "files", ") a", ""), "derived pairs": nest(8, "SELECT * FROM ", "(SELECT a.*,b.* FROM files a,", "files b", ") b", ""), "values columns": row("SELECT a.* FROM (VALUES (1", ",1", ")) a"),
 	}
+}
+
+// nearColumns names many columns that do not exist, among as many as there may be that are spelled alike.
+func nearColumns(bytes int) string {
+	name := strings.Repeat("a", 55)
+	from := nest(7, " FROM ", "(SELECT *,*,* FROM ", "(SELECT 1 AS "+name+"bcd) m", ") m", "")(bytes)
+	return row("SELECT 1", ","+name+"%d", from)(bytes)
 }
 
 // crossed has many relations, and many conditions that look at none of them.

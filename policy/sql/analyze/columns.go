@@ -56,7 +56,7 @@ const maxNamesakes = 64
 // Postgres, whose tables may just have been altered, might find a column that the
 // policy does not know.
 func (a *analyzer) bareColumn(l *level, ref *pg.ColumnRef, name string, at int) {
-	found, known := false, true
+	found, known, here := false, true, l
 	for ; l != nil; l = l.outer {
 		cols := l.own(name)
 		if isSystemColumn(name) && slices.ContainsFunc(l.rels, func(r *relation) bool { return r.table }) {
@@ -87,20 +87,15 @@ func (a *analyzer) bareColumn(l *level, ref *pg.ColumnRef, name string, at int) 
 	}
 	switch {
 	case name == "old" || name == "new": // in RETURNING, whole rows since Postgres 18
-		a.fail(noColumn(`"`+name+`"`, at))
+		a.noColumn(`"`+name+`"`, name, here.sight(), at)
 	case found || slices.ContainsFunc(a.facts.Tables, (*facts.TableUse).Unknown): // which is refused for that
 	case known:
-		a.fail(noColumn(`"`+name+`"`, at))
+		a.noColumn(`"`+name+`"`, name, here.sight(), at)
 	default:
 		f := refusal.Unsupported(at, "the column "+name+" is not known")
 		f.Hint = "name the columns of functions in FROM: f(…) AS f(" + name + ", …)"
 		a.fail(f)
 	}
-}
-
-// noColumn is Postgres' own error: there a name is in quotation marks where it stands alone.
-func noColumn(name string, at int) *refusal.Fault {
-	return &refusal.Fault{Code: refusal.QueryFailed, SQLState: "42703", Offset: at, Message: "column " + name + " does not exist"}
 }
 
 // readAll notes what the columns that a name means read, and tells whether the name
@@ -130,7 +125,7 @@ func (a *analyzer) qualifiedColumn(l *level, ref *pg.ColumnRef, names []string, 
 	case isSystemColumn(column):
 		a.systemColumn(column, at)
 	case r.known:
-		a.fail(noColumn(r.name+"."+column, at))
+		a.noColumn(r.name+"."+column, column, r.sight(), at)
 	default:
 		// Any name that is no column's may be the call of a function, which a relation's
 		// own name is the best place to hide.

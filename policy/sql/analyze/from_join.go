@@ -86,7 +86,7 @@ func (a *analyzer) merge(j *pg.JoinExpr, left, right item) (item, []column) {
 	}()
 	for _, name := range names {
 		if left.lacks(name) || right.lacks(name) {
-			a.fail(noColumn(`"`+name+`"`, at))
+			a.noColumn(`"`+name+`"`, name, inBoth(left, right), at)
 		}
 		if !left.has(name) || !right.has(name) {
 			a.fail(unknownColumns(at))

@@ -30,7 +30,9 @@ func (r *directions) copy(s *pg.CopyStmt) {
 		return
 	}
 	r.out.At = int(s.Relation.Location)
-	r.copyColumns(r.catalog.Table(s.Relation.Schemaname, s.Relation.Relname), listed)
+	if t := r.catalog.Table(s.Relation.Schemaname, s.Relation.Relname); t != nil && !t.Closed {
+		r.copyColumns(t, listed, s.IsFrom)
+	}
 	if s.IsFrom {
 		r.copyInto(s.Relation, listed)
 		return
@@ -38,14 +40,17 @@ func (r *directions) copy(s *pg.CopyStmt) {
 	r.copyTable(s.Relation, listed)
 }
 
-// copyColumns looks at the columns that are listed, as COPY does before it asks for a row.
-func (r *directions) copyColumns(t *tree.Table, listed []string) {
+// copyColumns looks at the columns that are listed, as COPY does before it asks for a row. Of a table that is closed or
+// not in the policy nothing is said.
+func (r *directions) copyColumns(t *tree.Table, listed []string, written bool) {
 	for i, name := range listed {
-		if slices.Contains(listed[:i], name) {
+		switch {
+		case slices.Contains(listed[:i], name):
 			r.fail(&refusal.Fault{Code: refusal.QueryFailed, SQLState: "42701", Message: `column "` + name + `" specified more than once`, Offset: r.out.At})
-		}
-		if t != nil && len(t.Columns) > 0 && t.Index(name) < 0 {
-			r.fail(&refusal.Fault{Code: refusal.QueryFailed, SQLState: "42703", Message: `column "` + name + `" of relation "` + t.Name + `" does not exist`, Offset: r.out.At})
+			return
+		case t.Index(name) < 0:
+			r.fail(t.NoColumn(name, written, r.out.At))
+			return
 		}
 	}
 }

@@ -182,6 +182,20 @@ func Quote(name string) string {
 	return string(append(out, '"'))
 }
 
+// Spell spells an identifier as people write it: in quotation marks only if it is another one, or none, without them.
+func Spell(name string) string {
+	plain := func(c byte) bool { return isIdentPart(c) && (c < 'A' || c > 'Z') }
+	if name == "" || !isIdentStart(name[0]) {
+		return Quote(name)
+	}
+	for i := range len(name) {
+		if !plain(name[i]) {
+			return Quote(name)
+		}
+	}
+	return name
+}
+
 // QuoteAll quotes each of the names.
 func QuoteAll(names []string) []string {
 	out := make([]string, len(names))

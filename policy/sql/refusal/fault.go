@@ -30,6 +30,8 @@ type Fault struct {
 	Hint     string
 	SQLState string
 	Offset   int
+
+	Near []string // of a column that does not exist: those that may stand there and are spelled alike, as SQL spells them
 }
 
 // Unsupported refuses what a statement is made of.
