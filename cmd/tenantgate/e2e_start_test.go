@@ -186,6 +186,11 @@ func TestSchemaChange(t *testing.T) {
 	if r := in.query(t, "SELECT extra FROM messages WHERE server_id = ?"); r.status != 200 {
 		t.Errorf("a changed type: %d %s", r.status, r.body)
 	}
+	time.Sleep(150 * time.Millisecond) // refusals have the schema read every 100 ms
+	in.admin(t, "ALTER TABLE public.messages ADD COLUMN more int")
+	if r := in.query(t, "UPDATE messages SET more = 1 WHERE server_id = ?"); r.status != 200 {
+		t.Errorf("a new column that is written: %d %s", r.status, r.body)
+	}
 }
 
 // TestUpstreamGone stops Postgres under the service: it says so, and does not hang.

@@ -185,12 +185,16 @@ func (a *analyzer) read(c column, at int) {
 	}
 }
 
+// write notes that a list of INSERT or SET names a column of the table.
 func (a *analyzer) write(t *tree.Table, name string, at int) {
-	if t == nil {
+	if t == nil || a.fault != nil {
 		return
 	}
-	if i := t.Index(name); i >= 0 {
+	switch i := t.Index(name); {
+	case i >= 0:
 		a.facts.Writes = append(a.facts.Writes, facts.ColumnUse{Table: t, Column: &t.Columns[i], Offset: at})
+	case !isSystemColumn(name): // which Postgres refuses in words of its own
+		a.fail(t.NoColumn(name, true, at))
 	}
 }
 

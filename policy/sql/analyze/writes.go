@@ -155,13 +155,13 @@ func (a *analyzer) insertStmt(s *pg.InsertStmt, outer *level, ctes *cte) output 
 	if len(s.ReturningList) > 0 {
 		use.Access |= facts.AccessSelect
 	}
+	a.insertColumns(s, use) // before the source, as Postgres looks at them
 	if src := s.SelectStmt.GetSelectStmt(); src != nil {
 		if len(src.ValuesLists) == 0 {
 			a.facts.Kinds |= facts.AccessSelect
 		}
 		a.selectStmt(src, nil, l.ctes, nil)
 	}
-	a.insertColumns(s, use)
 	a.onConflict(l, s.OnConflictClause, use)
 	return a.targets(l, items, s.ReturningList)
 }
