@@ -30,6 +30,26 @@ func TestHints(t *testing.T) {
 	}
 }
 
+// A hint names a type by its name in SQL only where the type may be named.
+func TestHintsNameAllowedTypes(t *testing.T) {
+	file, err := policy.Parse([]byte("apiVersion: tenantgate/v1\nkind: Policy\nmetadata: {name: x}\nstatement: {kinds: [select]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for hint, types := range map[string][]string{
+		"built-in data types and the types of the policy's tables may be named": {"text"},
+		"perhaps you meant integer": {"text", "int4"},
+	} {
+		p, err := policy.Compile(file, policy.Schema{}, policy.Sets{Types: types})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := p.Decide("SELECT '1'::intger", policy.Postgres).Reason; r.Code != policy.TypeNotAllowed || r.Hint != hint {
+			t.Errorf("with %s: %+v", types, r)
+		}
+	}
+}
+
 // TestNearInClosed misspells columns of tables that are closed: by a finding, or by the policy.
 func TestNearInClosed(t *testing.T) {
 	schema := readSchema(t)

@@ -153,6 +153,26 @@ func TestUsedNamesakes(t *testing.T) {
 	}
 }
 
+// A hint spells a function as it may be called: with its schema where its bare name is refused, or means another one.
+func TestHintsSpellFunctions(t *testing.T) {
+	p, err := shop(t, ", public.known, other.known, other.single", "text", function("round", builtinInt))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sql, want := range map[string]string{
+		"SELECT roudn(1)":           "perhaps you meant pg_catalog.round",
+		"SELECT knwon(1)":           "perhaps you meant known or other.known",
+		"SELECT singel(1)":          "perhaps you meant single",
+		"SELECT other.knwon(1)":     "perhaps you meant other.known",
+		"SELECT public.singel(1)":   "the policy lists the functions that may be called",
+		"SELECT roudn(1), knwon(1)": "perhaps you meant pg_catalog.round",
+	} {
+		if r := p.Decide(sql, policy.Postgres).Reason; r.Code != policy.FunctionNotAllowed || r.Hint != want {
+			t.Errorf("%s: %+v, want %q", sql, r, want)
+		}
+	}
+}
+
 // What is not certainly pg_catalog's is guarded like all that may fail.
 func TestNamesakesAreNotLeakproof(t *testing.T) {
 	judged := []policy.Namesake{with(operator("=", citext, citext), ofCitext), with(function("lower", citext), ofCitext), with(operator("||", citext, citext), ofCitext)}

@@ -82,7 +82,7 @@ func (p *Policy) checkFunctions(f *facts.Facts) *refusal.Fault {
 	for _, use := range f.Functions {
 		if !admits(use, p.functions, p.catalog.FunctionSchema) {
 			return &refusal.Fault{Code: FunctionNotAllowed, Message: "function " + use.String() + " is not available", Offset: use.Offset,
-				Hint: "the policy lists the functions that may be called"}
+				Hint: p.functionHint(use)}
 		}
 		if why := p.namesakes[use.Name]; why != "" && use.Schema == "" && p.catalog.FunctionSchema(use.Name) == "" {
 			return ambiguous(FunctionNotAllowed, "function", use, "pg_catalog."+use.Name, why)
@@ -114,7 +114,7 @@ func (p *Policy) checkTypes(f *facts.Facts) *refusal.Fault {
 	for _, use := range f.Types {
 		if !admits(use, p.types, p.catalog.TypeSchema) {
 			return &refusal.Fault{Code: TypeNotAllowed, Message: "type " + use.String() + " is not available", Offset: use.Offset,
-				Hint: "built-in data types and the types of the policy's tables may be named"}
+				Hint: p.typeHint(use)}
 		}
 	}
 	return nil

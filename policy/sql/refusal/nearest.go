@@ -10,17 +10,23 @@ import (
 const maxEdits = 3
 
 // Nearest gives the names that a misspelt one was likely meant as: those with the least Levenshtein distance from it,
-// which is at most maxEdits and at most half of its length; capitals count as small letters. names are pairs of a name and its spelling in SQL, which is
-// what is given, once each and in their order. It is none where more than most are as near as each other.
+// which is at most maxEdits and at most half of its length. Of these a name with the same letters in another order is
+// nearer, and capitals count as small letters. names are pairs of a name and its spelling in SQL, which is what is
+// given, once each and in their order. It is none where more than most are as near as each other.
 func Nearest(misspelt string, names iter.Seq2[string, string], most int) []string {
 	word := []rune(strings.ToLower(misspelt))
-	least := min(maxEdits, len(word)/2)
+	least := 2 * min(maxEdits, len(word)/2)
 	var found []string
 	for name, spelling := range names {
-		switch d := distance(word, []rune(strings.ToLower(name)), least); {
-		case d < least:
-			least, found = d, []string{spelling}
-		case d == least && len(found) <= most && !slices.Contains(found, spelling):
+		other := []rune(strings.ToLower(name))
+		far := 2 * distance(word, other, (least+1)/2)
+		if far <= least+1 && sameLetters(word, other) {
+			far--
+		}
+		switch {
+		case far < least:
+			least, found = far, []string{spelling}
+		case far == least && len(found) <= most && !slices.Contains(found, spelling):
 			found = append(found, spelling)
 		}
 	}
@@ -28,6 +34,11 @@ func Nearest(misspelt string, names iter.Seq2[string, string], most int) []strin
 		return nil
 	}
 	return found
+}
+
+// sameLetters tells whether two words have the same letters, each as often.
+func sameLetters(a, b []rune) bool {
+	return len(a) == len(b) && slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 // distance is the Levenshtein distance of two words: how many characters must be inserted, deleted or replaced to make

@@ -26,8 +26,10 @@ func TestNearest(t *testing.T) {
 	}{
 		{"nam", []string{"name", "email", "id"}, []string{"<name>"}},
 		{"nmae", []string{"email", "name"}, []string{"<name>"}},
-		{"lenght", []string{"left", "length", "lower"}, []string{"<length>"}},
-		{"n", []string{"m", "na"}, nil}, // one wrong character is more than half
+		{"lenght", []string{"height", "length", "left"}, []string{"<length>"}},
+		{"lenght", []string{"length", "height"}, []string{"<length>"}},
+		{"lenght", []string{"lengt", "length"}, []string{"<lengt>"}}, // one edit is nearer than two
+		{"n", []string{"m", "na"}, nil},                              // one wrong character is more than half
 		{"nx", []string{"nm", "na"}, []string{"<nm>", "<na>"}},
 		{"nx", []string{"nm", "na", "nm"}, []string{"<nm>", "<na>"}},
 		{"nx", []string{"nm", "na", "nb"}, nil},
