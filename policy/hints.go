@@ -27,10 +27,21 @@ func (p *Policy) withHint(tr *lex.Translation, d Dialect, fault *refusal.Fault) 
 	case fault.Hint != "":
 	case len(fault.Near) > 0:
 		fault.Hint = nearHint(fault.Near)
-	default:
-		return p.withParameterHint(tr, d, fault)
+	case fault.Code == SyntaxError:
+		if fault.Hint = reservedHint(tr, fault); fault.Hint == "" {
+			return p.withParameterHint(tr, d, fault)
+		}
 	}
 	return fault
+}
+
+// reservedHint says how a reserved word is written as a name, where the text parses with it as one.
+func reservedHint(tr *lex.Translation, fault *refusal.Fault) string {
+	word := tree.ReservedName(tr, fault.Offset)
+	if word == "" {
+		return ""
+	}
+	return "to use the reserved word " + word + " as a name, write it in double quotes: " + lex.Quote(strings.ToLower(word))
 }
 
 // nearHint names columns as Postgres does; one that is spelled with quotation marks needs no more of them.
