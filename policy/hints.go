@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/tenantgate/tenantgate/policy/sql/analyze"
@@ -21,23 +22,25 @@ func (p *Policy) explain(tr *lex.Translation, stmt tree.Statement, d Dialect, fa
 	return p.withHint(tr, d, fault)
 }
 
-// withHint is the one rule on hints: a fault keeps the one that the step gave it, which knows most. Else the first that applies is given.
+// withHint is the one rule on hints. A fault keeps the hint of the step that refused, which knows best what to do
+// instead. A column that does not exist gets the columns that are spelled alike, and only without any the hint on double
+// quotes. A syntax error gets the hint on a reserved word, which the grammar has tried, before the one on parameters.
 func (p *Policy) withHint(tr *lex.Translation, d Dialect, fault *refusal.Fault) *refusal.Fault {
 	switch {
 	case fault.Hint != "":
 	case len(fault.Near) > 0:
 		fault.Hint = nearHint(fault.Near)
+	case fault.Value && tr.QuotesName(fault.Offset):
+		fault.Hint = "double quotes are for names: write a text in single quotes, or as a parameter " + d.placeholder()
 	case fault.Code == SyntaxError:
-		if fault.Hint = reservedHint(tr, fault); fault.Hint == "" {
-			return p.withParameterHint(tr, d, fault)
-		}
+		fault.Hint = cmp.Or(reservedHint(tr, fault.Offset), p.parameterHint(tr, d))
 	}
 	return fault
 }
 
-// reservedHint says how a reserved word is written as a name, where the text parses with it as one.
-func reservedHint(tr *lex.Translation, fault *refusal.Fault) string {
-	word := tree.ReservedName(tr, fault.Offset)
+// reservedHint says how the reserved word at an offset is written as a name; "" where it is none.
+func reservedHint(tr *lex.Translation, at int) string {
+	word := tree.ReservedName(tr, at)
 	if word == "" {
 		return ""
 	}
@@ -55,19 +58,18 @@ func nearHint(near []string) string {
 	return "perhaps you meant to reference the column " + strings.Join(list, " or the column ")
 }
 
-// withParameterHint says how parameters are written, to a caller who writes ? where only Postgres reads it, and that
-// the scope condition need not be written where it is added.
-func (p *Policy) withParameterHint(tr *lex.Translation, d Dialect, fault *refusal.Fault) *refusal.Fault {
-	if d != Postgres || fault.Code != SyntaxError || !tr.Marked() {
-		return fault
+// parameterHint says how parameters are written, to a caller who writes ? where only Postgres reads it, and that the
+// scope condition need not be written where it is added; "" where no parameter is written like that.
+func (p *Policy) parameterHint(tr *lex.Translation, d Dialect) string {
+	if d != Postgres || !tr.Marked() {
+		return ""
 	}
-	fault.Hint = "parameters are $1, $2 and so on here; ? is an operator"
 	for _, t := range p.file.Tables {
 		if p.file.Scope.Mode == Inject && t.Scoped && tr.MarkedFor(t.Column) {
-			fault.Hint = "parameters are $1, $2 and so on here, and ? is an operator; the condition on " + t.Column + " can be left out, because it is added"
+			return "parameters are $1, $2 and so on here, and ? is an operator; the condition on " + t.Column + " can be left out, because it is added"
 		}
 	}
-	return fault
+	return "parameters are $1, $2 and so on here; ? is an operator"
 }
 
 // catalogRefusal says of a statement on Postgres' catalog that it is not answered, whatever was

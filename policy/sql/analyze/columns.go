@@ -87,10 +87,10 @@ func (a *analyzer) bareColumn(l *level, ref *pg.ColumnRef, name string, at int) 
 	}
 	switch {
 	case name == "old" || name == "new": // in RETURNING, whole rows since Postgres 18
-		a.noColumn(`"`+name+`"`, name, here.sight(), at)
+		a.noValue(here, name, at)
 	case found || slices.ContainsFunc(a.facts.Tables, (*facts.TableUse).Unknown): // which is refused for that
 	case known:
-		a.noColumn(`"`+name+`"`, name, here.sight(), at)
+		a.noValue(here, name, at)
 	default:
 		f := refusal.Unsupported(at, "the column "+name+" is not known")
 		f.Hint = "name the columns of functions in FROM: f(…) AS f(" + name + ", …)"

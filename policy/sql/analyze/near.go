@@ -21,6 +21,14 @@ func (a *analyzer) noColumn(written, name string, near iter.Seq2[string, string]
 	})
 }
 
+// noValue is noColumn for a name without a qualifier, where a value may stand.
+func (a *analyzer) noValue(l *level, name string, at int) {
+	if a.fault == nil {
+		a.noColumn(`"`+name+`"`, name, l.sight(), at)
+		a.fault.Value = true
+	}
+}
+
 // sight goes over the columns that may be named without a qualifier, innermost level first: their names and how each
 // is spelled with its relation.
 func (l *level) sight() iter.Seq2[string, string] {

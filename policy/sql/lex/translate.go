@@ -241,6 +241,12 @@ func (t *Translation) TokenAt(offset int) int {
 	return -1
 }
 
+// QuotesName tells whether a name in double quotes starts at a byte offset of Text.
+func (t *Translation) QuotesName(offset int) bool {
+	i := t.TokenAt(offset)
+	return i >= 0 && t.Tokens[i].Kind == QuotedIdent
+}
+
 // Marked tells whether the text has an operator that ends with ?, as =? does where somebody
 // means a parameter.
 func (t *Translation) Marked() bool {

@@ -1,6 +1,7 @@
 package lex
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -251,6 +252,23 @@ func FuzzTranslate(f *testing.F) {
 		settled(t, text, tr)
 		sameAsPostgres(t, text) // Translate admits it, so it is no danger to the scanner
 	})
+}
+
+// TestQuotesName looks at each byte of a text for a name in double quotes.
+func TestQuotesName(t *testing.T) {
+	tr, fault := Translate(`SELECT a, "b" || '"c"', $$"d"$$ FROM "e""f".g`, Guard{})
+	if fault != nil {
+		t.Fatal(fault)
+	}
+	var found []string
+	for at := -2; at < len(tr.Text)+2; at++ {
+		if tr.QuotesName(at) {
+			found = append(found, tr.Text[at:at+3])
+		}
+	}
+	if want := []string{`"b"`, `"e"`}; !slices.Equal(found, want) {
+		t.Errorf("%s, want %s", found, want)
+	}
 }
 
 // settled tells whether a translation, translated, is itself: its $n are placeholders, and

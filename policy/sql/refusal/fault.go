@@ -31,7 +31,9 @@ type Fault struct {
 	SQLState string
 	Offset   int
 
-	Near []string // of a column that does not exist: those that may stand there and are spelled alike, as SQL spells them
+	// Of a column that does not exist:
+	Near  []string // the columns that may stand there and are spelled alike, as SQL spells them
+	Value bool     // its name stands without a qualifier where a value may stand
 }
 
 // Unsupported refuses what a statement is made of.
