@@ -91,7 +91,7 @@ func (s *session) payFor(text string) error {
 		return err
 	}
 	err := s.pay()
-	if err != nil && s.tx.failed { // to wait would help nothing
+	if err != nil && s.tx.failed() { // to wait would help nothing
 		return errFailed()
 	}
 	return err
@@ -111,7 +111,7 @@ func (s *session) decide(text string, types ...uint32) (*policy.Approved, error)
 
 // ask is decide for a client that is known, and counts no refusal.
 func (s *session) ask(text string, types []uint32) (*policy.Approved, error) {
-	s.subject.Types, s.subject.InTransaction = types, s.tx.opened()
+	s.subject.Types, s.subject.InTransaction = types, s.tx.linked()
 	defer func() { s.subject.Types = nil }()
 	return s.gate.Check(s.base, s.subject, text) //nolint:wrapcheck // it is the gate's own
 }

@@ -14,12 +14,12 @@ func (s *session) begin(approved *policy.Approved, c policy.Command, text string
 	}
 	tx := &s.tx
 	switch {
-	case tx.block:
+	case tx.block():
 		s.notice("25001", "there is already a transaction in progress")
 		if err := s.setTxModes(c.Modes); err != nil {
 			return err
 		}
-	case tx.wrapped || tx.implicit:
+	case tx.implicit():
 		if err := s.beginBehind(approved, c.Modes); err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (s *session) begin(approved *policy.Approved, c policy.Command, text string
 func (s *session) beginBehind(approved *policy.Approved, modes policy.Modes) (err error) {
 	tx, now := &s.tx, s.modes()
 	switch text := modesText(modes); {
-	case !tx.wrapped:
+	case tx.txState != txNamed:
 		tx.becomes = approved
 		err = s.exchange(false)
 		tx.becomes = nil
@@ -57,7 +57,8 @@ func (s *session) beginBehind(approved *policy.Approved, modes policy.Modes) (er
 	if err != nil {
 		return err
 	}
-	tx.block, tx.sent, tx.wrapped, tx.implicit, tx.unended = true, true, false, false, true
+	tx.on(txAdopt)
+	tx.unended = true
 	tx.first, tx.modes = s.set.modes(), merged(now, modes)
 	return nil
 }
@@ -70,7 +71,8 @@ func (s *session) beginWith(approved *policy.Approved, modes policy.Modes) (err 
 			return err
 		}
 	}
-	s.tx.block, s.tx.begin, s.tx.modes = true, approved, all
+	s.tx.on(txBegin)
+	s.tx.begin, s.tx.modes = approved, all
 	return nil
 }
 
@@ -82,14 +84,14 @@ func (s *session) endTransaction(approved *policy.Approved, c policy.Command) er
 	}
 	modes := s.tx.modes
 	switch {
-	case !s.tx.block:
+	case !s.tx.block():
 		return s.endNothing(tag, c)
-	case s.tx.failed:
+	case s.tx.failed():
 		modes = s.tx.first
 		s.rollback()
 		s.endBlock(false)
 		s.tag("ROLLBACK")
-	case !s.tx.sent && len(s.batch.x.Steps) == 0:
+	case !s.tx.linked() && len(s.batch.x.Steps) == 0:
 		s.endBlock(c.Verb == policy.Commit)
 		s.tag(tag)
 	default:

@@ -74,9 +74,9 @@ func (s *session) setTransaction(modes policy.Modes) error {
 // setTxModes gives modes to the transaction that is open, for the client or for Postgres alone.
 func (s *session) setTxModes(modes policy.Modes) error {
 	switch {
-	case s.tx.opened():
+	case s.tx.linked():
 		return s.setTxModesAfterStart(modes)
-	case s.tx.block:
+	case s.tx.block():
 		return s.beginWith(nil, merged(s.tx.modes, modes))
 	}
 	s.tx.modes = merged(s.tx.modes, modes)
@@ -118,7 +118,7 @@ func (s *session) discard(c policy.Command) error {
 	}
 	switch {
 	case what != "ALL":
-	case s.tx.block || s.tx.implicit || s.several:
+	case s.tx.block() || s.tx.implicit() || s.several:
 		return pgError("25001", "DISCARD ALL cannot run inside a transaction block")
 	default:
 		s.portals.drop()

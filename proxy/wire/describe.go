@@ -34,7 +34,7 @@ func (s *session) describeStatement(name string) error {
 	if of == nil {
 		return unknownStatement(name)
 	}
-	if !s.tx.failed || !of.rowless() {
+	if !s.tx.failed() || !of.rowless() {
 		if err := s.renew(of); err != nil {
 			return err
 		}

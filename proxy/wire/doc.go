@@ -17,6 +17,7 @@
 //	query.go      the simple protocol
 //	extended.go   the extended one
 //	prepared.go   the client's prepared statements and portals
+//	txstate.go    where the client's transaction stands, for the client and for the link
 //	exchange.go   what is collected goes to the link, and what became of it
 //	command.go    what is no statement on rows: transactions, settings, cursors
 //	settings.go   what a client has set, as lasting as its transaction
@@ -27,6 +28,25 @@
 //
 // Messages up to a Sync, a Flush or a Query are put together into one proxy.Exchange, which
 // package upstream runs on a connection that the client has until its transaction ends.
+//
+// # A client's transaction
+//
+// It is in one of seven states (txstate.go); – is that nothing changes.
+//
+//	                                none      implicit  named     begun     open      failed    lost
+//	the client says BEGIN           begun     –         –         –         –         –         –
+//	its BEGIN adopts an implicit    open      open      open      open      –         –         –
+//	an exchange is sent             –         –         –         open      –         –         failed
+//	the same, begun by name         named     named     –         open      –         –         failed
+//	done, the link has one open     implicit  –         –         –         –         –         –
+//	done, the link has none open    –         none      none      –         –         –         –
+//	an error                        –         none      none      lost      failed    –         –
+//	an error, nothing is left open  –         none      none      lost      lost      lost      –
+//	ROLLBACK TO a savepoint         –         –         –         –         –         open      –
+//	COMMIT or ROLLBACK is done      –         none      none      none      none      none      none
+//
+// implicit ends with the next Sync; named is implicit, but was begun by name since a BEGIN follows in the same message;
+// begun is a block that the link has not heard of; lost has failed, and the link has none open.
 //
 // # Invariants
 //

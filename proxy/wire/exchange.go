@@ -21,7 +21,7 @@ func (s *session) flushPending() error {
 func (s *session) exchange(sync bool) error {
 	x := &s.batch.x
 	sync = sync || s.tx.ending != policy.NoCommand // it ends now: nobody may keep the connection
-	if len(x.Steps) == 0 && s.tx.becomes == nil && !(sync && (s.tx.implicit || s.tx.unended)) {
+	if len(x.Steps) == 0 && s.tx.becomes == nil && !(sync && (s.tx.implicit() || s.tx.unended)) {
 		s.batch.reset()
 		return nil
 	}
@@ -69,18 +69,19 @@ func (s *session) complete(sync bool) error {
 		}
 	}
 	x, tx := &s.batch.x, &s.tx
-	if begin != nil && !tx.block && tx.becomes == nil {
-		tx.wrapped = true
+	sends := txSend
+	if begin != nil && !tx.block() && tx.becomes == nil {
+		sends = txSendNamed
 	}
-	if tx.wrapped && sync {
+	if sync && (sends == txSendNamed || tx.txState == txNamed) {
 		if err := s.commitWrapped(); err != nil {
 			return err
 		}
 	}
-	opened := tx.opened()
+	opened := tx.linked()
 	x.Begin, x.Commit, x.Timeout = opens, sync, s.set.timeout()
 	only := tx.modes.ReadOnly // a block's has the session's of its beginning
-	if !tx.block {
+	if !tx.block() {
 		only = s.modes().ReadOnly
 	}
 	x.ReadOnly = only != nil && *only
@@ -91,7 +92,8 @@ func (s *session) complete(sync bool) error {
 		x.Settings, x.Resettle = s.set.all(), true
 	}
 	s.set.applied = s.set.now
-	tx.sent, tx.unended = tx.block, tx.unended && !sync
+	tx.on(sends)
+	tx.unended = tx.unended && !sync
 	return nil
 }
 
@@ -100,9 +102,9 @@ func (s *session) beginning() (*policy.Approved, error) {
 	switch modes := modesText(s.modes()); {
 	case s.tx.becomes != nil:
 		return s.tx.becomes, nil
-	case s.tx.block && !s.tx.sent:
+	case s.tx.block() && !s.tx.linked():
 		return s.tx.begin, nil
-	case !s.tx.block && !s.tx.implicit && (s.tx.wrap || modes != ""):
+	case s.tx.txState == txNone && (s.tx.wrap || modes != ""):
 		return s.decide("BEGIN" + modes)
 	}
 	return nil, nil

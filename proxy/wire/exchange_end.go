@@ -22,8 +22,12 @@ func (s *session) ran(state proxy.State, refusal *proxy.Error) error {
 	switch {
 	case ended: // the commit itself has failed, or nobody knows
 		s.endBlock(false)
-	case s.tx.block:
-		s.tx.failed, s.tx.sent, s.tx.unended = true, state != proxy.Idle, false
+	case s.tx.block():
+		if s.tx.unended = false; state == proxy.Idle {
+			s.tx.on(txLoses)
+		} else {
+			s.tx.on(txBreaks)
+		}
 		s.tx.trim(s.batch.x.Done)
 		s.countSavepoints()
 	default:
@@ -41,14 +45,15 @@ func (s *session) succeeded(state proxy.State) error {
 	switch {
 	case tx.ending != policy.NoCommand:
 		s.endBlock(tx.ending == policy.Commit)
-	case tx.block:
-		tx.failed = tx.failed || state == proxy.Failed
-		tx.saved()
-	default:
-		tx.implicit = !s.batch.x.Commit && state != proxy.Idle // a Parse may need no connection
-		if !tx.implicit {
-			tx.wrapped = false
+	case tx.block():
+		if state == proxy.Failed {
+			tx.on(txBreaks)
 		}
+		tx.saved()
+	case s.batch.x.Commit || state == proxy.Idle: // a Parse may need no connection
+		tx.on(txIdles)
+	default:
+		tx.on(txStays)
 	}
 	return nil
 }
@@ -56,7 +61,7 @@ func (s *session) succeeded(state proxy.State) error {
 // undo rolls an implicit transaction back.
 func (s *session) undo() {
 	s.rollback()
-	s.tx.implicit, s.tx.wrapped = false, false
+	s.tx.on(txEnds)
 	s.portals.drop()
 	s.transactionEnded(false)
 }

@@ -94,7 +94,7 @@ func (s *session) execute(body []byte) error {
 	case of.local():
 		s.portals.run(name)
 		return s.runLocal(of, found.formats)
-	case of.command().Verb == policy.Declare && !s.tx.block:
+	case of.command().Verb == policy.Declare && !s.tx.block():
 		return errCursorAlone()
 	}
 	if !found.ran {
@@ -168,7 +168,7 @@ func (s *session) closePortal(name string) error {
 			return err
 		}
 	}
-	if !there || found.of.local() || s.tx.failed && !s.tx.sent {
+	if !there || found.of.local() || s.tx.txState == txLost {
 		s.portals.remove(name)
 		s.sayEmpty(frame.CloseComplete)
 		return nil

@@ -230,7 +230,7 @@ func (s *session) payForName(name, text string) error {
 		return err
 	}
 	err := s.pay()
-	if s.tx.open() {
+	if s.tx.any() {
 		return nil
 	}
 	return err
@@ -265,7 +265,7 @@ func (s *session) renew(p *statement) error {
 // unlessFailed gives a refusal: in a transaction that has failed, Postgres looks no further
 // than whether a text is SQL.
 func (s *session) unlessFailed(err error) error {
-	if s.tx.failed && refusalIn(err) != nil && !stops(err) {
+	if s.tx.failed() && refusalIn(err) != nil && !stops(err) {
 		return errFailed()
 	}
 	return err
@@ -277,7 +277,7 @@ func (s *session) mayRun(verb policy.Verb) error {
 	case policy.Commit, policy.Rollback, policy.RollbackTo:
 		return nil
 	}
-	if s.tx.failed {
+	if s.tx.failed() {
 		return errFailed()
 	}
 	return nil

@@ -45,7 +45,7 @@ func (s *session) query(body []byte) error {
 	}
 	s.prepared.drop(s.prepared.unnamed)
 	s.portals.remove("")
-	s.before, s.mark, s.within = s.c.out.Sent, len(s.c.out.Buf), s.tx.open()
+	s.before, s.mark, s.within = s.c.out.Sent, len(s.c.out.Buf), s.tx.any()
 	err := s.script(text)
 	if err != nil {
 		err = s.refuse(err) // what was collected is done as the script would have
@@ -141,7 +141,7 @@ func (s *session) part(p *part, several bool) error {
 		return s.perform(p.approved, p.text)
 	case isLocal(verb):
 		return s.perform(p.approved, p.text)
-	case verb == policy.Declare && !s.tx.block && !several:
+	case verb == policy.Declare && !s.tx.block() && !several:
 		return errCursorAlone()
 	}
 	return s.simple(p)

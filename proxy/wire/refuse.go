@@ -33,14 +33,15 @@ func (s *session) refuse(err error) error {
 // even roll back.
 func (s *session) fail() {
 	s.tx.ending = policy.NoCommand
-	if !s.tx.block {
+	if !s.tx.block() {
 		s.undo()
 		return
 	}
-	s.tx.failed, s.tx.unended = true, false
+	s.tx.on(txBreaks)
+	s.tx.unended = false
 	if s.holding.Server.ID == "" { // nor can it go back to a savepoint, for that is refused too
 		s.rollback()
-		s.tx.sent = false
+		s.tx.on(txLoses)
 	}
 	s.set.now, s.set.kept = s.set.base, s.set.base
 	if n := len(s.tx.points); n > 0 {

@@ -10,7 +10,7 @@ import (
 
 // savepoint sets a savepoint.
 func (s *session) savepoint(approved *policy.Approved, name string) error {
-	if !s.tx.block {
+	if !s.tx.block() {
 		return pgError("25P01", "SAVEPOINT can only be used in transaction blocks")
 	}
 	if len(s.tx.points) >= maxSavepoints {
@@ -47,9 +47,9 @@ func (s *session) toSavepoint(approved *policy.Approved, c policy.Command) error
 		what = "ROLLBACK TO SAVEPOINT"
 	}
 	switch {
-	case !s.tx.block:
+	case !s.tx.block():
 		return pgError("25P01", what+" can only be used in transaction blocks")
-	case !s.tx.sent:
+	case !s.tx.linked():
 		return pgError("3B001", fmt.Sprintf("savepoint %q does not exist", printable(c.Name)))
 	}
 	if c.Verb == policy.RollbackTo {
@@ -69,7 +69,8 @@ func (s *session) toSavepoint(approved *policy.Approved, c policy.Command) error
 	case c.Verb == policy.Release && at >= 0: // Postgres takes back here, too, that the transaction is read-only
 		s.tx.points, s.tx.modes = s.tx.points[:at], s.tx.points[at].modes
 	case c.Verb == policy.RollbackTo:
-		s.tx.failed, s.set.applied = false, nil
+		s.tx.on(txGoesBack)
+		s.set.applied = nil
 		if at >= 0 {
 			s.set.now, s.set.kept, s.tx.modes = s.tx.points[at].now, s.tx.points[at].kept, s.tx.points[at].modes
 			s.portals.dropSince(s.tx.points[at].portals)

@@ -143,7 +143,7 @@ func (s *session) end() {
 // ready ends a cycle: it tells what changed and the transaction's state.
 func (s *session) ready() error {
 	s.asked = false
-	if !s.tx.open() {
+	if !s.tx.any() {
 		s.transactionEnded(true)
 		s.place.Release()
 		s.placed = false
@@ -152,7 +152,7 @@ func (s *session) ready() error {
 	s.set.report(w)
 	s.c.openTimeout = s.set.now.idle
 	at := w.Open(frame.ReadyForQuery)
-	w.Byte(byte(s.tx.state()))
+	w.Byte(byte(s.tx.told()))
 	w.Shut(at)
 	return w.Flush()
 }
@@ -160,10 +160,10 @@ func (s *session) ready() error {
 // waiting is the state for the wait for the next message: whoever has a connection of the
 // database's, or a place among the statements that run, is in a transaction.
 func (s *session) waiting() proxy.State {
-	if s.tx.implicit || s.placed && !s.tx.block {
+	if s.tx.implicit() || s.placed && !s.tx.block() {
 		return proxy.Open
 	}
-	return s.tx.state()
+	return s.tx.told()
 }
 
 // refusalIn gives the refusal that err is, if it is one: anything else ends the session.

@@ -87,16 +87,16 @@ func (s *session) prove() error {
 // settingsAlone has the link make settings, in the transaction that it has or else in one of
 // their own.
 func (s *session) settingsAlone(list []policy.Setting) error {
-	opened := s.tx.opened()
+	opened := s.tx.linked()
 	x := proxy.Exchange{Settings: list, Resettle: true, Commit: !opened}
 	_, err := s.runOn(&x)
 	refusal := refusalIn(err)
 	if refusal == nil {
-		s.tx.unended = s.tx.unended || s.tx.sent
+		s.tx.unended = s.tx.unended || s.tx.block() && s.tx.linked()
 		return err
 	}
-	if opened && !s.tx.block {
-		s.tx.implicit = false
+	if opened && !s.tx.block() {
+		s.tx.on(txEnds)
 	}
 	return refusal
 }

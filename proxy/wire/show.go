@@ -110,7 +110,7 @@ func isolation(level string) string {
 // valueOf gives the value of a parameter that is told.
 func (s *session) valueOf(name string) string {
 	modes := s.modes()
-	if s.tx.block {
+	if s.tx.block() {
 		modes = s.tx.modes
 	}
 	switch name {

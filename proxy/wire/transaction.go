@@ -4,15 +4,12 @@ import (
 	"strings"
 
 	"github.com/tenantgate/tenantgate/policy"
-	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // txn is the client's, and what the link has of it. The zero value is that there is
 // none.
 type txn struct {
-	block  bool // the client has begun one
-	sent   bool // and the link has it open
-	failed bool // until the client ends it, or goes back to a savepoint
+	txState
 	// begin is what opens the block, once there is a statement for it. modes are its modes; without
 	// a block, those that the implicit transaction was given.
 	begin *policy.Approved
@@ -24,10 +21,7 @@ type txn struct {
 
 	becomes *policy.Approved // makes the implicit transaction a block; nil: it is left as it is
 	unended bool             // the block has answers that no Sync came behind yet
-
-	implicit bool // the link has one open that ends with the next Sync
-	wrap     bool // implicit ones are begun by name, as a BEGIN follows in the same message
-	wrapped  bool // the implicit one was
+	wrap    bool             // implicit ones are begun by name, as a BEGIN follows in the same message
 
 	points []savepoint
 	sure   int // savepoints that are known to have been made
@@ -50,23 +44,6 @@ const (
 	maxSavepoints     = 1000
 	maxSavepointsMade = 10_000
 )
-
-// opened tells whether the link has one open.
-func (t *txn) opened() bool { return t.sent || t.implicit }
-
-// state is that which the client sees.
-func (t *txn) state() proxy.State {
-	switch {
-	case t.failed:
-		return proxy.Failed
-	case t.block:
-		return proxy.Open
-	}
-	return proxy.Idle
-}
-
-// open tells whether a transaction is open for the client, or for the link.
-func (t *txn) open() bool { return t.block || t.implicit }
 
 // saved notes that all savepoints were made.
 func (t *txn) saved() { t.sure = len(t.points) }
@@ -112,7 +89,7 @@ func (s *session) modes() policy.Modes { return merged(s.set.modes(), s.tx.modes
 // wantBlock warns of what ends with an implicit transaction, which only the statements of one
 // message share. It is done all the same.
 func (s *session) wantBlock(what string) {
-	if !s.tx.block && !s.several {
+	if !s.tx.block() && !s.several {
 		s.notice("25P01", what+" can only be used in transaction blocks")
 	}
 }
