@@ -23,7 +23,7 @@
 // what is Bound can be sent upstream (approved.go, binding.go). Which refusal the caller reads where several apply, and
 // with which hint, is chosen in hints.go.
 //
-// Refusals of credentials are made before: proxy/rest/auth.go, proxy/wire/authenticate.go. What the database
+// Refusals of credentials are made before: proxy/rest/auth.go, proxy/wire/startup_authenticate.go. What the database
 // refuses is told after: proxy/upstream/sqlerrors.go.
 //
 // In the dialect of Postgres there are commands beside statements on rows. They are read by

@@ -5,33 +5,25 @@
 //
 // # How a connection goes
 //
-//	listener.go   takes connections, and ends with its context
-//	clients.go    bounds them: who has not logged in makes room for others
-//	startup.go    TLS, the start-up message, cancel requests       (PostgreSQL manual, 55.2.1)
-//	scram.go      SCRAM-SHA-256 and -PLUS                          (RFC 5802, RFC 7677, RFC 5929)
-//	client.go     what a session has of its client: the next message, and what may end it
-//	transport.go  how long each read and write may take
-//	buffers.go    what is lent to a client while it is served
-//	session.go    the loop: one message after the other, each with its deadline
-//	relay.go      the switch that names every message; its default ends the session
-//	query.go      the simple protocol
-//	extended.go   the extended one
-//	prepared.go   the client's prepared statements and portals
-//	txstate.go    where the client's transaction stands, for the client and for the link
-//	exchange.go   what is collected goes to the link, and what became of it
-//	command.go    what is no statement on rows: transactions, settings, cursors
-//	settings.go   what a client has set, as lasting as its transaction
-//	copyin.go     COPY FROM STDIN: rows are decoded and inserted
-//	answer.go     what is answered here, such as version() and SHOW
-//	lookups.go    what the JDBC driver asks of types, and what runs instead
-//	refuse.go     how a refusal is told: ErrorResponse, with the code in DETAIL
+//	listener*   takes connections and bounds them; ends with its context
+//	client*     a client's socket: TLS, how long reads and writes may take, the buffers lent to it
+//	startup*    the start-up message and cancel requests (PostgreSQL manual, 55.2.1), and
+//	            SCRAM-SHA-256 and -PLUS (RFC 5802, RFC 7677, RFC 5929)
+//	session*    one message after the other (session_relay.go names each; its default ends the session), what is
+//	            asked of the gate, what goes to the link and what became of it, how a refusal is written
+//	txn*        the client's transaction, its savepoints, and commands other than statements on rows
+//	query*      the simple protocol
+//	extended*   the extended one: prepared statements and portals
+//	copy*       COPY FROM STDIN: rows are decoded and inserted
+//	settings*   what a client has set, as lasting as its transaction
+//	answer*     what is answered here, such as version(), and what the JDBC driver asks of types
 //
 // Messages up to a Sync, a Flush or a Query are put together into one proxy.Exchange, which
 // package upstream runs on a connection that the client has until its transaction ends.
 //
 // # A client's transaction
 //
-// It is in one of seven states (txstate.go); – is that nothing changes.
+// It is in one of seven states (txn_state.go); – is that nothing changes.
 //
 //	                                none      implicit  named     begun     open      failed    lost
 //	the client says BEGIN           begun     –         –         –         –         –         –
