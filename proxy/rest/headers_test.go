@@ -58,61 +58,6 @@ func TestChallenges(t *testing.T) {
 	}
 }
 
-func TestMethods(t *testing.T) {
-	w := newWorld(t, nil)
-	for path, allow := range map[string]string{
-		serversPath: "GET, HEAD, POST, OPTIONS", serverPath: "GET, HEAD, PUT, OPTIONS", queryPath: "POST, OPTIONS",
-		emailPath: "GET, HEAD, OPTIONS", "/docs": "GET, HEAD, OPTIONS", "/openapi.json": "GET, HEAD, OPTIONS",
-	} {
-		for _, method := range []string{"DELETE", "PATCH", "TRACE", "get", "QUERY"} {
-			response, _ := w.do(method, path, "", as(token))
-			if response.StatusCode != 405 || response.Header.Get("Allow") != allow {
-				t.Errorf("%s %s: %d, Allow: %s", method, path, response.StatusCode, response.Header.Get("Allow"))
-			}
-		}
-		response, body := w.do("OPTIONS", path, "")
-		if response.StatusCode != 204 || response.Header.Get("Allow") != allow || body != "" || response.Header.Get("Content-Type") != "" {
-			t.Errorf("OPTIONS %s: %d %v", path, response.StatusCode, response.Header)
-		}
-		if len(response.Header.Values("Access-Control-Allow-Origin")) > 0 {
-			t.Error("CORS is on")
-		}
-	}
-	if status, _ := w.call("HEAD", queryPath, ""); status != 405 {
-		t.Errorf("HEAD where there is no GET: %d", status)
-	}
-	for _, path := range []string{"/", "", "/api", serversPath + "/", "/" + serversPath, serverPath + "/database", "/metrics", "/healthz", "/readyz", "/docs/", "/x/docs", "/api/developer/projects//servers/..", "/api/developer/projects/p1/x/../servers"} {
-		for _, method := range []string{"GET", "OPTIONS", "POST"} {
-			if status, body := w.call(method, path, "", as(token)); status != 404 {
-				t.Errorf("%s %s: %d %s", method, path, status, body)
-			}
-		}
-	}
-	c := w.dial()
-	c.send("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n")
-	if response, _ := c.answer("OPTIONS", "*"); response.StatusCode != 204 || response.Header.Get("Allow") == "" {
-		t.Errorf("OPTIONS *: %d %v", response.StatusCode, response.Header)
-	}
-	c.send("CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\n")
-	if response, _ := c.answer("POST", "/nowhere"); response.StatusCode != 404 {
-		t.Errorf("CONNECT: %d", response.StatusCode)
-	}
-}
-
-func TestBasePath(t *testing.T) {
-	w := newWorld(t, func(_ *world, c *rest.Config) { c.BasePath = "/a/b" })
-	if status, body := w.call("GET", serversPath, "", as(token)); status != 200 {
-		t.Errorf("%d %s", status, body)
-	}
-	for _, target := range []string{serversPath, "/a" + serversPath, "/a/bb" + serversPath, "/a/b", "/A/B" + serversPath} {
-		c := w.dial()
-		c.send("GET " + target + " HTTP/1.1\r\nHost: x\r\n" + authorized + "\r\n")
-		if response, _ := c.answer("GET", "/nowhere"); response.StatusCode != 404 {
-			t.Errorf("%s: %d", target, response.StatusCode)
-		}
-	}
-}
-
 func TestCORS(t *testing.T) {
 	for _, test := range []struct {
 		configured []string
