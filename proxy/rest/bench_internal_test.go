@@ -20,7 +20,7 @@ func BenchmarkHandle(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			s := &Server{cfg: Config{Throttle: proxy.NewThrottle(1000, 100), Recorder: silent{}, Logger: slog.New(slog.DiscardHandler), MaxBodyBytes: 1 << 20}}
-			s.table = s.routes()
+			s.router = s.newRouter()
 			c := &conn{Conn: address{from: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}}}
 			c.known.Store(true)
 			var ctx fasthttp.RequestCtx

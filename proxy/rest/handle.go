@@ -32,32 +32,15 @@ func (s *Server) answer(r *request) error {
 		return refuseShutdown(nil)
 	}
 	r.allowOrigin()
-	route, err := s.match(r)
-	switch {
-	case r.verb == "OPTIONS" && r.path == "*":
+	if r.verb == "OPTIONS" && r.path == "*" {
 		return r.options("GET, HEAD, POST, PUT, OPTIONS")
-	case err != nil:
-		return err
-	case r.verb == "OPTIONS":
-		return r.checkedOptions(route)
 	}
-	method, allowed := route.method(r.verb)
-	if !allowed {
-		r.set("Allow", route.allow())
-		return proxy.Refuse(proxy.MethodNotAllowed, "this path answers "+route.allow())
-	}
-	r.endpoint = method.name
-	if err := r.checkHead(); err != nil {
+	found, err := s.find(r)
+	if err != nil {
 		return err
 	}
-	return method.answer(r)
-}
-
-func (r *request) checkedOptions(route route) error {
-	if err := r.checkHead(); err != nil {
-		return err
-	}
-	return r.options(route.allow())
+	found(r.http)
+	return r.err
 }
 
 // checkHead refuses a faulty header block, another HTTP than 1.0 and 1.1, and a body

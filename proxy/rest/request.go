@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/fasthttp/router"
 	"github.com/google/uuid"
 	"github.com/valyala/fasthttp"
 
@@ -22,6 +23,7 @@ type request struct {
 
 	head     head
 	fault    error  // of the head; told when its turn comes
+	err      error  // of the handler, as the router's return none
 	id       string // X-Request-ID
 	verb     string
 	endpoint string // the label in logs and metrics
@@ -80,14 +82,15 @@ func (r *request) forget() { *r = request{statement: r.statement.emptied()} }
 // codeOK is the code of a success in logs and metrics.
 const codeOK = "ok"
 
-// verbOf gives the method as text, without a copy of one that the service knows.
+// verbOf gives the method by its name in the router, without a copy: one that paths have, or MethodWild for all others,
+// as Lookup finds nothing for a method that it was never given.
 func verbOf(method []byte) string {
 	for _, known := range [...]string{"GET", "POST", "PUT", "HEAD", "OPTIONS"} {
 		if string(method) == known {
 			return known
 		}
 	}
-	return string(method)
+	return router.MethodWild
 }
 
 // requestID takes the client's id when it is 1 to 128 printable characters, else makes one.

@@ -3,21 +3,18 @@ package rest
 import (
 	"bytes"
 	"net/url"
-	"slices"
 	"strings"
+
+	"github.com/fasthttp/router"
+	"github.com/valyala/fasthttp"
 
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // route is one path. HEAD is answered wherever GET is, OPTIONS everywhere.
 type route struct {
-	segments []string // {project} and {server} stand for ids
-	methods  []method
-}
-
-// at makes a route.
-func at(path string, methods ...method) route {
-	return route{segments: strings.Split(path[1:], "/"), methods: methods}
+	path    string // {project} and {server} stand for ids
+	methods []method
 }
 
 // method is what one method of a path does; name is its label in logs and metrics.
@@ -27,18 +24,16 @@ type method struct {
 	answer     func(*request) error
 }
 
-// routes is the whole public surface. There are few paths, so a table is searched
-// rather than a tree built: the order of the checks, the decoding of ids and the
-// Allow headers then follow this file and nothing else.
+// routes is the whole public surface.
 func (s *Server) routes() []route {
 	const servers = "/api/developer/projects/{project}/servers"
 	return []route{
-		at("/api/auth/user/by-email", method{"GET", "user_by_email", s.userByEmail}),
-		at(servers, method{"GET", "list_servers", s.listServers}, method{"POST", "create_server", s.createServer}),
-		at(servers+"/{server}", method{"GET", "get_server", s.getServer}, method{"PUT", "update_server", s.updateServer}),
-		at(servers+"/{server}/database/query", method{"POST", "query", s.query}),
-		at("/openapi.json", method{"GET", "openapi", s.openAPI}),
-		at("/docs", method{"GET", "docs", s.docs}),
+		{"/api/auth/user/by-email", []method{{"GET", "user_by_email", s.userByEmail}}},
+		{servers, []method{{"GET", "list_servers", s.listServers}, {"POST", "create_server", s.createServer}}},
+		{servers + "/{server}", []method{{"GET", "get_server", s.getServer}, {"PUT", "update_server", s.updateServer}}},
+		{servers + "/{server}/database/query", []method{{"POST", "query", s.query}}},
+		{"/openapi.json", []method{{"GET", "openapi", s.openAPI}}},
+		{"/docs", []method{{"GET", "docs", s.docs}}},
 	}
 }
 
@@ -70,79 +65,96 @@ func splitTarget(target []byte) (path, query string) {
 	return path, query
 }
 
+// newRouter gives each path its methods, OPTIONS, and a refusal of all others. It is only asked
+// for handlers: what it answers itself, redirects among it, is no JSON.
+func (s *Server) newRouter() *router.Router {
+	paths := router.New()
+	for _, route := range s.routes() {
+		var verbs []string
+		for _, method := range route.methods {
+			verbs = append(verbs, method.verb)
+			paths.Handle(method.verb, route.path, handler(method.serve))
+			if method.verb == "GET" {
+				verbs = append(verbs, "HEAD")
+				paths.HEAD(route.path, handler(method.serve))
+			}
+		}
+		allow := strings.Join(append(verbs, "OPTIONS"), ", ")
+		options := method{"OPTIONS", otherEndpoint, func(r *request) error { return r.options(allow) }}
+		paths.OPTIONS(route.path, handler(options.serve))
+		paths.ANY(route.path, handler(func(r *request) error {
+			r.set("Allow", allow)
+			return proxy.Refuse(proxy.MethodNotAllowed, "this path answers "+allow)
+		}))
+	}
+	return paths
+}
+
+// handler makes one for the router, which leaves its error in the request.
+func handler(answer func(*request) error) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		r := &streamOf(ctx.Conn()).socket.request
+		r.projectID, r.serverID = r.idOf("project"), r.idOf("server")
+		r.err = answer(r)
+	}
+}
+
+// idOf gives an id of the path, percent-decoded exactly once; "" where the path has none.
+func (r *request) idOf(name string) string {
+	segment, _ := r.http.UserValue(name).(string)
+	id, _ := url.PathUnescape(segment) // it can be decoded: see canonical
+	return id
+}
+
+// serve makes the checks between the method and the credentials, and answers.
+func (m method) serve(r *request) error {
+	r.endpoint = m.name
+	if err := r.checkHead(); err != nil {
+		return err
+	}
+	return m.answer(r)
+}
+
+// find gives the handler of the path and the method.
+func (s *Server) find(r *request) (fasthttp.RequestHandler, error) {
+	path, inside := strings.CutPrefix(r.path, s.cfg.BasePath)
+	if !inside || !strings.HasPrefix(path, "/") {
+		return nil, s.noRoute()
+	}
+	path, err := canonical(path)
+	if err != nil {
+		return nil, proxy.Refuse(proxy.InvalidRequest, "the path holds a malformed percent-encoding")
+	}
+	if strings.Contains(path, "//") { // an empty segment, which the router would take for an id
+		return nil, s.noRoute()
+	}
+	found, _ := s.router.Lookup(r.verb, path, r.http)
+	if found == nil {
+		return nil, s.noRoute()
+	}
+	return found, nil
+}
+
+// canonical encodes each segment in one way, whichever was sent, for the router compares bytes. A slash in an id stays
+// encoded, so that it separates nothing.
+func canonical(path string) (string, error) {
+	if !strings.Contains(path, "%") {
+		return path, nil
+	}
+	var encoded strings.Builder
+	encoded.Grow(len(path))
+	for segment := range strings.SplitSeq(path[1:], "/") {
+		decoded, err := url.PathUnescape(segment)
+		if err != nil {
+			return "", err
+		}
+		encoded.WriteByte('/')
+		encoded.WriteString(url.PathEscape(decoded))
+	}
+	return encoded.String(), nil
+}
+
 func (s *Server) noRoute() error {
 	at := s.cfg.BasePath
 	return proxy.Refuse(proxy.NotFound, "there is no such path; "+at+"/openapi.json and "+at+"/docs list what there is")
-}
-
-// match finds the route of the path and its ids, each percent-decoded exactly once.
-func (s *Server) match(r *request) (route, error) {
-	path, inside := strings.CutPrefix(r.path, s.cfg.BasePath)
-	if !inside || !strings.HasPrefix(path, "/") {
-		return route{}, s.noRoute()
-	}
-	var segments [deepest]string
-	count := 0
-	for rest, more := path[1:], true; more; count++ {
-		var segment string
-		segment, rest, more = strings.Cut(rest, "/")
-		decoded, err := url.PathUnescape(segment)
-		if err != nil {
-			return route{}, proxy.Refuse(proxy.InvalidRequest, "the path holds a malformed percent-encoding")
-		}
-		if count < deepest {
-			segments[count] = decoded
-		}
-	}
-	for _, candidate := range s.table {
-		if len(candidate.segments) == count && r.matches(candidate, segments[:count]) {
-			return candidate, nil
-		}
-	}
-	return route{}, s.noRoute()
-}
-
-// deepest is how many segments a path has at most.
-const deepest = 8
-
-// matches compares as many segments as the candidate has.
-func (r *request) matches(candidate route, segments []string) bool {
-	for i, want := range candidate.segments {
-		switch {
-		case want == segments[i]:
-		case segments[i] == "":
-			return false
-		case want == "{project}":
-			r.projectID = segments[i]
-		case want == "{server}":
-			r.serverID = segments[i]
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-// method gives what the verb does here; ok is false when it is not allowed.
-func (route route) method(verb string) (m method, ok bool) {
-	if verb == "HEAD" {
-		verb = "GET"
-	}
-	i := slices.IndexFunc(route.methods, func(m method) bool { return m.verb == verb })
-	if i < 0 {
-		return method{}, false
-	}
-	return route.methods[i], true
-}
-
-// allow is the Allow header of a path.
-func (route route) allow() string {
-	var verbs []string
-	for _, method := range route.methods {
-		verbs = append(verbs, method.verb)
-		if method.verb == "GET" {
-			verbs = append(verbs, "HEAD")
-		}
-	}
-	return strings.Join(append(verbs, "OPTIONS"), ", ")
 }

@@ -74,7 +74,7 @@ const (
 )
 
 // strange are ids that only a test has, which show how a path is read.
-var strange = []string{"a/b", "a%2Fb", "a%2fb", "a b", "a+b", "..", ".", "é", "*", "a?b", "a#b", "a%", "docs", "servers", "s1/database/query", "p1"}
+var strange = []string{"a/b", "a%2Fb", "a%2fb", "a b", "a+b", "..", ".", "é", "{server}", "*", "a?b", "a#b", "a%", "docs", "servers", "s1/database/query", "p1"}
 
 // TestPaths has each path find what it names: each part is decoded once, and nothing is redirected or cleaned. Requests
 // share connections, so that an id left from the one before would show.
@@ -100,7 +100,7 @@ func TestPaths(t *testing.T) {
 		{"GET " + s + "/a%20b", "200 | server a b"}, {"GET " + s + "/a+b", "200 | server a+b"}, {"GET " + s + "/a%2Bb", "200 | server a+b"},
 		{"GET " + s + "/..", "200 | server .."}, {"GET " + s + "/%2e%2E", "200 | server .."}, {"GET " + s + "/.", "200 | server ."},
 		{"GET " + s + "/%C3%A9", "200 | server é"}, {"GET " + s + "/é", "200 | server é"}, {"GET " + s + "/a#b", "200 | server a#b"}, {"GET " + s + "/a%23b", "200 | server a#b"},
-		{"GET " + s + "/*", "200 | server *"},
+		{"GET " + s + "/*", "200 | server *"}, {"GET " + s + "/{server}", "200 | server {server}"}, {"GET " + s + "/%7Bserver%7D", "200 | server {server}"},
 		{"GET " + s + "/a%3Fb", "200 | server a?b"}, {"GET " + s + "/docs", "200 | server docs"}, {"GET " + s + "/servers", "200 | server servers"}, {"GET " + s + "/p1", "200 | server p1"},
 		{"GET " + s + "/S1", noServer}, {"GET " + s + "/s1%00", noServer}, {"GET " + s + "/s1%20", noServer}, {"GET " + s + "/%2F", noServer}, {"GET " + s + "/s1;v=1", noServer},
 		{"GET " + p + "/{project}/servers", noServer}, {"GET " + p + "/../servers", noServer}, {"GET " + p + "/%2F/servers/s1", noServer}, {"GET " + p + "/p1%2Fservers/servers", noServer},

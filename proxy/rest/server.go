@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fasthttp/router"
 	"github.com/valyala/fasthttp"
 
 	"github.com/tenantgate/tenantgate/proxy"
@@ -19,7 +20,7 @@ import (
 // Server is the HTTP front end. It serves one listener, once.
 type Server struct {
 	cfg      Config
-	table    []route
+	router   *router.Router
 	document document
 	http     *fasthttp.Server
 	tls      *tls.Config // nil: plain HTTP
@@ -61,7 +62,7 @@ func New(config Config) (*Server, error) {
 	}
 	s.requests, s.failures = linesOf(config.Logger, "requests"), linesOf(config.Logger, "failures")
 	s.watch = newWatch(s.conns)
-	s.table = s.routes()
+	s.router = s.newRouter()
 	s.http = s.newHTTP()
 	s.base, s.giveUp = context.WithCancelCause(context.Background())
 	s.pauses, s.resume = context.WithCancel(s.base)
