@@ -114,7 +114,7 @@ func TestDocumentHasEveryRoute(t *testing.T) {
 			t.Errorf("%s: %s", path, diff)
 		}
 	}
-	if got, want := len(rest.Endpoints()), 1+8; got != want {
+	if got, want := len(rest.Endpoints()), 1+9; got != want {
 		t.Errorf("%d endpoints, want %d: %v", got, want, rest.Endpoints())
 	}
 }

@@ -179,6 +179,24 @@ func TestUnknownPath(t *testing.T) {
 	}
 }
 
+// The root leads a browser to the page, and tells everybody else where the documents are.
+func TestRoot(t *testing.T) {
+	for base, targets := range map[string][]string{"": {"/", "/?x=y", "http://other", "http://other/"}, "/a/b": {"/a/b", "/a/b/", "/a/b?x", "http://other/a/b"}} {
+		w := newWorld(t, func(_ *world, c *rest.Config) { c.BasePath = base })
+		for _, target := range targets {
+			c := w.dial()
+			c.send("GET " + target + " HTTP/1.1\r\nHost: elsewhere\r\nAccept: text/html\r\n\r\n")
+			response, body := c.answer("GET", target)
+			if want := `{"docs":"` + base + `/docs","openapi":"` + base + `/openapi.json"}`; response.StatusCode != 302 || response.Header.Get("Location") != base+"/docs" || body != want {
+				t.Errorf("%s: %d %v %s", target, response.StatusCode, response.Header, body)
+			}
+		}
+		if response, page := w.do("GET", "/", ""); response.StatusCode != 200 || !strings.Contains(page, "Answer <b>302</b>") || !strings.Contains(page, "Answer <b>200</b>") {
+			t.Errorf("base path %q: it leads to %d %.60s", base, response.StatusCode, page)
+		}
+	}
+}
+
 func TestInt8(t *testing.T) {
 	w := newWorld(t, nil)
 	for header, want := range map[string]bool{

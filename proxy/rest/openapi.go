@@ -3,6 +3,8 @@ package rest
 import (
 	_ "embed" // for the OpenAPI document
 
+	"github.com/valyala/fasthttp"
+
 	"github.com/tenantgate/tenantgate/proxy/rest/apidoc"
 )
 
@@ -49,6 +51,17 @@ func (s *Server) docs(r *request) error {
 	r.set("Content-Security-Policy", s.document.policy)
 	r.set("Referrer-Policy", "no-referrer")
 	return r.sendDocument("text/html; charset=utf-8", s.document.page)
+}
+
+// root answers GET / for who was given the base URL alone: a browser goes on to the page, and everybody else reads where
+// the documents are.
+func (s *Server) root(r *request) error {
+	at := s.cfg.BasePath
+	body := appendString(append(r.buffer(), `{"docs":`...), at+"/docs")
+	body = appendString(append(body, `,"openapi":`...), at+"/openapi.json")
+	r.setBody(fasthttp.StatusFound, append(body, '}'))
+	r.set("Location", at+"/docs")
+	return nil
 }
 
 // sendDocument answers with bytes that all requests share and nobody writes to.

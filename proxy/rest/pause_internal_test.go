@@ -31,7 +31,7 @@ func owing(t *testing.T) *request {
 func TestPausesKeepTheAnswer(t *testing.T) {
 	r := owing(t)
 	r.conn.lend(make([]byte, 0, keptBody)) // for a result that then was none
-	r.setBody(403, jsonType, append(r.buffer(), `{"error":{}}`...))
+	r.setBody(403, append(r.buffer(), `{"error":{}}`...))
 	r.pause(time.Second)
 	if r.conn.body == nil {
 		t.Error("the answer's buffer was given back before it was written")

@@ -46,9 +46,9 @@ func (c *rawConn) send(text string) {
 // answer reads one answer and checks it against the document.
 func (c *rawConn) answer(method, target string) (*http.Response, string) {
 	c.w.t.Helper()
-	location, err := url.Parse(target)
-	if err != nil {
-		location = &url.URL{Path: "/"}
+	location, err := url.ParseRequestURI(target)
+	if err != nil || location.Opaque != "" {
+		location = &url.URL{Path: "/nowhere"} // what the document does not have
 	}
 	request := &http.Request{Method: method, URL: location, Header: http.Header{}}
 	response, err := http.ReadResponse(c.reader, request)

@@ -46,14 +46,15 @@ func (r *request) resultBuffer(a proxy.Account) []byte {
 
 // send answers 200 with a JSON body. The body is the connection's from here on.
 func (r *request) send(body []byte) error {
-	r.setBody(200, jsonType, body)
+	r.setBody(200, body)
 	return nil
 }
 
-func (r *request) setBody(status int, contentType string, body []byte) {
+// setBody answers in JSON.
+func (r *request) setBody(status int, body []byte) {
 	r.http.Response.SetStatusCode(status)
 	r.commonHeaders("no-store")
-	r.http.Response.Header.SetContentType(contentType)
+	r.http.Response.Header.SetContentType(jsonType)
 	r.conn.large = len(body) > largeBody
 	if r.conn.large || r.conn.body != nil || cap(body) > keptBody {
 		r.conn.lend(body)
@@ -90,7 +91,7 @@ func (r *request) fail(err error) {
 		r.code = codeGone
 	}
 	r.failureHeaders(e)
-	r.setBody(meaning.Status, jsonType, r.appendError(r.buffer(), e))
+	r.setBody(meaning.Status, r.appendError(r.buffer(), e))
 	if meaning.Status >= 500 && r.code != codeGone {
 		r.logCause(e)
 	}

@@ -34,6 +34,7 @@ func (s *Server) routes() []route {
 		{servers + "/{server}/database/query", []method{{"POST", "query", s.query}}},
 		{"/openapi.json", []method{{"GET", "openapi", s.openAPI}}},
 		{"/docs", []method{{"GET", "docs", s.docs}}},
+		{"/", []method{{"GET", "root", s.root}}},
 	}
 }
 
@@ -118,6 +119,9 @@ func (m method) serve(r *request) error {
 // find gives the handler of the path and the method.
 func (s *Server) find(r *request) (fasthttp.RequestHandler, error) {
 	path, inside := strings.CutPrefix(r.path, s.cfg.BasePath)
+	if path == "" { // the base path alone
+		path = "/"
+	}
 	if !inside || !strings.HasPrefix(path, "/") {
 		return nil, s.noRoute()
 	}

@@ -37,12 +37,13 @@ func (a *asked) ask(line string, headers ...string) string {
 	return strings.Join(slices.DeleteFunc(told, func(part string) bool { return part == "" }), " | ")
 }
 
-// tellBody names the server, how many there are in a list, the document, or the words by which an error begins.
+// tellBody names the server, how many there are in a list, the document or where it is, or the words by which an error begins.
 func tellBody(body []byte) string {
 	var answer struct {
 		Server  *struct{ ID string }
 		Servers []struct{ ID string }
 		OpenAPI string
+		Docs    string
 		Error   *struct{ Message string }
 	}
 	if json.Unmarshal(body, &answer) != nil {
@@ -51,6 +52,8 @@ func tellBody(body []byte) string {
 	switch {
 	case answer.Server != nil:
 		return "server " + answer.Server.ID
+	case answer.Docs != "":
+		return "see " + answer.Docs
 	case answer.OpenAPI != "":
 		return "the document"
 	case answer.Servers != nil:
@@ -92,7 +95,7 @@ func TestPaths(t *testing.T) {
 		{"GET " + s + "?", "200 | " + all},
 		{"GET /%61pi/developer/projects/%70%31/server%73/s%31", "200 | server s1"},
 		{"GET /openapi%2Ejson", "200 | the document"}, {"GET /openapi%2ejson", "200 | the document"}, {"GET /%64%6f%63%73", "200"},
-		{"GET /docs?x=%zz", "200"}, {"GET /docs?/../x", "200"}, {"GET /docs?", "200"},
+		{"GET /", "302 | see /docs"}, {"GET /?x", "302 | see /docs"}, {"GET /docs?x=%zz", "200"}, {"GET /docs?/../x", "200"}, {"GET /docs?", "200"},
 
 		{"GET " + s + "/a%2Fb", "200 | server a/b"}, {"GET " + s + "/a%2fb", "200 | server a/b"}, {"GET " + s + "/%61%2F%62", "200 | server a/b"},
 		{"GET " + s + "/a%252Fb", "200 | server a%2Fb"}, {"GET " + s + "/a%252fb", "200 | server a%2fb"}, {"GET " + s + "/a%25", "200 | server a%"},
@@ -105,7 +108,7 @@ func TestPaths(t *testing.T) {
 		{"GET " + s + "/S1", noServer}, {"GET " + s + "/s1%00", noServer}, {"GET " + s + "/s1%20", noServer}, {"GET " + s + "/%2F", noServer}, {"GET " + s + "/s1;v=1", noServer},
 		{"GET " + p + "/{project}/servers", noServer}, {"GET " + p + "/../servers", noServer}, {"GET " + p + "/%2F/servers/s1", noServer}, {"GET " + p + "/p1%2Fservers/servers", noServer},
 
-		{"GET /", noPath}, {"GET //", noPath}, {"GET /?x", noPath}, {"GET /*", noPath}, {"GET *", noPath}, {"GET docs", noHTTP}, {"GET %2Fdocs", noHTTP}, {"GET x%zz", noHTTP},
+		{"GET //", noPath}, {"GET ///", noPath}, {"GET /.", noPath}, {"GET /..", noPath}, {"GET /%2F", noPath}, {"GET /%00", noPath}, {"GET /x", noPath}, {"GET /*", noPath}, {"GET *", noPath}, {"GET docs", noHTTP}, {"GET %2Fdocs", noHTTP}, {"GET x%zz", noHTTP},
 		{"GET /docs/", noPath}, {"GET /docs//", noPath}, {"GET //docs", noPath}, {"GET /./docs", noPath}, {"GET /x/../docs", noPath}, {"GET /docs/.", noPath}, {"GET /docs/..", noPath},
 		{"GET /DOCS", noPath}, {"GET /Docs", noPath}, {"GET /docs%2F", noPath}, {"GET /docs%00", noPath}, {"GET /docs.", noPath}, {"GET /docs%20", noPath}, {"GET /docsx", noPath}, {"GET /doc", noPath},
 		{"GET /metrics", noPath}, {"GET /healthz", noPath}, {"GET /readyz", noPath}, {"GET /x/docs", noPath}, {"GET /openapi", noPath}, {"GET /openapi.json/", noPath}, {"GET /openapi.jso%6e%6e", noPath},
@@ -119,8 +122,8 @@ func TestPaths(t *testing.T) {
 		{"GET " + s + "/%zz", malformed}, {"GET " + s + "/a%", malformed}, {"GET " + s + "/a%2", malformed}, {"GET " + s + "/%2/F", malformed}, {"GET /docs/%", malformed}, {"GET /%g0", malformed},
 		{"GET " + p + "//%zz", malformed}, {"GET " + queryPath + strings.Repeat("/x", 500) + "/%", malformed}, {"GET /%%30", malformed}, {"DELETE /docs%", malformed}, {"OPTIONS /docs%", malformed}, {"QUERY /%", malformed},
 
-		{"GET http://other" + serverPath, "200 | server s1"}, {"GET HTTPS://other:1/docs", "200"}, {"GET a://b/docs", "200"}, {"GET http://other//docs", noPath}, {"GET http://other", noPath},
-		{"GET http://other/%64ocs?x=http://y/", "200"}, {"GET http://other?x=/docs", noPath}, {"GET /http://other/docs", noPath}, {"GET http:/docs", noHTTP}, {"GET other/docs", noHTTP},
+		{"GET http://other" + serverPath, "200 | server s1"}, {"GET HTTPS://other:1/docs", "200"}, {"GET a://b/docs", "200"}, {"GET http://other//docs", noPath}, {"GET http://other", "302 | see /docs"},
+		{"GET http://other/%64ocs?x=http://y/", "200"}, {"GET http://other?x=/docs", "302 | see /docs"}, {"GET http://other//", noPath}, {"GET /http://other/docs", noPath}, {"GET http:/docs", noHTTP}, {"GET other/docs", noHTTP},
 	} {
 		if got := c.ask(test.line); got != test.want {
 			t.Errorf("%.200s: %s, want %s", test.line, got, test.want)
@@ -135,7 +138,7 @@ func TestPathsUnderABase(t *testing.T) {
 	for line, want := range map[string]string{
 		"GET /a/b" + serverPath: "200 | server s1", "GET /a/b/%64ocs": "200", "GET http://x/a/b/docs": "200", "OPTIONS /a/b/docs": "204 | " + ofDocs, "DELETE /a/b/docs": "405 | " + ofDocs + refused + "GET, HEAD,",
 		"GET /%61/b/docs": noPath, "GET /a%2Fb/docs": noPath, "GET /a/b//docs": noPath, "GET /a/bdocs": noPath, "GET /a/b%2Fdocs": noPath, "GET /a/docs": noPath, "GET /docs": noPath, "GET /a/b/a/b/docs": noPath,
-		"GET /a//b/docs": noPath, "GET //a/b/docs": noPath, "GET /a/b/../b/docs": noPath, "GET /a/b": noPath, "GET /a/b/": noPath, "GET /a/b?x": noPath, "GET /a/c/%": noPath, "GET /a/b%zz": noPath, "GET /a/b/%": malformed,
+		"GET /a//b/docs": noPath, "GET //a/b/docs": noPath, "GET /a/b/../b/docs": noPath, "GET /a/b": "302 | see /a/b/docs", "GET /a/b/": "302 | see /a/b/docs", "GET /a/b?x": "302 | see /a/b/docs", "GET /a/b//": noPath, "GET /": noPath, "GET /a": noPath, "GET /a/": noPath, "GET /a/b/%2F": noPath, "PUT /a/b": "405 | " + ofDocs + refused + "GET, HEAD,", "GET /a/c/%": noPath, "GET /a/b%zz": noPath, "GET /a/b/%": malformed,
 		"OPTIONS *": "204 | GET, HEAD, POST, PUT, OPTIONS",
 	} {
 		if got := c.ask(line); got != want {

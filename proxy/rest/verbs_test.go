@@ -17,7 +17,7 @@ func TestVerbs(t *testing.T) {
 	c.ask("GET " + serverPath) // with valid credentials the connection goes on after a refusal
 	others := []string{"PATCH", "DELETE", "TRACE", "CONNECT", "QUERY", "get", "Get", "*", "M-SEARCH", "HEADS", "OPTION"}
 	for path, allow := range map[string]string{
-		emailPath: ofDocs, serversPath: ofServers, serverPath: ofServer, queryPath: ofQuery, "/openapi.json": ofDocs, "/docs": ofDocs,
+		emailPath: ofDocs, serversPath: ofServers, serverPath: ofServer, queryPath: ofQuery, "/openapi.json": ofDocs, "/docs": ofDocs, "/": ofDocs,
 		serversPath + "/a%2Fb": ofServer, serversPath + "/..": ofServer, "/%64ocs?x": ofDocs, "/api/developer/projects/nobody/servers": ofServers,
 	} {
 		verbs := slices.Clone(others)
@@ -61,7 +61,7 @@ func TestLabels(t *testing.T) {
 	for _, test := range []struct{ line, label string }{
 		{"GET " + serverPath, "get_server ok"}, {"HEAD " + serverPath, "get_server ok"}, {"OPTIONS " + serverPath, "other ok"}, {"DELETE " + serverPath, "other method_not_allowed"},
 		{"PUT " + serverPath, "update_server invalid_json"}, {"GET " + serversPath, "list_servers ok"}, {"POST " + serversPath, "create_server invalid_json"},
-		{"POST " + queryPath, "query invalid_json"}, {"GET " + emailPath, "user_by_email unauthorized"}, {"GET /openapi.json", "openapi ok"}, {"HEAD /docs", "docs ok"},
+		{"POST " + queryPath, "query invalid_json"}, {"GET " + emailPath, "user_by_email unauthorized"}, {"GET /openapi.json", "openapi ok"}, {"HEAD /docs", "docs ok"}, {"GET /", "root ok"},
 		{"GET /nowhere", "other not_found"}, {"GET /%", "other invalid_request"}, {"OPTIONS *", "other ok"}, {"GET " + serversPath + "/nobody", "get_server not_found"},
 	} {
 		c.ask(test.line)

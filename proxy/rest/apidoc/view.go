@@ -28,7 +28,8 @@ type operation struct {
 	Parameters                []parameter
 	Body                      []property
 	Curl                      string
-	Bodies                    []body        // the examples of its body after the first, which Curl has
+	Bodies                    []body // the examples of its body after the first, which Curl has
+	AnswerStatus              string
 	Answer                    template.HTML // the first example of a success
 	AnswerFields              []property
 	AnswerHeaders             []parameter
@@ -126,15 +127,15 @@ func (d Document) operation(path, verb member) (operation, error) {
 	}
 	result.Parameters = d.parameters(path.node, op)
 	result.Body = d.properties(op.get("requestBody", "content", "application/json", "schema"), 0)
-	success := d.resolve(op.get("responses", "200"))
+	responses := op.get("responses").members()
+	success := d.resolve(responses[0].node) // what is no error comes first
+	result.AnswerStatus = responses[0].name
 	result.AnswerFields = d.properties(success.get("content", "application/json", "schema"), 0)
 	for _, header := range success.get("headers").members() {
 		result.AnswerHeaders = append(result.AnswerHeaders, d.header(header))
 	}
-	for _, response := range op.get("responses").members() {
-		if response.name != "200" {
-			result.Statuses = append(result.Statuses, d.status(response))
-		}
+	for _, response := range responses[1:] {
+		result.Statuses = append(result.Statuses, d.status(response))
 	}
 	var err error
 	if result.Curl, err = d.curl(path, verb); err != nil {

@@ -10,6 +10,7 @@ package resttest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,7 +154,7 @@ func (c *Contract) find(target *url.URL) (string, *openapi3.PathItem, map[string
 	if !inside {
 		return "", nil, nil
 	}
-	segments := strings.Split(path, "/")
+	segments := strings.Split(cmp.Or(path, "/"), "/")
 	for _, pattern := range c.doc.Paths.InMatchingOrder() {
 		if params, ok := match(strings.Split(pattern, "/"), segments); ok {
 			return pattern, c.doc.Paths.Value(pattern), params
