@@ -113,6 +113,9 @@ func TestComposePublishesOnlyTheFront(t *testing.T) {
 	if got := c.Services["tenantgate"].Ports; !slices.Equal(got, []string{"127.0.0.1:8080:8080"}) {
 		t.Errorf("tenantgate publishes %v", got)
 	}
+	if got := c.Services["tenantgate"].Environment["TENANTGATE_HTTP_TLS"]; got != "off" {
+		t.Errorf("tenantgate has no certificate and TENANTGATE_HTTP_TLS is %q: it does not start on :8080", got)
+	}
 	if postgres := c.Services["postgres"]; len(postgres.Ports) > 0 || !slices.Equal(postgres.Networks, []string{"database"}) || !c.Networks["database"].Internal {
 		t.Error("the database can be reached from outside")
 	}

@@ -49,7 +49,7 @@ func TestServe(t *testing.T) {
 
 	for name, flags := range map[string][]string{
 		"three roles": {"--lookup-database-url", as(t, control, "production_lookup", "hidden2")},
-		"two roles":   nil, // the look-up reads as the control store's role
+		"two roles":   {"--http-addr=0.0.0.0:0", "--http-tls=off"}, // the look-up reads as the control store's role
 	} {
 		t.Run(name, func(t *testing.T) {
 			in.BaseURL = serving(t, append(flags, "--control-database-url", control, "--database-url", as(t, control, "production_statement", "hidden1"))...)
@@ -65,6 +65,10 @@ func TestServe(t *testing.T) {
 	code, _, errs := command(t, "serve", "--control-database-url", control, "--database-url", as(t, control, "production_statement", "wrong"), "--http-addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0", "--pg-addr=127.0.0.1:0")
 	if code != 1 || !strings.Contains(errs, "--database-url") || strings.Contains(errs, "wrong") {
 		t.Errorf("with a wrong password: exit %d: %s", code, errs)
+	}
+	errs = startError(t, "serve", "--control-database-url", control, "--database-url", as(t, control, "production_statement", "hidden1"), "--http-addr=0.0.0.0:0", "--ops-addr=127.0.0.1:0")
+	if !strings.Contains(errs, "--http-addr 0.0.0.0:0 is reached over the network, so REST clients must use TLS") {
+		t.Errorf("in plain HTTP over the network: %s", errs)
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -17,6 +18,7 @@ import (
 type settings struct {
 	Config            configFile    `name:"config" placeholder:"FILE" help:"YAML file with any of these settings in camel case (httpAddr), and the sections endUsers and jwt." yaml:"-"`
 	HTTPAddr          string        `name:"http-addr" default:"127.0.0.1:8080" help:"Address of the REST interface. 0.0.0.0:8080 is all addresses of IPv4 alone, :8080 those of IPv6 too; so it is of every address here." yaml:"httpAddr"`
+	HTTPTLS           string        `name:"http-tls" enum:"auto,off" default:"auto" help:"TLS for the REST interface. auto: HTTPS where there is --tls-cert; without it REST is on a loopback address alone, and tenantgate does not start on any other. off: plain HTTP on every address, for where something in front ends TLS, such as a load balancer." yaml:"httpTls"`
 	PGAddr            string        `name:"pg-addr" default:"auto" placeholder:"ADDR" help:"Address to listen on for Postgres clients (psql and drivers). off: do not listen. auto: off for serve, 127.0.0.1:6432 for dev." yaml:"pgAddr"`
 	PGTLS             string        `name:"pg-tls" enum:"auto,require,allow,disable" default:"auto" help:"TLS for Postgres clients. require: only with TLS; allow: with or without; disable: only without. auto: require, but on a loopback address allow where there is a certificate and disable where there is none." yaml:"pgTls"`
 	PGTLSCert         string        `name:"pg-tls-cert" placeholder:"FILE" help:"Certificate chain (PEM) for Postgres clients. Without it they get that of --tls-cert." yaml:"pgTlsCert"`
@@ -37,7 +39,7 @@ type settings struct {
 	MaxConns          int           `name:"max-conns" default:"4096" help:"Maximum number of open HTTP connections. When it is reached, connections that have shown no valid credentials are closed first, then those idle for longest. Lowered at the start where the limit of file descriptors is too low for it." yaml:"maxConns"`
 	MaxConnsPerIP     int           `name:"max-conns-per-ip" default:"0" help:"Maximum number of open connections from one client address, counted separately for HTTP and for Postgres clients; 0 is no limit." yaml:"maxConnsPerIp"`
 	MaxUnauthPerIP    int           `name:"max-unauthenticated-per-ip" default:"256" help:"Maximum number of connections from one client address that have shown no valid credentials yet, counted separately for HTTP and for Postgres clients. Beyond it the oldest is closed for the new one. Everybody behind one NAT counts as one address. 0 is no limit." yaml:"maxUnauthenticatedPerIp"`
-	TLSCert           string        `name:"tls-cert" placeholder:"FILE" help:"Certificate chain (PEM): serve HTTPS." yaml:"tlsCert"`
+	TLSCert           string        `name:"tls-cert" placeholder:"FILE" help:"Certificate chain (PEM): serve HTTPS. Needed on every address but a loopback one, unless --http-tls is off." yaml:"tlsCert"`
 	TLSKey            string        `name:"tls-key" placeholder:"FILE" help:"Private key (PEM) of --tls-cert." yaml:"tlsKey"`
 	CORSOrigins       []string      `name:"cors-origin" placeholder:"ORIGIN" help:"Origin whose scripts may call the interface, or *; may be repeated. Off by default." yaml:"corsOrigins"`
 	PoolMin           int32         `name:"pool-min" default:"2" help:"Database connections kept open for statements." yaml:"poolMin"`
@@ -158,7 +160,19 @@ func limit(flag *int) int {
 	return *flag
 }
 
-func (s *settings) tlsConfig() (*tls.Config, error) { return readTLS("tls", s.TLSCert, s.TLSKey) }
+// tlsConfig gives what REST clients get for TLS; nil is plain HTTP, which the network sees only where --http-tls says so.
+func (s *settings) tlsConfig() (*tls.Config, error) {
+	config, err := readTLS("tls", s.TLSCert, s.TLSKey)
+	switch {
+	case err != nil:
+		return nil, err
+	case config != nil && s.HTTPTLS == "off":
+		return nil, errors.New("--http-tls=off is plain HTTP, and --tls-cert is for HTTPS: give one of them; a certificate for Postgres clients alone is --pg-tls-cert")
+	case config == nil && s.HTTPTLS != "off" && !loopback(s.HTTPAddr):
+		return nil, fmt.Errorf("--http-addr %s is reached over the network, so REST clients must use TLS: give --tls-cert and --tls-key, or --http-tls=off where something in front of it encrypts", s.HTTPAddr)
+	}
+	return config, nil
+}
 
 // readTLS makes a server's configuration of the files that --prefix-cert and --prefix-key name;
 // nil where they name none.
