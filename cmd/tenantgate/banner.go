@@ -33,6 +33,10 @@ tenantgate is ready, on an embedded Postgres in %s
   server     %s
   API key    %s%[12]s
 
+As variables, for a second terminal:
+
+  export BASE_URL=%[2]s PROJECT=%[4]s SERVER=%[6]s TOKEN=%[5]s KEY=%[7]s%[13]s
+
 Run a statement as this server:
 
   curl -sS %[2]s/api/developer/projects/%[4]s/servers/%[6]s/database/query \
@@ -50,7 +54,7 @@ Look an end user up by e-mail, as this server's application:
 
 Ctrl-C stops both. To start afresh, remove %[10]s after that.
 `, home, demo.BaseURL, demo.OpsURL, demo.ProjectID, demo.AccessToken, demo.ServerID, demo.APIKey,
-		os.Args[0], quoted(d.DataDir), d.traces(home), psqlHint(demo.PgURL), keyNote(demo.former))
+		os.Args[0], quoted(d.DataDir), d.traces(home), psqlHint(demo.PgURL), keyNote(demo.former), pgVariable(demo.PgURL))
 	return err
 }
 
@@ -62,12 +66,20 @@ func keyNote(former bool) string {
 	return ""
 }
 
+// pgVariable is the variable that libpq's programs and most drivers take; nothing where no Postgres client can connect.
+func pgVariable(url string) string {
+	if url == "" {
+		return ""
+	}
+	return " DATABASE_URL=" + quoted(url)
+}
+
 // psqlHint tells how to be the server with psql; nothing where no Postgres client can.
 func psqlHint(url string) string {
 	if url == "" {
 		return ""
 	}
-	return "Or be this server with psql, or any driver:\n\n  export DATABASE_URL=" + quoted(url) + "\n  psql \"$DATABASE_URL\" -c 'SELECT id, name, email FROM end_users ORDER BY name'\n\n"
+	return "Or be this server with psql, or any driver:\n\n  psql " + quoted(url) + " -c 'SELECT id, name, email FROM end_users ORDER BY name'\n\n"
 }
 
 // reachable is a listener's address as a client on this machine may use it.

@@ -27,7 +27,7 @@ func TestLinks(t *testing.T) {
 		}
 		pages = append(pages, found...)
 	}
-	for _, page := range []string{"README.md", "docs/isolation.md", "docs/own-tables.md", "docs/resources.md", "deploy/README.md"} {
+	for _, page := range []string{"README.md", "docs/isolation.md", "docs/own-tables.md", "docs/doctor.md", "docs/resources.md", "deploy/README.md"} {
 		if !slices.Contains(pages, "../../"+page) {
 			t.Errorf("%s was not read", page)
 		}

@@ -81,7 +81,7 @@ func TestPGURLAsksForTLS(t *testing.T) {
 	if got := (&service{settings: &settings{}}).pgURL("acme", "key"); got != "" {
 		t.Errorf("without a listener: %s", got)
 	}
-	if hint := psqlHint(plain + "?sslmode=require"); !strings.Contains(hint, "export DATABASE_URL='"+plain+"?sslmode=require'\n  psql \"$DATABASE_URL\" -c") {
+	if hint := psqlHint(plain + "?sslmode=require"); !strings.Contains(hint, "psql '"+plain+"?sslmode=require' -c") {
 		t.Errorf("a ? is a shell's own: %s", hint)
 	}
 }
