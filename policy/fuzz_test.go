@@ -55,7 +55,7 @@ func seeds(t testing.TB) []string {
 }
 
 // FuzzDecide holds what must be true of every text: no panic, a bounded cost, a denial
-// with a code, no defect and a position inside the text; and that an approved text
+// with a code, no defect, a position inside the text and no hint on a hidden column; and that an approved text
 // parses, binds, restricts each reference to a scoped table, names no table that the
 // caller did not, and is admitted again.
 func FuzzDecide(f *testing.F) {
@@ -118,6 +118,9 @@ func denied(t *testing.T, text string, d policy.Decision) {
 	}
 	if d.Reason.Position < 0 || d.Reason.Position > len([]rune(text))+1 {
 		t.Fatalf("%q: position %d", text, d.Reason.Position)
+	}
+	if strings.Contains(d.Reason.Hint, "password_hash") && !strings.Contains(strings.ToLower(text), "password_hash") {
+		t.Fatalf("%q: the hint names a column that must not be read: %s", text, d.Reason.Hint)
 	}
 }
 

@@ -108,7 +108,7 @@ func (in *instance) provokeStatements(t *testing.T, answers map[string]reply) {
 		"StatementForbidden/construct_not_allowed": {"SELECT id FROM messages TABLESAMPLE SYSTEM (10) WHERE server_id = ?"},
 		"Conflict/constraint_violation":            {"INSERT INTO end_users (id, server_id, email) VALUES ('twice', ?, 'ada@example.com')", ""},
 		"StatementTooLarge/query_too_long":         {"SELECT '" + strings.Repeat("x", 10240) + "'"},
-		"StatementFailed/query_failed":             {"SELECT 1 / 0"},
+		"StatementFailed/query_failed":             {"SELECT nam FROM end_users WHERE server_id = ?"},
 		"StatementFailed/result_too_large":         {"SELECT n FROM generate_series(1, 10001) n"},
 		"StatementTimeout/statement_timeout":       {slow(3000)},
 	} {

@@ -22,7 +22,7 @@ func TestRealMissingColumns(t *testing.T) {
 		"SELECT boooody FROM notes":                                                "",
 		"SELECT zzz FROM notes":                                                    "",
 		"SELECT id FROM notes ORDER BY bodi":                                       "",
-		"SELECT 1 FROM notes WHERE EXISTS (SELECT FROM feelings WHERE titel = '')": "",
+		"SELECT 1 FROM notes WHERE EXISTS (SELECT FROM feelings WHERE titel = '')": `Perhaps you meant to reference the column "feelings.title".`, // to Postgres titles is as near
 		"DELETE FROM notes WHERE bodi = 'a'":                                       "",
 		"INSERT INTO notes (id) VALUES (1) RETURNING bodi":                         "",
 		"INSERT INTO notes (id, bodi) VALUES (1, 'a')":                             `Perhaps you meant to reference the column "body".`,

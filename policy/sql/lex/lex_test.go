@@ -80,6 +80,15 @@ func onPurpose(f *refusal.Fault) bool {
 	return f.Code != refusal.SyntaxError || f.Message == "trailing junk after parameter" || strings.HasPrefix(f.Message, "a parameter's number")
 }
 
+// TestSpell spells identifiers with quotation marks where they need some.
+func TestSpell(t *testing.T) {
+	for name, want := range map[string]string{"a_1$": "a_1$", "é": "é", "createdAt": `"createdAt"`, "1a": `"1a"`, "a b": `"a b"`, `a"`: `"a"""`, "": `""`, "$a": `"$a"`} {
+		if got := Spell(name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
 // Every text is cut exactly as Postgres cuts it.
 func TestScanMatchesPostgres(t *testing.T) {
 	for _, text := range texts.Nasty() {
