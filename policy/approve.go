@@ -27,7 +27,7 @@ const (
 )
 
 // approved makes the Approved of a proved statement. What has too many parameters to be bound is refused.
-func (p *Policy) approved(s proved, d Dialect, given GivenTypes) (*Approved, *refusal.Fault) {
+func (p *Policy) approved(s proved, d Dialect, given GivenTypes) (*Approved, *refusal.Refusal) {
 	plan, fault := p.argPlan(s, d, given)
 	if fault != nil {
 		return nil, fault
@@ -57,21 +57,21 @@ func (p *Policy) approved(s proved, d Dialect, given GivenTypes) (*Approved, *re
 }
 
 // argPlan maps the caller's arguments to the parameters.
-func (p *Policy) argPlan(s proved, d Dialect, given GivenTypes) (argPlan, *refusal.Fault) {
+func (p *Policy) argPlan(s proved, d Dialect, given GivenTypes) (argPlan, *refusal.Refusal) {
 	plan, ok := newArgPlan(s.tr, s.facts, s.final, d, p.file.Scope, p.limits.MaxArgs)
 	plan.count = max(plan.count, len(given)) // a type alone makes a parameter too
 	switch {
 	case !ok:
-		return plan, &refusal.Fault{Code: Internal, Message: "the arguments could not be mapped", Offset: -1}
+		return plan, &refusal.Refusal{Code: Internal, Message: "the arguments could not be mapped", Offset: -1}
 	case d == Postgres && plan.count > plan.maxArgs: // it could never be bound, and would still be described
-		return plan, &refusal.Fault{Code: ArgumentCount, Offset: -1,
+		return plan, &refusal.Refusal{Code: ArgumentCount, Offset: -1,
 			Message: fmt.Sprintf("the statement takes %d parameters; at most %d are allowed", plan.count, plan.maxArgs)}
 	}
 	return plan, nil
 }
 
 // place finds the parameters that are the number of a LIMIT or an OFFSET.
-func (a *Approved) place(facts *facts.Facts, final *facts.Rewritten) (fault *refusal.Fault) {
+func (a *Approved) place(facts *facts.Facts, final *facts.Rewritten) (fault *refusal.Refusal) {
 	var numbers []int
 	for i, param := range final.Params {
 		given := a.declaredType(a.ArgOf(i))

@@ -19,7 +19,7 @@ func BenchmarkDecideCold(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			if d := p.Decide(text, policy.Interface); d.Verdict != policy.Allow {
-				b.Fatal(d.Reason)
+				b.Fatal(d.Refusal)
 			}
 			b.ReportAllocs()
 			for b.Loop() {
@@ -42,7 +42,7 @@ func bindings(tb testing.TB) map[*policy.Approved][]policy.Arg {
 	} {
 		d := p.Decide(sql, policy.Interface)
 		if d.Verdict != policy.Allow {
-			tb.Fatal(d.Reason)
+			tb.Fatal(d.Refusal)
 		}
 		all[d.Approved] = args
 	}

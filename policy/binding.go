@@ -130,14 +130,14 @@ func (p *argPlan) gives(at int) bool {
 // there are NumArgs of them. The reason is ArgumentCount or ForeignServerID; QueryFailed for a server
 // whose id the scope column's type could take for another's; Internal for what Decide did
 // not approve. The args are not copied: they must not be changed while it is in use.
-func (a *Approved) Bind(server string, args []Arg) (Bound, *Reason) {
+func (a *Approved) Bind(server string, args []Arg) (Bound, *Refusal) {
 	if a == nil || a.sql == "" || server == "" {
-		return Bound{}, &Reason{Code: Internal, Message: "nothing was approved"}
+		return Bound{}, &Refusal{Code: Internal, Message: "nothing was approved"}
 	}
 	p := &a.plan
 	for _, t := range p.types {
 		if !canonical(server, t) {
-			return Bound{}, &Reason{Code: QueryFailed, SQLState: "22P02",
+			return Bound{}, &Refusal{Code: QueryFailed, SQLState: "22P02",
 				Message: "this server's id can't stand in the scope column, whose type is " + t.Name,
 				Hint:    "make a server with an id that is spelled as the rows have it: the member id over REST, or --id of tenantgate server create"}
 		}
@@ -176,11 +176,11 @@ func (b Bound) count(param int) (string, bool) {
 
 // checkCount compares the number of args with that of the placeholders. UPDATE and
 // DELETE may bring the server's id as one more, the last.
-func (p *argPlan) checkCount(server string, args []Arg) *Reason {
+func (p *argPlan) checkCount(server string, args []Arg) *Refusal {
 	extra := len(args) - p.count
 	switch {
 	case len(args) > p.maxArgs:
-		return &Reason{Code: ArgumentCount, Message: fmt.Sprintf("got %d args; at most %d are allowed", len(args), p.maxArgs)}
+		return &Refusal{Code: ArgumentCount, Message: fmt.Sprintf("got %d args; at most %d are allowed", len(args), p.maxArgs)}
 	case extra == 0:
 		return nil
 	case p.dialect == Interface && extra == 1 && (p.kind == Update || p.kind == Delete):
@@ -188,7 +188,7 @@ func (p *argPlan) checkCount(server string, args []Arg) *Reason {
 			return nil
 		}
 	}
-	return &Reason{Code: ArgumentCount, Hint: p.countHint(extra),
+	return &Refusal{Code: ArgumentCount, Hint: p.countHint(extra),
 		Message: fmt.Sprintf("the statement takes %s, got %d", plural(p.count), len(args))}
 }
 
@@ -218,7 +218,7 @@ func plural(n int) string {
 // compare counts the values for the scope column that are not the server's own, or
 // refuses them where the policy says so. A foreign constant in an INSERT is refused
 // always: unlike a placeholder it can't have been meant for this server.
-func (p *argPlan) compare(server string, args []Arg) (overridden int, reason *Reason) {
+func (p *argPlan) compare(server string, args []Arg) (overridden int, reason *Refusal) {
 	for _, c := range p.inserted {
 		if c != server {
 			return 0, p.foreign(-1)
@@ -247,8 +247,8 @@ func (p *argPlan) compare(server string, args []Arg) (overridden int, reason *Re
 }
 
 // foreign refuses the arg at a position, or a constant for -1.
-func (p *argPlan) foreign(at int) *Reason {
-	r := &Reason{Code: ForeignServerID, Message: p.column + " must be the id of this server", Hint: "give the server's own id, or a placeholder"}
+func (p *argPlan) foreign(at int) *Refusal {
+	r := &Refusal{Code: ForeignServerID, Message: p.column + " must be the id of this server", Hint: "give the server's own id, or a placeholder"}
 	if at >= 0 {
 		arg := fmt.Sprintf("args[%d]", at)
 		if p.dialect == Postgres {

@@ -34,7 +34,7 @@ func TestCopyGenerated(t *testing.T) {
 		}
 	}
 	if d := p.Decide("COPY files (name) TO STDOUT", policy.Postgres); d.Verdict != policy.Allow {
-		t.Errorf("%+v", d.Reason)
+		t.Errorf("%+v", d.Refusal)
 	}
 }
 

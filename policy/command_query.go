@@ -25,10 +25,10 @@ func (b Bound) NeedsFill() bool {
 // Fill puts what its parameters carry into a command, which can run then. It parses the text twice. types are the
 // OIDs of the parameters of Approved.Query, as Postgres describes them; none where that is nil. The reason is
 // TypeNotAllowed for a type that has no name here, and ConstructNotAllowed for a text that becomes too long.
-func (b Bound) Fill(types []uint32) (Bound, *Reason) {
+func (b Bound) Fill(types []uint32) (Bound, *Refusal) {
 	a := b.approved
 	if a.query != nil && len(types) != len(a.plan.slots) {
-		return Bound{}, &Reason{Code: Internal, Message: "the parameters of the command's query are not those that Postgres describes"}
+		return Bound{}, &Refusal{Code: Internal, Message: "the parameters of the command's query are not those that Postgres describes"}
 	}
 	fillings := make([]constants.Filling, len(a.plan.slots))
 	for i, slot := range a.plan.slots {
@@ -42,7 +42,7 @@ func (b Bound) Fill(types []uint32) (Bound, *Reason) {
 		}
 		name, ok := a.typeName(types[i])
 		if !ok {
-			return Bound{}, &Reason{Code: TypeNotAllowed, Message: "a value of this command has a type that is not available", Hint: "cast it to a built-in type"}
+			return Bound{}, &Refusal{Code: TypeNotAllowed, Message: "a value of this command has a type that is not available", Hint: "cast it to a built-in type"}
 		}
 		fillings[i] = constants.Filling{Type: name}
 		if a.inline {
@@ -61,10 +61,10 @@ func (a *Approved) serverFilling(server string) constants.Filling {
 }
 
 // filledWith puts fillings into the text.
-func (b Bound) filledWith(fillings []constants.Filling) (Bound, *Reason) {
-	var fault *refusal.Fault
+func (b Bound) filledWith(fillings []constants.Filling) (Bound, *Refusal) {
+	var fault *refusal.Refusal
 	if b.filled, fault = constants.Fill(b.approved.sql, fillings); fault != nil {
-		return Bound{}, &Reason{Code: fault.Code, SQLState: fault.SQLState, Message: fault.Message}
+		return Bound{}, &Refusal{Code: fault.Code, SQLState: fault.SQLState, Message: fault.Message}
 	}
 	return b, nil
 }

@@ -60,14 +60,14 @@ func TestMisfitClosesTable(t *testing.T) {
 			"SELECT id FROM files", "SELECT * FROM public.files", "SELECT nothing FROM files", "DELETE FROM files", "UPDATE files SET path = ''", "INSERT INTO files (id) VALUES ('1')",
 			"SELECT id FROM messages WHERE EXISTS (SELECT FROM files)", "WITH f AS (DELETE FROM files RETURNING id) SELECT 1", "COPY files (id) FROM STDIN", "COPY (TABLE files) TO STDOUT", "TABLE files",
 		} {
-			if r := p.Decide(text, policy.Postgres).Reason; r.Code != policy.TableNotAllowed || !strings.HasSuffix(r.Message, "files is closed: policy-misfit") || !strings.Contains(r.Hint, "renamed or dropped") {
+			if r := p.Decide(text, policy.Postgres).Refusal; r.Code != policy.TableNotAllowed || !strings.HasSuffix(r.Message, "files is closed: policy-misfit") || !strings.Contains(r.Hint, "renamed or dropped") {
 				t.Errorf("%s, %s: %+v", name, text, r)
 			}
 		}
 		if d := p.Decide("SELECT id FROM messages", policy.Postgres); d.Verdict != policy.Allow {
-			t.Errorf("%s: another table: %+v", name, d.Reason)
+			t.Errorf("%s: another table: %+v", name, d.Refusal)
 		}
-		if r := p.Decide("SELECT id FROM nothing", policy.Postgres).Reason; strings.Contains(r.Hint, "files") {
+		if r := p.Decide("SELECT id FROM nothing", policy.Postgres).Refusal; strings.Contains(r.Hint, "files") {
 			t.Errorf("%s: the hint names the closed table: %q", name, r.Hint)
 		}
 	}

@@ -29,13 +29,13 @@ func (p *Policy) Decide(text string, d Dialect, types ...uint32) Decision {
 		approved, fault = p.approve(text, tr, stmt, d, given)
 	}
 	if fault != nil {
-		return deny(tr.CallerFault(p.explain(tr, stmt, d, fault)), text)
+		return deny(tr.CallerRefusal(p.explain(tr, stmt, d, fault)), text)
 	}
 	return Decision{Verdict: Allow, Approved: approved}
 }
 
 // read translates a text of the dialect.
-func (d Dialect) read(text string, g lex.Guard) (*lex.Translation, *refusal.Fault) {
+func (d Dialect) read(text string, g lex.Guard) (*lex.Translation, *refusal.Refusal) {
 	if d == Postgres {
 		return lex.Native(text, g)
 	}
@@ -43,7 +43,7 @@ func (d Dialect) read(text string, g lex.Guard) (*lex.Translation, *refusal.Faul
 }
 
 // approve takes a parsed text through the remaining steps.
-func (p *Policy) approve(text string, tr *lex.Translation, stmt tree.Statement, d Dialect, given GivenTypes) (*Approved, *refusal.Fault) {
+func (p *Policy) approve(text string, tr *lex.Translation, stmt tree.Statement, d Dialect, given GivenTypes) (*Approved, *refusal.Refusal) {
 	if d == Postgres {
 		command, fault := command.Read(stmt, tr, p.catalog, p.file.Scope.Mode == Inject)
 		switch {
@@ -57,7 +57,7 @@ func (p *Policy) approve(text string, tr *lex.Translation, stmt tree.Statement, 
 }
 
 // statement decides a statement on rows.
-func (p *Policy) statement(text string, tr *lex.Translation, stmt tree.Statement, d Dialect, given GivenTypes) (*Approved, *refusal.Fault) {
+func (p *Policy) statement(text string, tr *lex.Translation, stmt tree.Statement, d Dialect, given GivenTypes) (*Approved, *refusal.Refusal) {
 	types, fault := p.named(given)
 	if fault != nil {
 		return nil, fault

@@ -11,10 +11,10 @@ import (
 
 // command decides what is no statement on rows: its own text says all that there is to it, but
 // for a query in it, or one that stands for it, which goes through every step like any other.
-func (p *Policy) command(text string, tr *lex.Translation, d *command.Directive, given GivenTypes) (*Approved, *refusal.Fault) {
+func (p *Policy) command(text string, tr *lex.Translation, d *command.Directive, given GivenTypes) (*Approved, *refusal.Refusal) {
 	switch {
 	case len(given) > 0 && d.Verb != Declare:
-		return nil, &refusal.Fault{Code: ArgumentCount, Offset: -1, Message: "this command takes no parameters, and types of some are given"}
+		return nil, &refusal.Refusal{Code: ArgumentCount, Offset: -1, Message: "this command takes no parameters, and types of some are given"}
 	case d.Made != "":
 		return p.madeCommand(d)
 	case d.End > 0:
@@ -28,7 +28,7 @@ func (p *Policy) command(text string, tr *lex.Translation, d *command.Directive,
 }
 
 // queryCommand decides the query that stands in DECLARE and COPY (…) TO.
-func (p *Policy) queryCommand(text string, tr *lex.Translation, d *command.Directive, given GivenTypes) (*Approved, *refusal.Fault) {
+func (p *Policy) queryCommand(text string, tr *lex.Translation, d *command.Directive, given GivenTypes) (*Approved, *refusal.Refusal) {
 	inner := tr.Text[d.Start:d.End]
 	query, fault := lex.Native(inner, lex.Guard{MaxBytes: p.file.Statement.MaxBytes})
 	if fault != nil {
@@ -39,10 +39,10 @@ func (p *Policy) queryCommand(text string, tr *lex.Translation, d *command.Direc
 	case fault != nil:
 		return nil, moved(fault, d.Start)
 	case !d.Holds(stmt):
-		return nil, &refusal.Fault{Code: Internal, Message: "the query of the command was not found", Offset: -1}
+		return nil, &refusal.Refusal{Code: Internal, Message: "the query of the command was not found", Offset: -1}
 	}
 	if d.Verb == CopyOut && len(query.Placeholders) > 0 {
-		return nil, &refusal.Fault{Code: QueryFailed, SQLState: "42P02", Offset: d.Start + query.Placeholders[0].Start,
+		return nil, &refusal.Refusal{Code: QueryFailed, SQLState: "42P02", Offset: d.Start + query.Placeholders[0].Start,
 			Message: "there is no parameter $1", Hint: "COPY takes no parameters"}
 	}
 	a, fault := p.statement(inner, query, stmt, Postgres, given)
@@ -54,7 +54,7 @@ func (p *Policy) queryCommand(text string, tr *lex.Translation, d *command.Direc
 }
 
 // moved gives a fault of a part of a text as one of the whole.
-func moved(f *refusal.Fault, by int) *refusal.Fault {
+func moved(f *refusal.Refusal, by int) *refusal.Refusal {
 	if f.Offset < 0 {
 		return f
 	}
@@ -64,7 +64,7 @@ func moved(f *refusal.Fault, by int) *refusal.Fault {
 }
 
 // madeCommand decides the statement that stands for COPY of a table.
-func (p *Policy) madeCommand(d *command.Directive) (*Approved, *refusal.Fault) {
+func (p *Policy) madeCommand(d *command.Directive) (*Approved, *refusal.Refusal) {
 	tr, fault := lex.Native(d.Made, lex.Guard{MaxBytes: 4 * maxStatementBytes})
 	if fault == nil {
 		var a *Approved
@@ -77,7 +77,7 @@ func (p *Policy) madeCommand(d *command.Directive) (*Approved, *refusal.Fault) {
 	return nil, &f
 }
 
-func (p *Policy) made(tr *lex.Translation, d *command.Directive) (*Approved, *refusal.Fault) {
+func (p *Policy) made(tr *lex.Translation, d *command.Directive) (*Approved, *refusal.Refusal) {
 	stmt, fault := tree.Parse(tr.Text)
 	if fault != nil {
 		return nil, fault
@@ -98,7 +98,7 @@ func (p *Policy) made(tr *lex.Translation, d *command.Directive) (*Approved, *re
 }
 
 // framed puts the command's words around the final text of its query.
-func (p *Policy) framed(a *Approved, d *command.Directive) (*Approved, *refusal.Fault) {
+func (p *Policy) framed(a *Approved, d *command.Directive) (*Approved, *refusal.Refusal) {
 	head, tail := d.Around()
 	query := a.sql
 	if a.hides && slices.ContainsFunc(a.plan.slots, func(slot int) bool { return slot != serverSlot }) {

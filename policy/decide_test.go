@@ -44,10 +44,10 @@ func decide(t *testing.T, d *datadriven.TestData, schema policy.Schema) string {
 	}
 	decision := compile(t, name, schema).Decide(d.Input, dialect(t, d), given(t, d)...)
 	if decision.Verdict != policy.Allow && d.HasArg("hint") {
-		return refusal(decision.Reason) + "hint: " + decision.Reason.Hint + "\n"
+		return refusal(decision.Refusal) + "hint: " + decision.Refusal.Hint + "\n"
 	}
 	if decision.Verdict != policy.Allow {
-		return refusal(decision.Reason)
+		return refusal(decision.Refusal)
 	}
 	if a := decision.Approved; !d.HasArg("args") && a.Command().Verb != policy.NoCommand {
 		return told(a)
@@ -95,7 +95,7 @@ func given(t *testing.T, d *datadriven.TestData) []uint32 {
 	return types
 }
 
-func refusal(r policy.Reason) string {
+func refusal(r policy.Refusal) string {
 	out := fmt.Sprintf("deny %s", r.Code)
 	if r.Position > 0 {
 		out += fmt.Sprintf(" at %d", r.Position)
@@ -196,8 +196,8 @@ func TestComplexity(t *testing.T) {
 		"SELECT " + strings.Repeat("NOT ", 60) + "true":  "",
 		"SELECT " + strings.Repeat("NOT ", 120) + "true": policy.ConstructNotAllowed,
 	} {
-		if d := p.Decide(text, policy.Interface); d.Reason.Code != want {
-			t.Errorf("%.20s…: %+v", text, d.Reason)
+		if d := p.Decide(text, policy.Interface); d.Refusal.Code != want {
+			t.Errorf("%.20s…: %+v", text, d.Refusal)
 		}
 	}
 }

@@ -16,29 +16,23 @@ const (
 	Allow
 )
 
-// Reason says why a statement was denied, in the caller's terms.
-type Reason struct {
-	Code     Code
-	Message  string // one sentence: what is wrong
-	Hint     string // what to do about it; may be empty
-	SQLState string // Postgres' own code where it has one; else empty
-	Position int    // 1-based character in the caller's text; 0 where there is none
-}
+// Refusal says why a statement was denied. To a caller its Position is in the caller's text.
+type Refusal = refusal.Refusal
 
-// Decision is what Decide says about one text. The zero value denies without a reason.
+// Decision is what Decide says about one text. The zero value denies without a word.
 type Decision struct {
 	Verdict  Verdict
-	Reason   Reason    // set when denied
+	Refusal  Refusal   // set when denied
 	Approved *Approved // set when allowed; nil otherwise
 }
 
-// deny is the decision of a fault, whose offset is a byte of the caller's text.
-func deny(f *refusal.Fault, text string) Decision {
-	r := Reason{Code: f.Code, Message: f.Message, Hint: f.Hint, SQLState: f.SQLState}
-	if f.Offset >= 0 && f.Offset <= len(text) {
-		r.Position = utf8.RuneCountInString(text[:f.Offset]) + 1
+// deny is the decision of a refusal whose offset is a byte of the caller's text.
+func deny(r *refusal.Refusal, text string) Decision {
+	d := Decision{Refusal: *r}
+	if r.Offset >= 0 && r.Offset <= len(text) {
+		d.Refusal.Position = utf8.RuneCountInString(text[:r.Offset]) + 1
 	}
-	return Decision{Reason: r}
+	return d
 }
 
 // Kind is the kind of a statement: the outermost one's keyword.

@@ -49,14 +49,14 @@ func TestSpokenDialect(t *testing.T) {
 				text = strings.NewReplacer("$1", "?", "$2", "?").Replace(text)
 			}
 			decision := p.Decide(text, d)
-			if said := decision.Reason.Message + "; " + decision.Reason.Hint; strings.Contains(said, foreign) {
+			if said := decision.Refusal.Message + "; " + decision.Refusal.Hint; strings.Contains(said, foreign) {
 				t.Errorf("%s: %s", text, said)
 			}
 		}
 	}
 	d := compile(t, "default", schema).Decide("SELECT id FROM messages", policy.Postgres)
-	if want := "its value is a parameter's, for which the server's own id is taken; a constant does not count"; !strings.HasSuffix(d.Reason.Hint, want) {
-		t.Error(d.Reason.Hint)
+	if want := "its value is a parameter's, for which the server's own id is taken; a constant does not count"; !strings.HasSuffix(d.Refusal.Hint, want) {
+		t.Error(d.Refusal.Hint)
 	}
 }
 
@@ -80,11 +80,11 @@ func TestMarksAreHintedAt(t *testing.T) {
 	for text, want := range map[string]bool{
 		"SELECT id FROM messages WHERE id = ?": true, "SELECT id FROM messages WHERE id=?": true, "SELECT id FROM messages WHERE id = ? ORDER BY id": true, "SELECT 'a ?' FROM FROM": false, "SELECT FROM FROM -- ?": false,
 	} {
-		if r := p.Decide(text, policy.Postgres).Reason; r.Code != policy.SyntaxError || strings.Contains(r.Hint, "$1") != want {
+		if r := p.Decide(text, policy.Postgres).Refusal; r.Code != policy.SyntaxError || strings.Contains(r.Hint, "$1") != want {
 			t.Errorf("%s: %+v", text, r)
 		}
 	}
-	if r := p.Decide("SELECT id FROM messages WHERE FROM ?", policy.Interface).Reason; r.Hint != "" {
+	if r := p.Decide("SELECT id FROM messages WHERE FROM ?", policy.Interface).Refusal; r.Hint != "" {
 		t.Errorf("over REST: %+v", r)
 	}
 }

@@ -38,15 +38,15 @@ func TestBreachClosesTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, statement := range []string{"SELECT id FROM messages", "DELETE FROM messages", "SELECT id FROM files WHERE EXISTS (SELECT FROM messages)", "SELECT nothing FROM messages"} {
-			r := p.Decide(statement, policy.Postgres).Reason
+			r := p.Decide(statement, policy.Postgres).Refusal
 			if got := r.Code == policy.TableNotAllowed && r.Message == "table messages is closed: hidden-rule" && r.Hint != ""; got != closed {
 				t.Errorf("%s, %s: %+v", accept, statement, r)
 			}
 		}
-		if r := p.Decide("SELECT id FROM nothing", policy.Postgres).Reason; strings.Contains(r.Hint, "messages") == closed {
+		if r := p.Decide("SELECT id FROM nothing", policy.Postgres).Refusal; strings.Contains(r.Hint, "messages") == closed {
 			t.Errorf("%s: closed is %v, and the hint says %q", accept, closed, r.Hint)
 		}
-		if r := p.Decide("SELECT id FROM files", policy.Postgres).Reason; r.Code != "" {
+		if r := p.Decide("SELECT id FROM files", policy.Postgres).Refusal; r.Code != "" {
 			t.Errorf("another table: %+v", r)
 		}
 	}

@@ -113,14 +113,14 @@ func allocated() uint64 {
 
 func denied(t *testing.T, text string, d policy.Decision) {
 	t.Helper()
-	if d.Approved != nil || d.Reason.Code == "" || d.Reason.Code == policy.Internal || d.Reason.Message == "" {
-		t.Fatalf("%q: %+v", text, d.Reason)
+	if d.Approved != nil || d.Refusal.Code == "" || d.Refusal.Code == policy.Internal || d.Refusal.Message == "" {
+		t.Fatalf("%q: %+v", text, d.Refusal)
 	}
-	if d.Reason.Position < 0 || d.Reason.Position > len([]rune(text))+1 {
-		t.Fatalf("%q: position %d", text, d.Reason.Position)
+	if d.Refusal.Position < 0 || d.Refusal.Position > len([]rune(text))+1 {
+		t.Fatalf("%q: position %d", text, d.Refusal.Position)
 	}
-	if strings.Contains(d.Reason.Hint, "password_hash") && !strings.Contains(strings.ToLower(text), "password_hash") {
-		t.Fatalf("%q: the hint names a column that must not be read: %s", text, d.Reason.Hint)
+	if strings.Contains(d.Refusal.Hint, "password_hash") && !strings.Contains(strings.ToLower(text), "password_hash") {
+		t.Fatalf("%q: the hint names a column that must not be read: %s", text, d.Refusal.Hint)
 	}
 }
 
@@ -171,9 +171,9 @@ func admittedAgain(t *testing.T, p *policy.Policy, text, final string, dialect p
 		return
 	}
 	d := p.Decide(final, dialect)
-	tooLarge := slices.ContainsFunc([]string{"bytes long", "too complex", "too large", "too deeply", "brackets", "too many", "operator signs"}, func(s string) bool { return strings.Contains(d.Reason.Message, s) })
+	tooLarge := slices.ContainsFunc([]string{"bytes long", "too complex", "too large", "too deeply", "brackets", "too many", "operator signs"}, func(s string) bool { return strings.Contains(d.Refusal.Message, s) })
 	if d.Verdict != policy.Allow && !tooLarge && (dialect == policy.Postgres || !strings.Contains(final, "?")) { // which reads as a placeholder
-		t.Fatalf("%q became %q, which is refused: %+v", text, final, d.Reason)
+		t.Fatalf("%q became %q, which is refused: %+v", text, final, d.Refusal)
 	}
 }
 

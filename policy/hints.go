@@ -15,7 +15,7 @@ import (
 // several refusals, and which hint. It decides nothing: what is refused stays refused, with its code.
 
 // explain gives a fault as the caller reads it. stmt is nil for what could not be parsed.
-func (p *Policy) explain(tr *lex.Translation, stmt tree.Statement, d Dialect, fault *refusal.Fault) *refusal.Fault {
+func (p *Policy) explain(tr *lex.Translation, stmt tree.Statement, d Dialect, fault *refusal.Refusal) *refusal.Refusal {
 	if d == Postgres && stmt != nil {
 		fault = p.catalogRefusal(stmt, fault)
 	}
@@ -25,7 +25,7 @@ func (p *Policy) explain(tr *lex.Translation, stmt tree.Statement, d Dialect, fa
 // withHint is the one rule on hints. A fault keeps the hint of the step that refused, which knows best what to do
 // instead. A column that does not exist gets the columns that are spelled alike, and only without any the hint on double
 // quotes. A syntax error gets the hint on a reserved word, which the grammar has tried, before the one on parameters.
-func (p *Policy) withHint(tr *lex.Translation, d Dialect, fault *refusal.Fault) *refusal.Fault {
+func (p *Policy) withHint(tr *lex.Translation, d Dialect, fault *refusal.Refusal) *refusal.Refusal {
 	switch {
 	case fault.Hint != "":
 	case len(fault.Near) > 0:
@@ -74,7 +74,7 @@ func (p *Policy) parameterHint(tr *lex.Translation, d Dialect) string {
 
 // catalogRefusal says of a statement on Postgres' catalog that it is not answered, whatever was
 // the first thing in the statement that is not available. The code stays.
-func (p *Policy) catalogRefusal(stmt tree.Statement, fault *refusal.Fault) *refusal.Fault {
+func (p *Policy) catalogRefusal(stmt tree.Statement, fault *refusal.Refusal) *refusal.Refusal {
 	switch fault.Code {
 	case TableNotAllowed, ColumnNotAllowed, FunctionNotAllowed, TypeNotAllowed, ConstructNotAllowed, QueryFailed:
 	default:
@@ -84,13 +84,13 @@ func (p *Policy) catalogRefusal(stmt tree.Statement, fault *refusal.Fault) *refu
 	if !is {
 		return fault
 	}
-	return &refusal.Fault{Code: fault.Code, Offset: at, Message: "the catalog is not answered yet",
+	return &refusal.Refusal{Code: fault.Code, Offset: at, Message: "the catalog is not answered yet",
 		Hint: `tools that read it, such as \d of psql and the introspection of ORMs, do not work here; ` + p.catalog.Listed()}
 }
 
 // preferTableRefusal gives the refusal of a table that is not available in place of the fault of something that was not
 // understood: the fault may be a consequence of that, since no column of such a table is known.
-func (p *Policy) preferTableRefusal(facts *facts.Facts, fault *refusal.Fault) *refusal.Fault {
+func (p *Policy) preferTableRefusal(facts *facts.Facts, fault *refusal.Refusal) *refusal.Refusal {
 	if facts == nil {
 		return fault
 	}

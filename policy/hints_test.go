@@ -24,7 +24,7 @@ func TestHints(t *testing.T) {
 		{kinds + "tables: {messages: {scoped: true}, files: {scoped: true, access: []}}\n", "SELECT 1 FROM files", "the policy lists messages"},
 		{kinds + "tables: {files: {scoped: true, access: []}}\n", "SELECT 1 FROM files", "the policy opens no table"},
 	} {
-		if r := hinting(t, readSchema(t), c.policy).Decide(c.statement, policy.Postgres).Reason; r.Hint != c.hint {
+		if r := hinting(t, readSchema(t), c.policy).Decide(c.statement, policy.Postgres).Refusal; r.Hint != c.hint {
 			t.Errorf("%s under %s: %+v, want the hint %q", c.statement, c.policy, r, c.hint)
 		}
 	}
@@ -44,7 +44,7 @@ func TestHintsNameAllowedTypes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := p.Decide("SELECT '1'::intger", policy.Postgres).Reason; r.Code != policy.TypeNotAllowed || r.Hint != hint {
+		if r := p.Decide("SELECT '1'::intger", policy.Postgres).Refusal; r.Code != policy.TypeNotAllowed || r.Hint != hint {
 			t.Errorf("with %s: %+v", types, r)
 		}
 	}
@@ -64,7 +64,7 @@ func TestNearInClosed(t *testing.T) {
 		"COPY messages (contnt) TO STDOUT", "COPY messages (contnt) FROM STDIN", "COPY messages (contnt, contnt) FROM STDIN",
 		"SELECT storage_ky FROM files", "COPY files (storage_ky) TO STDOUT", "COPY files (storage_ky) FROM STDIN",
 	} {
-		if r := p.Decide(text, policy.Postgres).Reason; r.Code != policy.TableNotAllowed || strings.Contains(r.Hint, "content") || strings.Contains(r.Hint, "storage_key") {
+		if r := p.Decide(text, policy.Postgres).Refusal; r.Code != policy.TableNotAllowed || strings.Contains(r.Hint, "content") || strings.Contains(r.Hint, "storage_key") {
 			t.Errorf("%s: %+v", text, r)
 		}
 	}

@@ -123,7 +123,7 @@ func TestScopeOfCitext(t *testing.T) {
 	}
 	d := p.Decide("SELECT id FROM people", policy.Postgres)
 	if d.Approved == nil {
-		t.Fatal(d.Reason)
+		t.Fatal(d.Refusal)
 	}
 	bound, reason := d.Approved.Bind("srv-a", nil)
 	if reason != nil || !strings.Contains(bound.SQL(), `"tenant" = $1::"pg_catalog"."text"`) {
@@ -147,8 +147,8 @@ func TestUsedNamesakes(t *testing.T) {
 		"SELECT id FROM people WHERE id = ALL (ARRAY[3 % 1])": "public.% has the name too",
 	} {
 		d := p.Decide(sql, policy.Postgres)
-		if got := d.Verdict != policy.Allow; got != (refused != "") || !strings.Contains(d.Reason.Message, refused) {
-			t.Errorf("%s: %s, want %q", sql, d.Reason.Message, refused)
+		if got := d.Verdict != policy.Allow; got != (refused != "") || !strings.Contains(d.Refusal.Message, refused) {
+			t.Errorf("%s: %s, want %q", sql, d.Refusal.Message, refused)
 		}
 	}
 }
@@ -167,7 +167,7 @@ func TestHintsSpellFunctions(t *testing.T) {
 		"SELECT public.singel(1)":   "the policy lists the functions that may be called",
 		"SELECT roudn(1), knwon(1)": "perhaps you meant pg_catalog.round",
 	} {
-		if r := p.Decide(sql, policy.Postgres).Reason; r.Code != policy.FunctionNotAllowed || r.Hint != want {
+		if r := p.Decide(sql, policy.Postgres).Refusal; r.Code != policy.FunctionNotAllowed || r.Hint != want {
 			t.Errorf("%s: %+v, want %q", sql, r, want)
 		}
 	}
@@ -201,7 +201,7 @@ func TestNamesakesAreNotLeakproof(t *testing.T) {
 		}
 		d := p.Decide(c.sql, policy.Postgres)
 		if d.Approved == nil {
-			t.Fatal(c.sql, d.Reason)
+			t.Fatal(c.sql, d.Refusal)
 		}
 		arg := []policy.Arg{{Kind: policy.String, Text: "x"}}[:strings.Count(c.sql, "$1")]
 		bound, reason := d.Approved.Bind("srv-a", arg)
@@ -240,7 +240,7 @@ func TestBareTables(t *testing.T) {
 		d := p.Decide(c.sql, policy.Postgres)
 		if d.Approved == nil {
 			if c.want != "" {
-				t.Errorf("%s with %v: %v", c.sql, c.bare, d.Reason)
+				t.Errorf("%s with %v: %v", c.sql, c.bare, d.Refusal)
 			}
 			continue
 		}

@@ -44,7 +44,7 @@ func TestRewrittenAgain(t *testing.T) {
 		}
 		seen++
 		if again := p.Decide(d.Approved.Rewritten(), policy.Interface); again.Verdict != policy.Allow {
-			t.Errorf("%s\nbecame\n%s\nwhich is refused: %+v", text, d.Approved.Rewritten(), again.Reason)
+			t.Errorf("%s\nbecame\n%s\nwhich is refused: %+v", text, d.Approved.Rewritten(), again.Refusal)
 		}
 	}
 	if seen < 50 {

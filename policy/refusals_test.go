@@ -33,7 +33,7 @@ func TestRefusalsOfStatements(t *testing.T) {
 		"WITH a AS (SELECT 1) MERGE INTO b USING a ON true WHEN MATCHED THEN DELETE": "MERGE",
 	} {
 		for _, d := range []policy.Dialect{policy.Interface, policy.Postgres} {
-			r := p.Decide(text, d).Reason
+			r := p.Decide(text, d).Refusal
 			if r.Code != policy.StatementNotAllowed || r.Message != want+" is not allowed" || r.Hint == "" {
 				t.Errorf("%s: %+v, want %s", text, r, want)
 			}
@@ -65,7 +65,7 @@ func TestRefusalsOfConstructs(t *testing.T) {
 		"WITH RECURSIVE r(a) AS (SELECT 1) CYCLE a SET b USING c SELECT a FROM r":         "CYCLE is not supported at 16",
 		"WITH RECURSIVE r(a) AS (SELECT 1) SEARCH DEPTH FIRST BY a SET b SELECT a FROM r": "SEARCH is not supported at 16",
 	} {
-		r := p.Decide(text, policy.Postgres).Reason
+		r := p.Decide(text, policy.Postgres).Refusal
 		if got := fmt.Sprintf("%s at %d", r.Message, r.Position); r.Code != policy.ConstructNotAllowed || got != want {
 			t.Errorf("%s: %+v, want %s", text, r, want)
 		}
@@ -91,7 +91,7 @@ func TestHintsOfScope(t *testing.T) {
 		{"inject", "? SELECT", marks},
 		{"default", "SELECT id FROM files WHERE server_id = ?", marks},
 	} {
-		if r := compile(t, c.policy, readSchema(t)).Decide(c.text, policy.Postgres).Reason; r.Hint != c.hint {
+		if r := compile(t, c.policy, readSchema(t)).Decide(c.text, policy.Postgres).Refusal; r.Hint != c.hint {
 			t.Errorf("%s of %s: %+v, want %s", c.text, c.policy, r, c.hint)
 		}
 	}
@@ -117,8 +117,8 @@ func TestOverridingIdentity(t *testing.T) {
 		"INSERT INTO files (id) VALUES ('a')":                                            true,
 	} {
 		d := compile(t, "inject", schema).Decide(text, policy.Postgres)
-		if want := map[bool]policy.Code{false: policy.ConstructNotAllowed}[allowed]; d.Reason.Code != want {
-			t.Errorf("%s: %+v", text, d.Reason)
+		if want := map[bool]policy.Code{false: policy.ConstructNotAllowed}[allowed]; d.Refusal.Code != want {
+			t.Errorf("%s: %+v", text, d.Refusal)
 		}
 	}
 }

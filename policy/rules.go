@@ -9,19 +9,19 @@ import (
 )
 
 // rule judges the facts of a statement by the policy; nil admits.
-type rule func(*facts.Facts) *refusal.Fault
+type rule func(*facts.Facts) *refusal.Refusal
 
 // rules are the policy's checks, in the order in which they refuse.
 func (p *Policy) rules(d Dialect) []rule {
 	return []rule{
 		p.checkKinds, p.checkTables, p.checkFunctions, p.checkOperators, p.checkTypes, p.checkColumns,
-		func(f *facts.Facts) *refusal.Fault { return p.checkScope(f, d) },
-		func(f *facts.Facts) *refusal.Fault { return p.checkScopeValues(f, d) },
+		func(f *facts.Facts) *refusal.Refusal { return p.checkScope(f, d) },
+		func(f *facts.Facts) *refusal.Refusal { return p.checkScopeValues(f, d) },
 	}
 }
 
 // judge gives the first refusal of the rules; nil where all admit.
-func (p *Policy) judge(f *facts.Facts, d Dialect) *refusal.Fault {
+func (p *Policy) judge(f *facts.Facts, d Dialect) *refusal.Refusal {
 	for _, rule := range p.rules(d) {
 		if fault := rule(f); fault != nil {
 			return fault
@@ -32,7 +32,7 @@ func (p *Policy) judge(f *facts.Facts, d Dialect) *refusal.Fault {
 
 // checkKinds admits the kinds that the policy lists, in WITH as at the top. Locking
 // rows is for those who may change them.
-func (p *Policy) checkKinds(f *facts.Facts) *refusal.Fault {
+func (p *Policy) checkKinds(f *facts.Facts) *refusal.Refusal {
 	missing := f.Kinds &^ p.kinds
 	if missing == 0 && (!f.Locks || p.kinds&(facts.AccessUpdate|facts.AccessDelete) != 0) {
 		return nil
@@ -45,7 +45,7 @@ func (p *Policy) checkKinds(f *facts.Facts) *refusal.Fault {
 	if p.kinds == 0 {
 		hint = "it allows no statements: its statement.kinds is empty"
 	}
-	return &refusal.Fault{Code: StatementNotAllowed, Message: message, Offset: -1, Hint: hint}
+	return &refusal.Refusal{Code: StatementNotAllowed, Message: message, Offset: -1, Hint: hint}
 }
 
 // named lists accesses as SQL calls them.
@@ -60,28 +60,28 @@ func named(all facts.Access) string {
 }
 
 // checkTables admits references to the policy's tables, each for what it lists.
-func (p *Policy) checkTables(f *facts.Facts) *refusal.Fault {
+func (p *Policy) checkTables(f *facts.Facts) *refusal.Refusal {
 	for _, use := range f.Tables {
 		have := p.access[use.Table]
 		if use.Table == nil || have == 0 {
-			return &refusal.Fault{Code: TableNotAllowed, Message: "table " + use.Name + " is not available", Offset: use.Offset,
+			return &refusal.Refusal{Code: TableNotAllowed, Message: "table " + use.Name + " is not available", Offset: use.Offset,
 				Hint: p.catalog.Listed()}
 		}
 		if found := p.closed[use.Table]; found != nil {
-			return &refusal.Fault{Code: TableNotAllowed, Message: "table " + use.Name + " is closed: " + found.Name, Offset: use.Offset, Hint: found.remedy()}
+			return &refusal.Refusal{Code: TableNotAllowed, Message: "table " + use.Name + " is closed: " + found.Name, Offset: use.Offset, Hint: found.remedy()}
 		}
 		if use.Access&^have != 0 {
-			return &refusal.Fault{Code: TableNotAllowed, Message: "the policy does not allow " + named(use.Access&^have) + " on table " + use.Name,
+			return &refusal.Refusal{Code: TableNotAllowed, Message: "the policy does not allow " + named(use.Access&^have) + " on table " + use.Name,
 				Offset: use.Offset, Hint: "it allows " + named(have)}
 		}
 	}
 	return nil
 }
 
-func (p *Policy) checkFunctions(f *facts.Facts) *refusal.Fault {
+func (p *Policy) checkFunctions(f *facts.Facts) *refusal.Refusal {
 	for _, use := range f.Functions {
 		if !admits(use, p.functions, p.catalog.FunctionSchema) {
-			return &refusal.Fault{Code: FunctionNotAllowed, Message: "function " + use.String() + " is not available", Offset: use.Offset,
+			return &refusal.Refusal{Code: FunctionNotAllowed, Message: "function " + use.String() + " is not available", Offset: use.Offset,
 				Hint: p.functionHint(use)}
 		}
 		if why := p.namesakes[use.Name]; why != "" && use.Schema == "" && p.catalog.FunctionSchema(use.Name) == "" {
@@ -91,10 +91,10 @@ func (p *Policy) checkFunctions(f *facts.Facts) *refusal.Fault {
 	return nil
 }
 
-func (p *Policy) checkOperators(f *facts.Facts) *refusal.Fault {
+func (p *Policy) checkOperators(f *facts.Facts) *refusal.Refusal {
 	for _, use := range f.Operators {
 		if !p.operators[use.Name] {
-			return &refusal.Fault{Code: ConstructNotAllowed, Message: "operator " + use.Name + " is not available", Offset: use.Offset,
+			return &refusal.Refusal{Code: ConstructNotAllowed, Message: "operator " + use.Name + " is not available", Offset: use.Offset,
 				Hint: "the built-in operators may be used"}
 		}
 		if why := p.namesakes[use.Name]; why != "" && use.Schema == "" {
@@ -105,15 +105,15 @@ func (p *Policy) checkOperators(f *facts.Facts) *refusal.Fault {
 }
 
 // ambiguous refuses a bare name that means pg_catalog's here and may mean another one's to the application.
-func ambiguous(code Code, what string, use tree.NameUse, instead, why string) *refusal.Fault {
-	return &refusal.Fault{Code: code, Message: what + " " + use.Name + " is not available under this name: " + why, Offset: use.Offset,
+func ambiguous(code Code, what string, use tree.NameUse, instead, why string) *refusal.Refusal {
+	return &refusal.Refusal{Code: code, Message: what + " " + use.Name + " is not available under this name: " + why, Offset: use.Offset,
 		Hint: "write " + instead + " for the built-in one"}
 }
 
-func (p *Policy) checkTypes(f *facts.Facts) *refusal.Fault {
+func (p *Policy) checkTypes(f *facts.Facts) *refusal.Refusal {
 	for _, use := range f.Types {
 		if !admits(use, p.types, p.catalog.TypeSchema) {
-			return &refusal.Fault{Code: TypeNotAllowed, Message: "type " + use.String() + " is not available", Offset: use.Offset,
+			return &refusal.Refusal{Code: TypeNotAllowed, Message: "type " + use.String() + " is not available", Offset: use.Offset,
 				Hint: p.typeHint(use)}
 		}
 	}
@@ -130,17 +130,17 @@ func admits(use tree.NameUse, list map[tree.TypeName]bool, schemaOf func(name st
 	return list[tree.TypeName{Schema: builtinSchema, Name: use.Name}] || own != "" && list[tree.TypeName{Schema: own, Name: use.Name}]
 }
 
-func (p *Policy) checkColumns(f *facts.Facts) *refusal.Fault {
+func (p *Policy) checkColumns(f *facts.Facts) *refusal.Refusal {
 	for _, use := range f.Reads {
 		if use.Column.NoRead {
-			return &refusal.Fault{Code: ColumnNotAllowed, Offset: use.Offset,
+			return &refusal.Refusal{Code: ColumnNotAllowed, Offset: use.Offset,
 				Message: "column " + use.Table.Name + "." + use.Column.Name + " must not be read",
 				Hint:    "name the columns that are needed; a whole row holds this one too"}
 		}
 	}
 	for _, use := range f.Writes {
 		if use.Column.NoWrite {
-			return &refusal.Fault{Code: ColumnNotAllowed, Offset: use.Offset,
+			return &refusal.Refusal{Code: ColumnNotAllowed, Offset: use.Offset,
 				Message: "column " + use.Table.Name + "." + use.Column.Name + " must not be written"}
 		}
 	}
@@ -148,7 +148,7 @@ func (p *Policy) checkColumns(f *facts.Facts) *refusal.Fault {
 }
 
 // checkScope asks for the scope condition where the policy's mode wants it.
-func (p *Policy) checkScope(f *facts.Facts, d Dialect) *refusal.Fault {
+func (p *Policy) checkScope(f *facts.Facts, d Dialect) *refusal.Refusal {
 	given := false
 	for _, l := range f.Levels {
 		given = given || len(l.Conditions) > 0
@@ -158,7 +158,7 @@ func (p *Policy) checkScope(f *facts.Facts, d Dialect) *refusal.Fault {
 		if p.file.Scope.Mode == Inject || len(l.Conditions) > 0 || p.file.Scope.Mode == Once && given {
 			continue
 		}
-		return &refusal.Fault{Code: MissingServerScope, Offset: l.Offset,
+		return &refusal.Refusal{Code: MissingServerScope, Offset: l.Offset,
 			Message: "a query on " + table.Name + " must have the condition " + table.Scope + " = " + d.placeholder() + " in its WHERE",
 			Hint:    "join it to the other conditions with AND, in every sub-query too (the ON of an outer join does not count); its value is " + d.suppliedBy()}
 	}
@@ -167,11 +167,11 @@ func (p *Policy) checkScope(f *facts.Facts, d Dialect) *refusal.Fault {
 
 // checkScopeValues asks that an INSERT gives the scope column by name, and that what is
 // given to it, there and in SET, can be replaced.
-func (p *Policy) checkScopeValues(f *facts.Facts, d Dialect) *refusal.Fault {
+func (p *Policy) checkScopeValues(f *facts.Facts, d Dialect) *refusal.Refusal {
 	inject := p.file.Scope.Mode == Inject
 	for _, ins := range f.Inserts {
 		if !inject && !(ins.Named && ins.Listed) {
-			return &refusal.Fault{Code: MissingServerScope, Offset: ins.Offset,
+			return &refusal.Refusal{Code: MissingServerScope, Offset: ins.Offset,
 				Message: "an INSERT into " + ins.Table.Name + " must name the column " + ins.Table.Scope,
 				Hint:    "list the columns, " + ins.Table.Scope + " among them, and give it a placeholder or the server's own id"}
 		}
@@ -192,7 +192,7 @@ func (p *Policy) checkScopeValues(f *facts.Facts, d Dialect) *refusal.Fault {
 // unscopedInsert is unscopedValue for an INSERT: one that names no columns gives a value to the
 // scope column too, which who never mentions that column does not mean to. Where that is not
 // added, it was refused already.
-func unscopedInsert(ins *facts.Insert, v facts.ScopeValue, d Dialect) *refusal.Fault {
+func unscopedInsert(ins *facts.Insert, v facts.ScopeValue, d Dialect) *refusal.Refusal {
 	fault := unscopedValue(v, d)
 	if !ins.Named {
 		fault.Hint = "name the columns and leave " + v.Table.Scope + " out, because it is added"
@@ -200,7 +200,7 @@ func unscopedInsert(ins *facts.Insert, v facts.ScopeValue, d Dialect) *refusal.F
 	return fault
 }
 
-func unscopedValue(v facts.ScopeValue, d Dialect) *refusal.Fault {
-	return &refusal.Fault{Code: MissingServerScope, Offset: v.Offset,
+func unscopedValue(v facts.ScopeValue, d Dialect) *refusal.Refusal {
+	return &refusal.Refusal{Code: MissingServerScope, Offset: v.Offset,
 		Message: "the value of " + v.Table.Scope + " must be a placeholder", Hint: "give " + v.Table.Scope + " a plain " + d.placeholder()}
 }

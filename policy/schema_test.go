@@ -82,8 +82,8 @@ func TestAccess(t *testing.T) {
 			if !strings.Contains(allowed, letter) {
 				want = policy.TableNotAllowed
 			}
-			if d.Reason.Code != want {
-				t.Errorf("[%s] %s: %+v", access, text, d.Reason)
+			if d.Refusal.Code != want {
+				t.Errorf("[%s] %s: %+v", access, text, d.Refusal)
 			}
 		}
 	}

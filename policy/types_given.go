@@ -49,9 +49,9 @@ func (g GivenTypes) Key() string {
 }
 
 // named gives the types by their names, or why they can't be named.
-func (p *Policy) named(g GivenTypes) ([]tree.TypeName, *refusal.Fault) {
+func (p *Policy) named(g GivenTypes) ([]tree.TypeName, *refusal.Refusal) {
 	if len(g) > p.limits.MaxArgs {
-		return nil, &refusal.Fault{Code: ArgumentCount, Offset: -1, Message: fmt.Sprintf("types of %d parameters are given; at most %d are allowed", len(g), p.limits.MaxArgs)}
+		return nil, &refusal.Refusal{Code: ArgumentCount, Offset: -1, Message: fmt.Sprintf("types of %d parameters are given; at most %d are allowed", len(g), p.limits.MaxArgs)}
 	}
 	names := make([]tree.TypeName, len(g))
 	for i, oid := range g {
@@ -76,11 +76,11 @@ func (p *Policy) typeOf(oid uint32) (tree.TypeName, bool) {
 	return name, p.types[tree.TypeName{Schema: builtinSchema, Name: strings.TrimPrefix(name.Name, "_")}]
 }
 
-func unnamed(i int, oid uint32, name string) *refusal.Fault {
+func unnamed(i int, oid uint32, name string) *refusal.Refusal {
 	if name == "" {
 		name = fmt.Sprintf("with OID %d", oid)
 	}
-	return &refusal.Fault{Code: TypeNotAllowed, Offset: -1, Message: fmt.Sprintf("type %s, given to $%d, is not available", name, i+1),
+	return &refusal.Refusal{Code: TypeNotAllowed, Offset: -1, Message: fmt.Sprintf("type %s, given to $%d, is not available", name, i+1),
 		Hint: "built-in data types and those of the policy's tables may be given; without one Postgres finds the type"}
 }
 

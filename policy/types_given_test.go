@@ -52,11 +52,11 @@ func TestTooManyTypes(t *testing.T) {
 		types[i] = 25
 	}
 	p := compile(t, "inject", readSchema(t))
-	if d := p.Decide("SELECT 1", policy.Postgres, types...); d.Reason.Code != policy.ArgumentCount {
-		t.Errorf("%+v", d.Reason)
+	if d := p.Decide("SELECT 1", policy.Postgres, types...); d.Refusal.Code != policy.ArgumentCount {
+		t.Errorf("%+v", d.Refusal)
 	}
 	if d := p.Decide("SELECT 1", policy.Postgres, types[:1000]...); d.Verdict != policy.Allow || d.Approved.NumArgs() != 1000 {
-		t.Errorf("%+v", d.Reason)
+		t.Errorf("%+v", d.Refusal)
 	}
 }
 

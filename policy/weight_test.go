@@ -66,9 +66,9 @@ func TestLargePlans(t *testing.T) {
 			for n := 1; ; n++ {
 				d := p.Decide(text(n), policy.Postgres)
 				if d.Verdict != policy.Allow {
-					t.Logf("refused at %d, %d bytes: %s", n, len(text(n)), d.Reason.Message)
-					if n < 4 || n > 15 || !strings.Contains(d.Reason.Message, "plan") {
-						t.Errorf("refused at %d: %+v", n, d.Reason)
+					t.Logf("refused at %d, %d bytes: %s", n, len(text(n)), d.Refusal.Message)
+					if n < 4 || n > 15 || !strings.Contains(d.Refusal.Message, "plan") {
+						t.Errorf("refused at %d: %+v", n, d.Refusal)
 					}
 					return
 				}
@@ -151,7 +151,7 @@ func admitted(t *testing.T, p *policy.Policy, text string) *policy.Approved {
 	t.Helper()
 	d := p.Decide(text, policy.Postgres)
 	if d.Verdict != policy.Allow {
-		t.Fatalf("%s: %+v", text, d.Reason)
+		t.Fatalf("%s: %+v", text, d.Refusal)
 	}
 	return d.Approved
 }

@@ -90,7 +90,7 @@ func measure(p *policy.Policy, text string, bound time.Duration) cost {
 		before, start := allocated(), spent()
 		d := p.Decide(text, policy.Interface)
 		took := spent() - start
-		best = cost{took: min(took, best.took), bytes: allocated() - before, code: d.Reason.Code}
+		best = cost{took: min(took, best.took), bytes: allocated() - before, code: d.Refusal.Code}
 		if best.took < bound/2 {
 			break
 		}

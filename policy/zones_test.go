@@ -45,7 +45,7 @@ func TestZones(t *testing.T) {
 	} {
 		d := p.Decide(text, policy.Postgres)
 		if d.Verdict != policy.Allow {
-			t.Errorf("%s: %+v", text, d.Reason)
+			t.Errorf("%s: %+v", text, d.Refusal)
 			continue
 		}
 		if got := d.Approved.Zones(); got != want {
@@ -53,7 +53,7 @@ func TestZones(t *testing.T) {
 		}
 	}
 	if d := p.Decide("SELECT $1::timestamptz", policy.Postgres, 25); d.Verdict != policy.Allow || !d.Approved.Zones() {
-		t.Errorf("a text is taken for a moment: %+v", d.Reason)
+		t.Errorf("a text is taken for a moment: %+v", d.Refusal)
 	}
 }
 

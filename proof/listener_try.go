@@ -176,7 +176,7 @@ func (k *worker) decidedFor(st statement.Statement) (r request, code refusal, wh
 	r = request{role: k.role, signed: k.signed, path: gatePath}
 	d := k.policies[st.Mode].Decide(text, policy.Postgres)
 	if d.Verdict != policy.Allow {
-		return r, d.Reason.Code, d.Reason.Message
+		return r, d.Refusal.Code, d.Refusal.Message
 	}
 	if d.Approved.Command().Verb != policy.NoCommand {
 		return r, noStatement, ""

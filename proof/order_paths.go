@@ -108,7 +108,7 @@ func rollback(ctx context.Context, c *pgconn.PgConn) error {
 func (t *twin) query(ctx context.Context, q asked, server string) (a answer, err error) {
 	d := t.rest[q.mode].Decide(q.text, policy.Interface)
 	if d.Verdict != policy.Allow {
-		a.code, a.message = d.Reason.Code, d.Reason.Message
+		a.code, a.message = d.Refusal.Code, d.Refusal.Message
 		return a, nil
 	}
 	bound, reason := d.Approved.Bind(server, q.args)

@@ -115,7 +115,7 @@ func (w *worker) gate(st statement.Statement) (r request, code refusal, why stri
 		text, args := st.Text(w.server)
 		decision := p.Decide(text, policy.Interface)
 		if decision.Verdict != policy.Allow {
-			return r, decision.Reason.Code, decision.Reason.Message
+			return r, decision.Refusal.Code, decision.Refusal.Message
 		}
 		code, why = r.bind(decision.Approved, w.server, args)
 		return r, code, why

@@ -69,8 +69,8 @@ func HeldBack(cause error) *Error {
 		Hint:    "send fewer statements at a time"}
 }
 
-// FromReason turns a policy's reason into an Error.
-func FromReason(r policy.Reason) *Error {
+// FromRefusal turns a policy's reason into an Error.
+func FromRefusal(r policy.Refusal) *Error {
 	return &Error{Code: r.Code, Message: r.Message, Hint: r.Hint, SQLState: r.SQLState, Position: r.Position}
 }
 

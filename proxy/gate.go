@@ -228,7 +228,7 @@ func (g *Gate) judge(c *compiled, key planKey, s Subject, in entered) (approved 
 	}()
 	d := c.policy.Decide(key.text, key.dialect, s.Types...)
 	if d.Verdict != policy.Allow || d.Approved == nil {
-		return nil, FromReason(d.Reason)
+		return nil, FromRefusal(d.Refusal)
 	}
 	return d.Approved, nil
 }

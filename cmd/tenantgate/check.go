@@ -180,8 +180,8 @@ func check(p *policy.Policy, dialect policy.Dialect, path, script string, offset
 		return checked{File: path, Line: line, Column: column, Verdict: "allow", Kind: "answered"}
 	}
 	d := p.Decide(piece.Text, dialect)
-	if d.Verdict != policy.Allow && d.Reason.Position > 0 {
-		offset += mistakeAt(piece.Text, d.Reason.Position)
+	if d.Verdict != policy.Allow && d.Refusal.Position > 0 {
+		offset += mistakeAt(piece.Text, d.Refusal.Position)
 	}
 	result := checked{File: path, Verdict: "deny"}
 	result.Line, result.Column = lineColumn(script, offset)
@@ -192,7 +192,7 @@ func check(p *policy.Policy, dialect policy.Dialect, path, script string, offset
 		}
 		return result
 	}
-	result.Code, result.Message, result.Hint, result.Position = string(d.Reason.Code), d.Reason.Message, d.Reason.Hint, d.Reason.Position
+	result.Code, result.Message, result.Hint, result.Position = string(d.Refusal.Code), d.Refusal.Message, d.Refusal.Hint, d.Refusal.Position
 	return result
 }
 

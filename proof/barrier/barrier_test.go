@@ -50,7 +50,7 @@ func statement(t *testing.T, p *policy.Policy, text string) (sql string, params 
 	t.Helper()
 	d := p.Decide(text, policy.Interface)
 	if d.Verdict != policy.Allow {
-		t.Fatalf("%s\nis refused: %+v", text, d.Reason)
+		t.Fatalf("%s\nis refused: %+v", text, d.Refusal)
 	}
 	b, reason := d.Approved.Bind("a", nil)
 	if reason != nil {

@@ -96,7 +96,7 @@ func (b *bench) side(t *testing.T, role string, key func() (wall.Key, bool)) sid
 	for _, q := range queries {
 		d := p.Decide(q.text, policy.Interface)
 		if d.Verdict != policy.Allow {
-			t.Fatalf("%s: %+v", q.text, d.Reason)
+			t.Fatalf("%s: %+v", q.text, d.Refusal)
 		}
 		s.approved[q.text] = d.Approved
 	}

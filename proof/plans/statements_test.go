@@ -82,7 +82,7 @@ func (st statement) bind(t *testing.T, p *policy.Policy, server string) policy.B
 	t.Helper()
 	d := p.Decide(strings.ReplaceAll(strings.TrimSpace(st.SQL), writtenFor, server), policy.Interface)
 	if d.Verdict != policy.Allow {
-		t.Fatalf("%s is refused: %+v", st.Name, d.Reason)
+		t.Fatalf("%s is refused: %+v", st.Name, d.Refusal)
 	}
 	b, reason := d.Approved.Bind(server, argsOf(st.Args, server))
 	if reason != nil {

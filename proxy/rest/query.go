@@ -142,7 +142,7 @@ func (s *Server) attempt(ctx context.Context, r *request, subject proxy.Subject)
 	}
 	bound, reason := approved.Bind(subject.Server.ID, r.statement.args)
 	if reason != nil {
-		return outcome{}, proxy.FromReason(*reason)
+		return outcome{}, proxy.FromRefusal(*reason)
 	}
 	r.ran, r.ranOnce, r.kind, r.overridden = true, true, string(bound.Kind()), bound.Overridden()
 	start = time.Now()

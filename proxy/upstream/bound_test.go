@@ -38,7 +38,7 @@ func boundTo(t *testing.T, b *bench, server, text string, args ...policy.Arg) po
 	}
 	d := compiled.Decide(text, policy.Interface)
 	if d.Verdict != policy.Allow {
-		t.Fatalf("%s: %+v", text, d.Reason)
+		t.Fatalf("%s: %+v", text, d.Refusal)
 	}
 	bound, reason := d.Approved.Bind(server, args)
 	if reason != nil {

@@ -91,7 +91,7 @@ func (e *exchange) fill(s *proxy.Step, types []uint32) error {
 	defer places.Give(of)
 	bound, reason := s.Bound.Fill(types)
 	if reason != nil {
-		return proxy.FromReason(*reason)
+		return proxy.FromRefusal(*reason)
 	}
 	s.Bound = bound
 	return nil

@@ -71,7 +71,7 @@ func (l *linked) approve(text string, types ...uint32) *policy.Approved {
 	l.t.Helper()
 	d := l.policy.Decide(text, policy.Postgres, types...)
 	if d.Verdict != policy.Allow {
-		l.t.Fatalf("%.200s: %+v", text, d.Reason)
+		l.t.Fatalf("%.200s: %+v", text, d.Refusal)
 	}
 	return d.Approved
 }

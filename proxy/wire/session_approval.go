@@ -120,7 +120,7 @@ func (s *session) ask(text string, types []uint32) (*policy.Approved, error) {
 func (s *session) bound(approved *policy.Approved, args []policy.Arg) (policy.Bound, error) {
 	bound, reason := approved.Bind(s.subject.Server.ID, args)
 	if reason != nil {
-		return policy.Bound{}, s.rejected(proxy.FromReason(*reason))
+		return policy.Bound{}, s.rejected(proxy.FromRefusal(*reason))
 	}
 	if n := bound.Overridden(); n > 0 {
 		s.recorder().Overridden(n)

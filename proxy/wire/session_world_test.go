@@ -119,7 +119,7 @@ func (g *deciding) Check(_ context.Context, s proxy.Subject, text string) (*poli
 	text = strings.Clone(text)
 	d := g.policy.Decide(text, s.Dialect, s.Types...)
 	if d.Verdict != policy.Allow {
-		return nil, proxy.FromReason(d.Reason)
+		return nil, proxy.FromRefusal(d.Refusal)
 	}
 	if len(s.Types) == 0 && !g.forgets {
 		g.kept[text] = d.Approved

@@ -46,7 +46,7 @@ func (s *session) bind(text string, args ...string) policy.Bound {
 	s.Helper()
 	d := s.policy.Decide(text, policy.Postgres)
 	if d.Verdict != policy.Allow {
-		s.Fatalf("%s: %+v", text, d.Reason)
+		s.Fatalf("%s: %+v", text, d.Refusal)
 	}
 	values := make([]policy.Arg, len(args))
 	for i, a := range args {

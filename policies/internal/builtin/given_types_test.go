@@ -32,8 +32,8 @@ func TestEveryGivenType(t *testing.T) {
 	for _, g := range all {
 		want := g.name == "unknown" || slices.Contains(set, g.name) || slices.Contains(set, g.element)
 		d := p.Decide("SELECT $1", policy.Postgres, g.oid)
-		if (d.Verdict == policy.Allow) != want || !want && d.Reason.Code != policy.TypeNotAllowed {
-			t.Errorf("%s (%d): %v %+v", g.name, g.oid, d.Verdict, d.Reason)
+		if (d.Verdict == policy.Allow) != want || !want && d.Refusal.Code != policy.TypeNotAllowed {
+			t.Errorf("%s (%d): %v %+v", g.name, g.oid, d.Verdict, d.Refusal)
 		}
 		if want {
 			admitted++

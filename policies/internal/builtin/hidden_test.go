@@ -44,7 +44,7 @@ func TestHiddenInCalls(t *testing.T) {
 		for _, place := range hiddenPlaces {
 			text := strings.ReplaceAll(place, "@", call)
 			d := p.Decide(text, policy.Postgres)
-			if d.Verdict != policy.Allow && d.Reason.Code != policy.Internal {
+			if d.Verdict != policy.Allow && d.Refusal.Code != policy.Internal {
 				continue
 			}
 			admitted++
@@ -89,7 +89,7 @@ func hiding(t *testing.T) *pgconn.PgConn {
 func rewritten(t *testing.T, db *pgconn.PgConn, d policy.Decision) (answer, text string) {
 	t.Helper()
 	if d.Verdict != policy.Allow {
-		return "refused: " + d.Reason.Message, ""
+		return "refused: " + d.Refusal.Message, ""
 	}
 	b, reason := d.Approved.Bind("s", nil)
 	if reason != nil {

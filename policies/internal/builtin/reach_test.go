@@ -72,8 +72,8 @@ func (r *trial) want(allow bool, texts ...string) {
 	r.t.Helper()
 	for _, text := range texts {
 		d := r.policy.Decide(text, policy.Interface)
-		if (d.Verdict == policy.Allow) != allow || d.Reason.Code == policy.SyntaxError || d.Reason.Code == policy.Internal {
-			r.t.Errorf("%s: %v %+v, want allow %v", text, d.Verdict, d.Reason, allow)
+		if (d.Verdict == policy.Allow) != allow || d.Refusal.Code == policy.SyntaxError || d.Refusal.Code == policy.Internal {
+			r.t.Errorf("%s: %v %+v, want allow %v", text, d.Verdict, d.Refusal, allow)
 		}
 		if d.Verdict == policy.Allow {
 			r.admitted++

@@ -18,7 +18,7 @@ import (
 //
 // given are the types that the client gives its placeholders, from $1; the zero TypeName, and
 // what is missing, takes its type from where it stands.
-func Analyze(stmt *pg.RawStmt, c *tree.Catalog, given ...tree.TypeName) (*facts.Facts, *refusal.Fault) {
+func Analyze(stmt *pg.RawStmt, c *tree.Catalog, given ...tree.TypeName) (*facts.Facts, *refusal.Refusal) {
 	g := &tree.Grammar{Kinds: c.Kinds, Limit: c.Limit}
 	if f := g.Admit(stmt, 0, 0); f != nil {
 		return nil, f
@@ -57,7 +57,7 @@ func (a *analyzer) run(stmt *pg.RawStmt) {
 type analyzer struct {
 	catalog    *tree.Catalog
 	facts      *facts.Facts
-	fault      *refusal.Fault
+	fault      *refusal.Refusal
 	locked     []string // the names of FOR UPDATE OF
 	lockAll    bool     // some FOR UPDATE names none
 	seen       map[proto.Message]bool
@@ -122,7 +122,7 @@ func (a *analyzer) spend(columns, at int) {
 	}
 }
 
-func (a *analyzer) fail(f *refusal.Fault) {
+func (a *analyzer) fail(f *refusal.Refusal) {
 	if a.fault == nil {
 		a.fault = f
 	}

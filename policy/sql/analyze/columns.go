@@ -64,7 +64,7 @@ func (a *analyzer) bareColumn(l *level, ref *pg.ColumnRef, name string, at int) 
 			return
 		}
 		if len(cols) > maxNamesakes {
-			a.fail(&refusal.Fault{Code: refusal.QueryFailed, SQLState: "42702", Offset: at, Message: "column reference " + name + " is ambiguous", Hint: "qualify it with a table's name"})
+			a.fail(&refusal.Refusal{Code: refusal.QueryFailed, SQLState: "42702", Offset: at, Message: "column reference " + name + " is ambiguous", Hint: "qualify it with a table's name"})
 			return
 		}
 		for _, r := range l.rels {
@@ -143,7 +143,7 @@ func (a *analyzer) qualifier(l *level, names []string, at int) *relation {
 	}
 	r, _ := l.relation(schema, name)
 	if r == nil {
-		a.fail(&refusal.Fault{Code: refusal.QueryFailed, SQLState: "42P01", Offset: at, Message: `missing FROM-clause entry for table "` + name + `"`})
+		a.fail(&refusal.Refusal{Code: refusal.QueryFailed, SQLState: "42P01", Offset: at, Message: `missing FROM-clause entry for table "` + name + `"`})
 	}
 	return r
 }
@@ -199,6 +199,6 @@ func (a *analyzer) write(t *tree.Table, name string, at int) {
 }
 
 func (a *analyzer) systemColumn(name string, at int) {
-	a.fail(&refusal.Fault{Code: refusal.ColumnNotAllowed, Offset: at, Message: "the system column " + name + " is not available",
+	a.fail(&refusal.Refusal{Code: refusal.ColumnNotAllowed, Offset: at, Message: "the system column " + name + " is not available",
 		Hint: "use a column of the table, such as its primary key"})
 }

@@ -51,7 +51,7 @@ func (a *analyzer) add(l *level, r *relation, at int) item {
 		return item{}
 	}
 	if other := l.relationHere("", r.name); other != nil && r.name != "" && (r.schema == "" || other.schema == "" || r.schema == other.schema) {
-		a.fail(&refusal.Fault{Code: refusal.QueryFailed, SQLState: "42712", Offset: at, Message: "the name " + r.name + " stands in FROM more than once", Hint: "give each its own alias"})
+		a.fail(&refusal.Refusal{Code: refusal.QueryFailed, SQLState: "42712", Offset: at, Message: "the name " + r.name + " stands in FROM more than once", Hint: "give each its own alias"})
 	}
 	r.cols = qualify(r.name, r.cols)
 	a.addWeight(len(r.cols))

@@ -101,7 +101,7 @@ func (a *analyzer) merge(j *pg.JoinExpr, left, right item) (item, []column) {
 	return it, merged
 }
 
-func unknownColumns(at int) *refusal.Fault {
+func unknownColumns(at int) *refusal.Refusal {
 	f := refusal.Unsupported(at, "the columns of this join are not known")
 	f.Hint = "name the columns of functions in FROM, f(…) AS f(a, b), or compare columns in ON"
 	return f

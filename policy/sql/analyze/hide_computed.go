@@ -56,7 +56,7 @@ func (h *hider) boolColumn(n *pg.Node) {
 		h.add(n, facts.AsComparison)
 		return
 	}
-	h.fail(&refusal.Fault{Code: refusal.QueryFailed, SQLState: "42804", Offset: tree.Offset(n), Message: "a condition must be of type boolean, and this column is not"})
+	h.fail(&refusal.Refusal{Code: refusal.QueryFailed, SQLState: "42804", Offset: tree.Offset(n), Message: "a condition must be of type boolean, and this column is not"})
 }
 
 // call looks through a call whose value may be compared with a column. Without columns it is

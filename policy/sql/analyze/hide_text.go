@@ -61,7 +61,7 @@ func (h *hider) rowOfText(e *pg.A_Expr, right []*pg.Node) {
 	for _, n := range right {
 		for _, pair := range [][2]*pg.Node{{e.Lexpr, n}, {n, e.Lexpr}} {
 			if isComparison && pair[0].GetRowExpr() != nil && pair[1].GetAConst().GetSval() != nil {
-				h.fail(&refusal.Fault{Code: refusal.QueryFailed, SQLState: "0A000", Offset: tree.Offset(pair[1]), Message: "input of anonymous composite types is not implemented"})
+				h.fail(&refusal.Refusal{Code: refusal.QueryFailed, SQLState: "0A000", Offset: tree.Offset(pair[1]), Message: "input of anonymous composite types is not implemented"})
 			}
 		}
 	}

@@ -15,7 +15,7 @@ func (a *analyzer) noColumn(written, name string, near iter.Seq2[string, string]
 	if a.fault != nil {
 		return
 	}
-	a.fail(&refusal.Fault{
+	a.fail(&refusal.Refusal{
 		Code: refusal.QueryFailed, SQLState: "42703", Offset: at, Message: "column " + written + " does not exist",
 		Near: refusal.Nearest(name, near, tree.MaxNear),
 	})

@@ -144,7 +144,7 @@ func (a *analyzer) star(l *level, items []item, ref *pg.ColumnRef, out *output) 
 	}
 	for i, it := range items {
 		if it.spread == nil || slices.ContainsFunc(slices.Concat(items[:i], items[i+1:]), it.ambiguous) {
-			a.fail(&refusal.Fault{Code: refusal.ColumnNotAllowed, Offset: s.Offset, Message: "* covers a column that must not be read and can't be spelled out here", Hint: "name the columns"})
+			a.fail(&refusal.Refusal{Code: refusal.ColumnNotAllowed, Offset: s.Offset, Message: "* covers a column that must not be read and can't be spelled out here", Hint: "name the columns"})
 			return
 		}
 	}

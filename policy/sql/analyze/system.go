@@ -13,7 +13,7 @@ import (
 // OfSystem tells whether a statement was refused for what it names of Postgres' own catalog:
 // for any fault where it reads from that, else where the fault is at such a name. at is the
 // offset of the name. It is for what a caller is told, and decides nothing.
-func OfSystem(stmt tree.Statement, c *tree.Catalog, f *refusal.Fault) (at int, is bool) {
+func OfSystem(stmt tree.Statement, c *tree.Catalog, f *refusal.Refusal) (at int, is bool) {
 	s := systemNames{catalog: c, fault: f.Offset, at: -1}
 	s.look(stmt)
 	return s.at, s.found

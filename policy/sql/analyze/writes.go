@@ -75,7 +75,7 @@ func (a *analyzer) assignments(l *level, t *tree.Table, list []*pg.Node) {
 			a.fail(refusal.Unsupported(int(set.Location), "the scope column can be set as a whole only"))
 		}
 		if slices.ContainsFunc(list[:i], func(n *pg.Node) bool { return n.GetResTarget().Name == t.Scope }) {
-			a.fail(&refusal.Fault{Code: refusal.QueryFailed, SQLState: "42601", Offset: int(set.Location), Message: "multiple assignments to same column " + t.Scope})
+			a.fail(&refusal.Refusal{Code: refusal.QueryFailed, SQLState: "42601", Offset: int(set.Location), Message: "multiple assignments to same column " + t.Scope})
 		}
 		a.assignScope(t, list[i].GetResTarget())
 	}

@@ -46,7 +46,7 @@ func (r *directions) copyColumns(t *tree.Table, listed []string, written bool) {
 	for i, name := range listed {
 		switch {
 		case slices.Contains(listed[:i], name):
-			r.fail(&refusal.Fault{Code: refusal.QueryFailed, SQLState: "42701", Message: `column "` + name + `" specified more than once`, Offset: r.out.At})
+			r.fail(&refusal.Refusal{Code: refusal.QueryFailed, SQLState: "42701", Message: `column "` + name + `" specified more than once`, Offset: r.out.At})
 			return
 		case t.Index(name) < 0:
 			r.fail(t.NoColumn(name, written, r.out.At))
@@ -97,7 +97,7 @@ func (r *directions) copyTable(v *pg.RangeVar, listed []string) {
 func (r *directions) copyInto(v *pg.RangeVar, listed []string) {
 	t := r.catalog.Table(v.Schemaname, v.Relname)
 	if t == nil {
-		r.fail(&refusal.Fault{Code: refusal.TableNotAllowed, Message: "table " + v.Relname + " is not available", Hint: r.catalog.Listed(), Offset: r.out.At})
+		r.fail(&refusal.Refusal{Code: refusal.TableNotAllowed, Message: "table " + v.Relname + " is not available", Hint: r.catalog.Listed(), Offset: r.out.At})
 		return
 	}
 	if len(listed) == 0 {

@@ -66,7 +66,7 @@ func (r *directions) copyOptions(s *pg.CopyStmt) {
 }
 
 // at gives a fault the place of an option.
-func at(e *pg.DefElem, f *refusal.Fault) *refusal.Fault {
+func at(e *pg.DefElem, f *refusal.Refusal) *refusal.Refusal {
 	if f != nil {
 		f.Offset = int(e.GetLocation())
 	}
@@ -74,8 +74,8 @@ func at(e *pg.DefElem, f *refusal.Fault) *refusal.Fault {
 }
 
 // copyError is what Postgres itself would say.
-func copyError(state, message string) *refusal.Fault {
-	return &refusal.Fault{Code: refusal.QueryFailed, SQLState: state, Message: message, Offset: -1}
+func copyError(state, message string) *refusal.Refusal {
+	return &refusal.Refusal{Code: refusal.QueryFailed, SQLState: state, Message: message, Offset: -1}
 }
 
 // isUTF8 tells the names that Postgres has for UTF8: it looks at letters and digits only.
@@ -90,7 +90,7 @@ func isUTF8(name string) bool {
 }
 
 // take reads one option.
-func (o *copyOptions) take(which copyOption, arg *pg.Node) *refusal.Fault {
+func (o *copyOptions) take(which copyOption, arg *pg.Node) *refusal.Refusal {
 	text, ok := arg.GetString_().GetSval(), arg.GetString_() != nil
 	switch which {
 	case headerOption:
@@ -117,7 +117,7 @@ func (o *copyOptions) take(which copyOption, arg *pg.Node) *refusal.Fault {
 }
 
 // header reads HEADER, whose value may be left out.
-func (o *copyOptions) header(arg *pg.Node) *refusal.Fault {
+func (o *copyOptions) header(arg *pg.Node) *refusal.Refusal {
 	if arg == nil || arg.Node == nil {
 		o.style.Header = true
 		return nil
@@ -140,7 +140,7 @@ func (o *copyOptions) header(arg *pg.Node) *refusal.Fault {
 }
 
 // forced reads FORCE_QUOTE.
-func (o *copyOptions) forced(arg *pg.Node) *refusal.Fault {
+func (o *copyOptions) forced(arg *pg.Node) *refusal.Refusal {
 	if arg.GetAStar() != nil {
 		return nil
 	}
@@ -173,7 +173,7 @@ func (o *copyOptions) defaults() {
 }
 
 // check refuses what Postgres refuses, of options that each are right.
-func (o *copyOptions) check() *refusal.Fault {
+func (o *copyOptions) check() *refusal.Refusal {
 	s, has := o.style, o.given
 	csv := s.Format == CopyCSV
 	switch {

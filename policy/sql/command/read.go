@@ -27,7 +27,7 @@ type Directive struct {
 
 // Read tells what a statement asks for that is none on rows; nil for one on rows, and
 // for what nobody knows, which is Analyze's to refuse. inject is as in Rewrite.
-func Read(stmt *pg.RawStmt, tr *lex.Translation, c *tree.Catalog, inject bool) (*Directive, *refusal.Fault) {
+func Read(stmt *pg.RawStmt, tr *lex.Translation, c *tree.Catalog, inject bool) (*Directive, *refusal.Refusal) {
 	r := &directions{catalog: c, tr: tr, inject: inject, out: &Directive{At: -1}}
 	read, query := r.reader(stmt.Stmt)
 	if read == nil {
@@ -55,10 +55,10 @@ type directions struct {
 	tr      *lex.Translation
 	inject  bool
 	out     *Directive
-	fault   *refusal.Fault
+	fault   *refusal.Refusal
 }
 
-func (r *directions) fail(f *refusal.Fault) {
+func (r *directions) fail(f *refusal.Refusal) {
 	if r.fault == nil {
 		r.fault = f
 	}

@@ -10,13 +10,13 @@ import (
 // notSupported is the SQLSTATE of what Postgres could do and is not to be had here.
 const notSupported = "0A000"
 
-func unsupported(message, hint string) *refusal.Fault {
-	return &refusal.Fault{Code: refusal.StatementNotAllowed, SQLState: notSupported, Message: message, Hint: hint, Offset: -1}
+func unsupported(message, hint string) *refusal.Refusal {
+	return &refusal.Refusal{Code: refusal.StatementNotAllowed, SQLState: notSupported, Message: message, Hint: hint, Offset: -1}
 }
 
 // refused gives the refusal of a statement of a session that deserves one of its own; nil
 // for all others.
-func refused(n *pg.Node) *refusal.Fault {
+func refused(n *pg.Node) *refusal.Refusal {
 	switch n.GetNode().(type) {
 	case *pg.Node_PrepareStmt, *pg.Node_ExecuteStmt:
 		return unsupported("PREPARE and EXECUTE are not supported", "use the protocol's prepared statements, as drivers do by themselves")
@@ -31,7 +31,7 @@ func refused(n *pg.Node) *refusal.Fault {
 }
 
 // unavailable gives the refusal of a form of a command that is not to be had; nil for others.
-func unavailable(n *pg.Node) *refusal.Fault {
+func unavailable(n *pg.Node) *refusal.Refusal {
 	switch s := n.GetNode().(type) {
 	case *pg.Node_TransactionStmt:
 		switch s.TransactionStmt.Kind {
@@ -51,7 +51,7 @@ func unavailable(n *pg.Node) *refusal.Fault {
 }
 
 // unsettable refuses what is no setting of a session's own.
-func unsettable(s *pg.VariableSetStmt) *refusal.Fault {
+func unsettable(s *pg.VariableSetStmt) *refusal.Refusal {
 	name := lower(s.Name)
 	reset := s.Kind == pg.VariableSetKind_VAR_RESET || s.Kind == pg.VariableSetKind_VAR_SET_DEFAULT
 	switch {
@@ -66,10 +66,10 @@ func unsettable(s *pg.VariableSetStmt) *refusal.Fault {
 }
 
 // uncopied refuses what COPY would do to files, and what it can't do row by row.
-func uncopied(s *pg.CopyStmt) *refusal.Fault {
+func uncopied(s *pg.CopyStmt) *refusal.Refusal {
 	switch {
 	case s.IsProgram || s.Filename != "":
-		return &refusal.Fault{Code: refusal.StatementNotAllowed, SQLState: "42501", Message: "COPY to or from a file or program is not allowed",
+		return &refusal.Refusal{Code: refusal.StatementNotAllowed, SQLState: "42501", Message: "COPY to or from a file or program is not allowed",
 			Hint: "use COPY … TO STDOUT or FROM STDIN; psql's \\copy does so", Offset: -1}
 	case s.WhereClause != nil:
 		return unsupported("COPY … FROM with WHERE is not supported", "leave out the rows that are not wanted, or delete them afterwards")

@@ -70,7 +70,7 @@ func (r *directions) set(s *pg.VariableSetStmt) {
 // value gives a setting's values as the one text that Postgres makes of them.
 func (r *directions) value(name string, args []*pg.Node) string {
 	if len(args) > 1 && !isList(name) {
-		r.fail(&refusal.Fault{Code: refusal.QueryFailed, SQLState: "22023", Message: "SET " + name + " takes only one argument", Offset: tree.Offset(args[1])})
+		r.fail(&refusal.Refusal{Code: refusal.QueryFailed, SQLState: "22023", Message: "SET " + name + " takes only one argument", Offset: tree.Offset(args[1])})
 	}
 	words := make([]string, len(args))
 	for i, n := range args {

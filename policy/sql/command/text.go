@@ -78,8 +78,8 @@ func (d *Directive) Around() (head, tail string) {
 
 // Proved tells whether a final text reads as the very command that it was made of, around
 // the query whose final text is given; "" for a command without one.
-func (d *Directive) Proved(text, query string, c *tree.Catalog) *refusal.Fault {
-	unproven := &refusal.Fault{Code: refusal.Internal, Message: "the command's text does not read as the command", Offset: -1}
+func (d *Directive) Proved(text, query string, c *tree.Catalog) *refusal.Refusal {
+	unproven := &refusal.Refusal{Code: refusal.Internal, Message: "the command's text does not read as the command", Offset: -1}
 	tr, fault := lex.Native(text, tree.ParseGuard())
 	if fault != nil {
 		return tree.TooLarge(fault, unproven)

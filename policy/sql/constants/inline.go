@@ -68,7 +68,7 @@ type filledPlace struct {
 // Fill puts fillings in the places of a text's parameters, $n taking the n-th: a command that
 // holds a query takes no parameters, as COPY, or has Postgres plan the query with their values,
 // as DECLARE. It is proved: the text, parsed again, is the one before but for these.
-func Fill(text string, fillings []Filling) (Filled, *refusal.Fault) {
+func Fill(text string, fillings []Filling) (Filled, *refusal.Refusal) {
 	marks, fault := parameters(text)
 	if fault != nil {
 		return Filled{}, fault
@@ -105,8 +105,8 @@ func Fill(text string, fillings []Filling) (Filled, *refusal.Fault) {
 	return out, nil
 }
 
-func unfilled(err error) *refusal.Fault {
-	return &refusal.Fault{Code: refusal.Internal, Offset: -1, Message: "values could not be put into the text: " + err.Error()}
+func unfilled(err error) *refusal.Refusal {
+	return &refusal.Refusal{Code: refusal.Internal, Offset: -1, Message: "values could not be put into the text: " + err.Error()}
 }
 
 // Offset maps a byte offset of Text to one of the text that was filled; false within what was
@@ -126,7 +126,7 @@ func (f Filled) Offset(at int) (int, bool) {
 }
 
 // parameters gives the parameters' places in a text, in its order.
-func parameters(text string) ([]lex.Token, *refusal.Fault) {
+func parameters(text string) ([]lex.Token, *refusal.Refusal) {
 	list, fault := lex.Scan(text, tree.ParseGuard(), false)
 	if fault != nil {
 		return nil, fault

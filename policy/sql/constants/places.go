@@ -18,7 +18,7 @@ type Places struct {
 
 // PlacesOf finds the places of parameters, by their numbers. Each of them stands in one place
 // alone, or it is left out: what type it has may depend on the places that are left.
-func PlacesOf(text string, numbers []int) (Places, *refusal.Fault) {
+func PlacesOf(text string, numbers []int) (Places, *refusal.Refusal) {
 	marks, fault := parameters(text)
 	if fault != nil {
 		return Places{}, fault

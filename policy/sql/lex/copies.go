@@ -19,7 +19,7 @@ type copies struct {
 // source is a source that the present token is part of.
 type source struct{ depth, before int }
 
-func checkCopies(text string, tokens []Token) *refusal.Fault {
+func checkCopies(text string, tokens []Token) *refusal.Refusal {
 	c := copies{text: text, tokens: tokens, times: 1}
 	if !c.any() {
 		return nil

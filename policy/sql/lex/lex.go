@@ -70,12 +70,12 @@ type lexer struct {
 	tokens []Token
 	nest   nesting
 	run    signRun
-	fault  *refusal.Fault
+	fault  *refusal.Refusal
 }
 
 // Scan gives the tokens of a text. With marks, placeholders are tokens of kind Param
 // that hold the single byte '?'.
-func Scan(text string, g Guard, marks bool) ([]Token, *refusal.Fault) {
+func Scan(text string, g Guard, marks bool) ([]Token, *refusal.Refusal) {
 	g = g.orDefaults()
 	if f := checkBytes(text, g.MaxBytes); f != nil {
 		return nil, f
@@ -89,7 +89,7 @@ func Scan(text string, g Guard, marks bool) ([]Token, *refusal.Fault) {
 	case l.fault != nil:
 		return nil, l.fault
 	case len(l.tokens) == 0:
-		return nil, &refusal.Fault{Code: refusal.EmptyQuery, Message: "the text holds no statement", Offset: -1}
+		return nil, &refusal.Refusal{Code: refusal.EmptyQuery, Message: "the text holds no statement", Offset: -1}
 	}
 	if f := checkCopies(text, l.tokens); f != nil {
 		return nil, f
@@ -99,9 +99,9 @@ func Scan(text string, g Guard, marks bool) ([]Token, *refusal.Fault) {
 
 // checkBytes refuses what must not even be looked at: the length comes first, and a
 // NUL would end the text for C.
-func checkBytes(text string, most int) *refusal.Fault {
+func checkBytes(text string, most int) *refusal.Refusal {
 	if len(text) > most {
-		return &refusal.Fault{Code: refusal.QueryTooLong, Offset: -1,
+		return &refusal.Refusal{Code: refusal.QueryTooLong, Offset: -1,
 			Message: fmt.Sprintf("the text is %d bytes long; at most %d are allowed", len(text), most),
 			Hint:    "send long values and long lists as parameters, a list as = ANY with an array, and many rows in several statements"}
 	}
@@ -121,12 +121,12 @@ func checkBytes(text string, most int) *refusal.Fault {
 }
 
 // SyntaxError is the fault of a text that Postgres' grammar would not take either.
-func SyntaxError(at int, message string) *refusal.Fault {
-	return &refusal.Fault{Code: refusal.SyntaxError, SQLState: "42601", Message: message, Offset: at}
+func SyntaxError(at int, message string) *refusal.Refusal {
+	return &refusal.Refusal{Code: refusal.SyntaxError, SQLState: "42601", Message: message, Offset: at}
 }
 
 // refuse ends the scan. The first fault stays.
-func (l *lexer) refuse(f *refusal.Fault) {
+func (l *lexer) refuse(f *refusal.Refusal) {
 	if l.fault == nil {
 		l.fault = f
 	}
@@ -204,7 +204,7 @@ func (l *lexer) punct(c byte) {
 	next := l.peek(l.pos + 1)
 	switch {
 	case c == ';':
-		l.refuse(&refusal.Fault{Code: refusal.MultipleStatements, Offset: l.pos,
+		l.refuse(&refusal.Refusal{Code: refusal.MultipleStatements, Offset: l.pos,
 			Message: "only one statement is allowed, without a semicolon", Hint: "send each statement by itself, and leave the semicolon out"})
 	case c == ':' && (next == ':' || next == '='), c == '.' && next == '.':
 		l.emit(Punct, l.pos+2)

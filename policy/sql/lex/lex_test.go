@@ -76,7 +76,7 @@ func sameAsPostgres(t texts.Tester, text string) {
 	}
 }
 
-func onPurpose(f *refusal.Fault) bool {
+func onPurpose(f *refusal.Refusal) bool {
 	return f.Code != refusal.SyntaxError || f.Message == "trailing junk after parameter" || strings.HasPrefix(f.Message, "a parameter's number")
 }
 

@@ -22,7 +22,7 @@ type frame struct {
 }
 
 // add takes the lexer's newest token.
-func (n *nesting) add(l *lexer) *refusal.Fault {
+func (n *nesting) add(l *lexer) *refusal.Refusal {
 	t := l.tokens[len(l.tokens)-1]
 	switch text := l.text[t.Start:t.End]; {
 	case t.Kind == Punct:

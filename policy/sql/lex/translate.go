@@ -47,7 +47,7 @@ type span struct {
 
 // Translate checks a caller's text against the guard and gives it with $n for every
 // placeholder. Offsets in its faults are the caller's. The text may be anything.
-func Translate(text string, g Guard) (*Translation, *refusal.Fault) {
+func Translate(text string, g Guard) (*Translation, *refusal.Refusal) {
 	tokens, f := Scan(text, g, true)
 	if f != nil {
 		return nil, f
@@ -57,7 +57,7 @@ func Translate(text string, g Guard) (*Translation, *refusal.Fault) {
 
 // Native is Translate for a text as Postgres itself reads it: $n alone are placeholders, ?
 // and ?? are signs of operators, and semicolons may follow the statement.
-func Native(text string, g Guard) (*Translation, *refusal.Fault) {
+func Native(text string, g Guard) (*Translation, *refusal.Refusal) {
 	tokens, f := Scan(text, g, false)
 	if f != nil && f.Code == refusal.MultipleStatements && ended(text, f.Offset, g) {
 		text = text[:f.Offset]
@@ -95,7 +95,7 @@ func ended(text string, at int, g Guard) bool {
 	return l.fault == nil
 }
 
-func translate(text string, tokens []Token, native bool) (*Translation, *refusal.Fault) {
+func translate(text string, tokens []Token, native bool) (*Translation, *refusal.Refusal) {
 	t := &translator{native: native, source: text, out: &Translation{Tokens: make([]Token, 0, len(tokens)), callerLen: len(text)}}
 	t.text.Grow(len(text) + len(text)/8)
 	for _, k := range tokens {
@@ -118,7 +118,7 @@ type translator struct {
 }
 
 // add writes the source up to and with a token.
-func (t *translator) add(k Token) *refusal.Fault {
+func (t *translator) add(k Token) *refusal.Refusal {
 	t.copy(k.Start)
 	start := t.text.Len()
 	switch sign := t.source[k.Start:k.End]; {
@@ -167,7 +167,7 @@ func (t *translator) operator(k Token) {
 }
 
 // placeholder writes a placeholder as $n.
-func (t *translator) placeholder(k Token, sign string) *refusal.Fault {
+func (t *translator) placeholder(k Token, sign string) *refusal.Refusal {
 	style, number := QuestionMarks, len(t.out.Placeholders)+1
 	if sign != "?" {
 		style, number = Numbered, ParamNumber(sign[1:])
@@ -201,9 +201,9 @@ func (t *translator) mark(k Token, number int) (start, end int) {
 }
 
 // style holds a text to one style of placeholders.
-func (t *translator) style(s Style, number, at int) *refusal.Fault {
+func (t *translator) style(s Style, number, at int) *refusal.Refusal {
 	if t.out.Style != NoPlaceholders && t.out.Style != s {
-		return &refusal.Fault{Code: refusal.MixedPlaceholders, Offset: at,
+		return &refusal.Refusal{Code: refusal.MixedPlaceholders, Offset: at,
 			Message: "a text must write all its placeholders as ?, or all as $1, $2, …",
 			Hint:    "write the operator ? as ??"}
 	}
@@ -271,9 +271,9 @@ func (t *Translation) MarkedFor(column string) bool {
 	return false
 }
 
-// CallerFault gives a fault about Text as one about the caller's text: with the
+// CallerRefusal gives a fault about Text as one about the caller's text: with the
 // caller's offset, and with ? where the message has the $n that stands for it.
-func (t *Translation) CallerFault(f *refusal.Fault) *refusal.Fault {
+func (t *Translation) CallerRefusal(f *refusal.Refusal) *refusal.Refusal {
 	if f == nil {
 		return nil
 	}

@@ -33,7 +33,7 @@ func (r *rewriter) replace(start, end int, text string) {
 }
 
 // apply makes the final text. Edits that overlap contradict each other: that is a fault.
-func apply(source string, edits []edit) (string, []facts.Piece, *refusal.Fault) {
+func apply(source string, edits []edit) (string, []facts.Piece, *refusal.Refusal) {
 	slices.SortStableFunc(edits, func(a, b edit) int {
 		if a.start != b.start {
 			return a.start - b.start

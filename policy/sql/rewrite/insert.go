@@ -118,7 +118,7 @@ func (r *rewriter) rows(t lex.Cursor, table *tree.Table, s *pg.SelectStmt) {
 }
 
 // unscoped is the refusal where the scope column can't be added to the source.
-func (r *rewriter) unscoped(t *tree.Table) *refusal.Fault {
+func (r *rewriter) unscoped(t *tree.Table) *refusal.Refusal {
 	f := refusal.Unsupported(-1, "the column "+t.Scope+" can't be added to this INSERT")
 	f.Hint = "name the columns, and use VALUES or a plain SELECT without ordinals in ORDER BY and GROUP BY"
 	return f

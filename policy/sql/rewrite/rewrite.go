@@ -15,7 +15,7 @@ import (
 // the server. It never prints a tree: what the caller wrote stays as it is, and only
 // the places named in facts are touched. With inject, an INSERT that does not name the
 // scope column gets it. The result is worth nothing until Verify has proved it.
-func Rewrite(tr *lex.Translation, f *facts.Facts, c *tree.Catalog, inject bool) (*facts.Rewritten, *refusal.Fault) {
+func Rewrite(tr *lex.Translation, f *facts.Facts, c *tree.Catalog, inject bool) (*facts.Rewritten, *refusal.Refusal) {
 	r := &rewriter{tr: tr, facts: f, inject: inject, alias: freshName(tr.Text), stars: map[int]int{}}
 	r.plan()
 	r.hideEnds()
@@ -66,10 +66,10 @@ type rewriter struct {
 	condition map[int]*tree.Table       // offset of a scope condition's placeholder → its table
 	replaced  map[int]*facts.ScopeValue // offset of a placeholder that is a scope value
 	stars     map[int]int
-	fault     *refusal.Fault
+	fault     *refusal.Refusal
 }
 
-func (r *rewriter) fail(f *refusal.Fault) {
+func (r *rewriter) fail(f *refusal.Refusal) {
 	if r.fault == nil {
 		r.fault = f
 	}

@@ -12,8 +12,8 @@ const MaxNear = 2
 
 // NoColumn is Postgres' own error for a list of a table's columns, in INSERT, SET or COPY, that names one which the
 // table does not have. written tells that the list says what is written.
-func (t *Table) NoColumn(name string, written bool, at int) *refusal.Fault {
-	return &refusal.Fault{
+func (t *Table) NoColumn(name string, written bool, at int) *refusal.Refusal {
+	return &refusal.Refusal{
 		Code: refusal.QueryFailed, SQLState: "42703", Offset: at, Message: `column "` + name + `" of relation "` + t.Name + `" does not exist`,
 		Near: refusal.Nearest(name, t.listable(written), MaxNear),
 	}

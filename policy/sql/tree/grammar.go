@@ -98,7 +98,7 @@ GroupingFunc      args location
 type kind struct {
 	all    bool // any field
 	fields []field
-	check  func(proto.Message) *refusal.Fault // what the table can't say; nil for nothing
+	check  func(proto.Message) *refusal.Refusal // what the table can't say; nil for nothing
 }
 
 // field says what one field may hold. The zero field must be empty.

@@ -18,8 +18,8 @@ type Complexity struct {
 
 // checks look at what the table of the grammar can't say: at names, which need more than
 // to be visited, and at what deserves a refusal of its own.
-func checks() map[protoreflect.Name]func(proto.Message) *refusal.Fault {
-	return map[protoreflect.Name]func(proto.Message) *refusal.Fault{
+func checks() map[protoreflect.Name]func(proto.Message) *refusal.Refusal {
+	return map[protoreflect.Name]func(proto.Message) *refusal.Refusal{
 		"SelectStmt": checkSelect, "RangeVar": checkRangeVar, "IndexElem": checkIndexElem,
 		"CollateClause": checkCollate, "SQLValueFunction": checkValueFunction, "TypeName": checkTypeName,
 	}
@@ -43,13 +43,13 @@ type Grammar struct {
 
 // Admit refuses the first message beneath m that is not understood. at is the nearest
 // offset seen so far, to point at.
-func (g *Grammar) Admit(m proto.Message, depth, at int) *refusal.Fault {
+func (g *Grammar) Admit(m proto.Message, depth, at int) *refusal.Refusal {
 	if !isNode(m) {
 		g.nodes++
 		depth++
 	}
 	if g.nodes > g.Limit.MaxNodes || depth > g.Limit.MaxDepth {
-		return &refusal.Fault{Code: refusal.ConstructNotAllowed, Offset: at,
+		return &refusal.Refusal{Code: refusal.ConstructNotAllowed, Offset: at,
 			Message: fmt.Sprintf("the statement is too complex: at most %d nodes and %d levels are allowed", g.Limit.MaxNodes, g.Limit.MaxDepth),
 			Hint:    "split it into several statements"}
 	}
@@ -57,7 +57,7 @@ func (g *Grammar) Admit(m proto.Message, depth, at int) *refusal.Fault {
 	if f := g.check(m, at); f != nil {
 		return f
 	}
-	var fault *refusal.Fault
+	var fault *refusal.Refusal
 	Children(m, func(c proto.Message) bool {
 		fault = g.Admit(c, depth, at)
 		return fault == nil
@@ -65,7 +65,7 @@ func (g *Grammar) Admit(m proto.Message, depth, at int) *refusal.Fault {
 	return fault
 }
 
-func (g *Grammar) check(m proto.Message, at int) *refusal.Fault {
+func (g *Grammar) check(m proto.Message, at int) *refusal.Refusal {
 	name := m.ProtoReflect().Descriptor().Name()
 	k, ok := g.Kinds[name]
 	if !ok && isStatement(name) {
@@ -87,17 +87,17 @@ func (g *Grammar) check(m proto.Message, at int) *refusal.Fault {
 }
 
 // examine applies the kind's own check.
-func (k *kind) examine(m proto.Message) *refusal.Fault {
+func (k *kind) examine(m proto.Message) *refusal.Refusal {
 	if k.check == nil {
 		return nil
 	}
 	return k.check(m)
 }
 
-func checkRangeVar(m proto.Message) *refusal.Fault {
+func checkRangeVar(m proto.Message) *refusal.Refusal {
 	switch r := m.(*pg.RangeVar); {
 	case r.Catalogname != "":
-		return &refusal.Fault{Code: refusal.TableNotAllowed, Message: "a table name must not name a database", Offset: -1}
+		return &refusal.Refusal{Code: refusal.TableNotAllowed, Message: "a table name must not name a database", Offset: -1}
 	case !r.Inh:
 		return refusal.Unsupported(-1, "ONLY is not supported")
 	case r.Relpersistence != "p":
@@ -106,7 +106,7 @@ func checkRangeVar(m proto.Message) *refusal.Fault {
 	return nil
 }
 
-func checkIndexElem(m proto.Message) *refusal.Fault {
+func checkIndexElem(m proto.Message) *refusal.Refusal {
 	if e := m.(*pg.IndexElem); len(e.Opclass)+len(e.Opclassopts) > 0 {
 		return refusal.Unsupported(-1, "an operator class in ON CONFLICT is not supported")
 	}
@@ -116,7 +116,7 @@ func checkIndexElem(m proto.Message) *refusal.Fault {
 // operator notes the operator that a message names, and refuses one that is not of
 // pg_catalog: it is given by its bare name, which must have no namesake that was not judged, or
 // as OPERATOR(pg_catalog.…).
-func (g *Grammar) operator(m proto.Message, at int) *refusal.Fault {
+func (g *Grammar) operator(m proto.Message, at int) *refusal.Refusal {
 	var name []*pg.Node
 	switch n := m.(type) {
 	case *pg.A_Expr:
@@ -151,11 +151,11 @@ func isBetween(k pg.A_Expr_Kind) bool {
 	return false
 }
 
-func checkCollate(m proto.Message) *refusal.Fault {
+func checkCollate(m proto.Message) *refusal.Refusal {
 	return checkCollation(m.(*pg.CollateClause).Collname)
 }
 
-func checkCollation(name []*pg.Node) *refusal.Fault {
+func checkCollation(name []*pg.Node) *refusal.Refusal {
 	names, ok := Strings(name)
 	if !ok || len(names) > 2 || len(names) == 2 && names[0] != "pg_catalog" {
 		return refusal.Unsupported(-1, "only the collations of pg_catalog are allowed")
@@ -165,20 +165,20 @@ func checkCollation(name []*pg.Node) *refusal.Fault {
 
 // checkValueFunction names the keywords that tell about the shared role and database
 // behind tenantgate: refused like functions.
-func checkValueFunction(m proto.Message) *refusal.Fault {
+func checkValueFunction(m proto.Message) *refusal.Refusal {
 	switch m.(*pg.SQLValueFunction).Op {
 	case pg.SQLValueFunctionOp_SVFOP_CURRENT_ROLE, pg.SQLValueFunctionOp_SVFOP_CURRENT_USER, pg.SQLValueFunctionOp_SVFOP_USER,
 		pg.SQLValueFunctionOp_SVFOP_SESSION_USER, pg.SQLValueFunctionOp_SVFOP_CURRENT_CATALOG, pg.SQLValueFunctionOp_SVFOP_CURRENT_SCHEMA:
-		return &refusal.Fault{Code: refusal.FunctionNotAllowed, Message: "only the date and time keywords are allowed, not CURRENT_USER and its like", Offset: -1,
+		return &refusal.Refusal{Code: refusal.FunctionNotAllowed, Message: "only the date and time keywords are allowed, not CURRENT_USER and its like", Offset: -1,
 			Hint: "a Postgres client can ask for it in a statement of its own: SELECT current_user"}
 	}
 	return nil
 }
 
-func checkTypeName(m proto.Message) *refusal.Fault {
+func checkTypeName(m proto.Message) *refusal.Refusal {
 	t := m.(*pg.TypeName)
 	if t.Setof || t.PctType || t.TypeOid != 0 {
-		return &refusal.Fault{Code: refusal.TypeNotAllowed, Message: "SETOF and %TYPE are not supported", Offset: -1}
+		return &refusal.Refusal{Code: refusal.TypeNotAllowed, Message: "SETOF and %TYPE are not supported", Offset: -1}
 	}
 	return nil
 }

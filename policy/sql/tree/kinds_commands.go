@@ -35,7 +35,7 @@ String            sval
 `
 
 // AdmitBeside is admit for all but what stands beneath one message.
-func (g *Grammar) AdmitBeside(m proto.Message, apart *pg.Node, depth, at int) *refusal.Fault {
+func (g *Grammar) AdmitBeside(m proto.Message, apart *pg.Node, depth, at int) *refusal.Refusal {
 	if g.nodes++; g.nodes > g.Limit.MaxNodes || depth > g.Limit.MaxDepth {
 		return refusal.Unsupported(at, "the statement is too complex")
 	}
@@ -43,7 +43,7 @@ func (g *Grammar) AdmitBeside(m proto.Message, apart *pg.Node, depth, at int) *r
 	if f := g.check(m, at); f != nil {
 		return f
 	}
-	var fault *refusal.Fault
+	var fault *refusal.Refusal
 	Children(m, func(c proto.Message) bool {
 		if n, ok := c.(*pg.Node); !ok || apart == nil || n != apart {
 			fault = g.AdmitBeside(c, apart, depth+1, at)

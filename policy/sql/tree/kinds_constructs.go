@@ -47,7 +47,7 @@ var constructHints = map[protoreflect.FullName]string{
 }
 
 // unsupportedPart refuses a kind of message, or a field of one.
-func unsupportedPart(name protoreflect.FullName, at int) *refusal.Fault {
+func unsupportedPart(name protoreflect.FullName, at int) *refusal.Refusal {
 	called := constructs[name]
 	if called == "" {
 		called = "this construct"
@@ -58,7 +58,7 @@ func unsupportedPart(name protoreflect.FullName, at int) *refusal.Fault {
 }
 
 // checkSelect refuses SELECT INTO at the table that it would make.
-func checkSelect(m proto.Message) *refusal.Fault {
+func checkSelect(m proto.Message) *refusal.Refusal {
 	into := m.(*pg.SelectStmt).IntoClause
 	if into == nil {
 		return nil

@@ -115,7 +115,7 @@ var refusals = map[protoreflect.Name]struct{ called, hint string }{
 }
 
 // NotAllowed refuses a kind of statement.
-func NotAllowed(m proto.Message, at int) *refusal.Fault {
+func NotAllowed(m proto.Message, at int) *refusal.Refusal {
 	r, known := refusals[m.ProtoReflect().Descriptor().Name()]
 	if !known {
 		r.called, r.hint = "this kind of statement", hintRows
@@ -127,7 +127,7 @@ func NotAllowed(m proto.Message, at int) *refusal.Fault {
 		r.hint = hintOfTable(n.GetInto().GetRel())
 	}
 	called := strings.Replace(r.called, "*", variant(m), 1)
-	return &refusal.Fault{Code: refusal.StatementNotAllowed, Offset: at, Message: called + " is not allowed", Hint: r.hint}
+	return &refusal.Refusal{Code: refusal.StatementNotAllowed, Offset: at, Message: called + " is not allowed", Hint: r.hint}
 }
 
 // hintOfTable says what to do instead of making a table of the kind that was asked for.

@@ -34,7 +34,7 @@ type Statement = *pg.RawStmt
 // Parse gives the tree of the one statement that a text holds, with Postgres' own
 // grammar (release 17). Placeholders are $n. Offsets in the tree and in the faults are
 // in bytes of text. Whatever text it is given, Parse neither crashes nor takes long.
-func Parse(text string) (*pg.RawStmt, *refusal.Fault) {
+func Parse(text string) (*pg.RawStmt, *refusal.Refusal) {
 	if _, f := lex.Scan(text, ParseGuard(), false); f != nil {
 		return nil, f
 	}
@@ -48,19 +48,19 @@ func Parse(text string) (*pg.RawStmt, *refusal.Fault) {
 	}
 	switch {
 	case len(tree.Stmts) == 0:
-		return nil, &refusal.Fault{Code: refusal.EmptyQuery, Message: "the text holds no statement", Offset: -1}
+		return nil, &refusal.Refusal{Code: refusal.EmptyQuery, Message: "the text holds no statement", Offset: -1}
 	case len(tree.Stmts) > 1:
-		return nil, &refusal.Fault{Code: refusal.MultipleStatements, Message: "only one statement is allowed", Offset: int(tree.Stmts[1].StmtLocation)}
+		return nil, &refusal.Refusal{Code: refusal.MultipleStatements, Message: "only one statement is allowed", Offset: int(tree.Stmts[1].StmtLocation)}
 	}
 	return tree.Stmts[0], nil
 }
 
 // parseFault tells what the parser said. Its messages hold Postgres' words and, after
 // "at or near", a token of the text.
-func parseFault(text string, err error) *refusal.Fault {
+func parseFault(text string, err error) *refusal.Refusal {
 	var e *parser.Error
 	if !errors.As(err, &e) {
-		return &refusal.Fault{Code: refusal.Internal, Message: "the statement could not be parsed", Offset: -1}
+		return &refusal.Refusal{Code: refusal.Internal, Message: "the statement could not be parsed", Offset: -1}
 	}
 	fault := lex.SyntaxError(charOffset(text, e.Cursorpos), shorten(e.Message))
 	switch { // which are no errors of syntax to Postgres, and the parser does not tell its SQLSTATE
@@ -73,11 +73,11 @@ func parseFault(text string, err error) *refusal.Fault {
 }
 
 // treeFault tells why a tree could not be read.
-func treeFault(err error) *refusal.Fault {
+func treeFault(err error) *refusal.Refusal {
 	if strings.Contains(err.Error(), "recursion") {
 		return refusal.Unsupported(-1, "the statement is nested too deeply")
 	}
-	return &refusal.Fault{Code: refusal.Internal, Message: "the statement's tree could not be read", Offset: -1}
+	return &refusal.Refusal{Code: refusal.Internal, Message: "the statement's tree could not be read", Offset: -1}
 }
 
 // charOffset gives the byte offset of a character, counted from 1; -1 for 0, which is
@@ -107,7 +107,7 @@ func shorten(message string) string {
 }
 
 // TooLarge tells a text that outgrew the parser's guard from one that is a defect.
-func TooLarge(f, otherwise *refusal.Fault) *refusal.Fault {
+func TooLarge(f, otherwise *refusal.Refusal) *refusal.Refusal {
 	if f.Code == refusal.QueryTooLong || f.Code == refusal.ConstructNotAllowed {
 		return refusal.Unsupported(-1, "the statement grows too large when it is restricted: use fewer tables or placeholders")
 	}

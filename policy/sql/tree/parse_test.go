@@ -302,15 +302,15 @@ func TestCallerFault(t *testing.T) {
 			t.Fatalf("%s: %+v", c.in, f)
 		}
 		_, f = Parse(tr.Text)
-		if got := tr.CallerFault(f); got == nil || got.Message != c.message || got.Offset != c.offset || got.Code != refusal.SyntaxError || got.SQLState != "42601" {
+		if got := tr.CallerRefusal(f); got == nil || got.Message != c.message || got.Offset != c.offset || got.Code != refusal.SyntaxError || got.SQLState != "42601" {
 			t.Errorf("%s: got %+v, want %s at %d", c.in, got, c.message, c.offset)
 		}
 	}
 	tr, _ := lex.Translate("select ?", lex.Guard{})
-	if got := tr.CallerFault(&refusal.Fault{Code: refusal.Internal, Offset: -1}); got.Offset != -1 || got.Code != refusal.Internal {
+	if got := tr.CallerRefusal(&refusal.Refusal{Code: refusal.Internal, Offset: -1}); got.Offset != -1 || got.Code != refusal.Internal {
 		t.Errorf("%+v", got)
 	}
-	if tr.CallerFault(nil) != nil {
+	if tr.CallerRefusal(nil) != nil {
 		t.Error("no fault became one")
 	}
 }

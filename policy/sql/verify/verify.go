@@ -32,7 +32,7 @@ import (
 // scope conditions and where the barrier needs what; it resolves WITH names by itself, on the final tree. Where a * was
 // spelled out the rewriter tells, and what it became is checked. That the caller himself
 // reads no hidden column is not proved here but found by Analyze.
-func Verify(stmt *pg.RawStmt, r *facts.Rewritten, c *tree.Catalog, d facts.Demands) *refusal.Fault {
+func Verify(stmt *pg.RawStmt, r *facts.Rewritten, c *tree.Catalog, d facts.Demands) *refusal.Refusal {
 	final, fault := tree.Parse(r.Text)
 	if fault != nil {
 		return tree.TooLarge(fault, unproved(errors.New("the final text does not parse: "+fault.Message)))
@@ -48,8 +48,8 @@ func Verify(stmt *pg.RawStmt, r *facts.Rewritten, c *tree.Catalog, d facts.Deman
 }
 
 // unproved is a defect of the rewriter. It is refused, and told apart so that it is counted.
-func unproved(err error) *refusal.Fault {
-	return &refusal.Fault{Code: refusal.Internal, Message: "the rewritten statement could not be proved safe: " + err.Error(), Offset: -1}
+func unproved(err error) *refusal.Refusal {
+	return &refusal.Refusal{Code: refusal.Internal, Message: "the rewritten statement could not be proved safe: " + err.Error(), Offset: -1}
 }
 
 // verifier compares the admitted tree (always the first argument) with the final one.

@@ -14,13 +14,13 @@ import (
 )
 
 // rewritten takes a text through everything but the proof, and leaves its literals.
-func rewritten(t *testing.T, text string) (verify func(final string) *refusal.Fault, final string) {
+func rewritten(t *testing.T, text string) (verify func(final string) *refusal.Refusal, final string) {
 	t.Helper()
 	return rewrittenWith(t, text, (*facts.Facts).ShowConstants)
 }
 
 // rewrittenWith is rewritten with something else done to the facts.
-func rewrittenWith(t *testing.T, text string, change func(*facts.Facts)) (verify func(final string) *refusal.Fault, final string) {
+func rewrittenWith(t *testing.T, text string, change func(*facts.Facts)) (verify func(final string) *refusal.Refusal, final string) {
 	t.Helper()
 	tr, fault := lex.Translate(text, lex.Guard{})
 	if fault != nil {
@@ -40,7 +40,7 @@ func rewrittenWith(t *testing.T, text string, change func(*facts.Facts)) (verify
 	if fault != nil {
 		t.Fatal(text, fault)
 	}
-	return func(final string) *refusal.Fault {
+	return func(final string) *refusal.Refusal {
 		tampered := *r
 		tampered.Text = final
 		return Verify(stmt, &tampered, c, facts.Demands())
@@ -57,7 +57,7 @@ func (c tampering) isNoticed(t *testing.T) {
 	c.noticedBy(t, verify, final)
 }
 
-func (c tampering) noticedBy(t *testing.T, verify func(final string) *refusal.Fault, final string) {
+func (c tampering) noticedBy(t *testing.T, verify func(final string) *refusal.Refusal, final string) {
 	if fault := verify(final); fault != nil && !strings.Contains(c.name, "shifts") { // which the rules refuse before
 		t.Fatalf("%s\nis not proved: %+v", final, fault)
 	}

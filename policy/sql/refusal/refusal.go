@@ -22,14 +22,14 @@ const (
 	Internal            Code = "internal"
 )
 
-// Fault says why a text is refused. Offset is a byte offset into the text that the
-// raising function was given; -1 where there is no place to point at.
-type Fault struct {
+// Refusal says why a text is refused, from the guard to the front ends.
+type Refusal struct {
 	Code     Code
-	Message  string
-	Hint     string
-	SQLState string
-	Offset   int
+	Message  string // one sentence: what is wrong
+	Hint     string // what to do about it; may be empty
+	SQLState string // Postgres' own code where it has one; else empty
+	Position int    // 1-based character in the caller's text; 0 where there is none. The decision sets it
+	Offset   int    // byte in the text that the raising function was given; -1 where there is no place
 
 	// Of a column that does not exist:
 	Near  []string // the columns that may stand there and are spelled alike, as SQL spells them
@@ -37,11 +37,11 @@ type Fault struct {
 }
 
 // Unsupported refuses what a statement is made of.
-func Unsupported(at int, message string) *Fault {
-	return &Fault{Code: ConstructNotAllowed, Message: message, Offset: at}
+func Unsupported(at int, message string) *Refusal {
+	return &Refusal{Code: ConstructNotAllowed, Message: message, Offset: at}
 }
 
-// Unplaced is the fault where tree and text disagree: it must never be seen.
-func Unplaced() *Fault {
-	return &Fault{Code: Internal, Message: "the statement could not be rewritten", Offset: -1}
+// Unplaced is the refusal where tree and text disagree: it must never be seen.
+func Unplaced() *Refusal {
+	return &Refusal{Code: Internal, Message: "the statement could not be rewritten", Offset: -1}
 }
