@@ -7,6 +7,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -46,7 +47,7 @@ func main() {
 
 // shipped lists the folders of this module's packages that are in the binary.
 func shipped() ([]string, error) {
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if .Main}}{{$.Dir}}{{end}}{{end}}", binary).Output()
+	out, err := exec.CommandContext(context.Background(), "go", "list", "-deps", "-f", "{{with .Module}}{{if .Main}}{{$.Dir}}{{end}}{{end}}", binary).Output()
 	if err != nil {
 		return nil, fmt.Errorf("listing the packages of %s: %w", binary, err)
 	}

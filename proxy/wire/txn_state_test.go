@@ -86,10 +86,8 @@ func TestTxTableIsDocumented(t *testing.T) {
 		fields := strings.Fields(lines[e])
 		fields = fields[max(0, len(fields)-len(names)):]
 		for s := range numTxStates {
-			next, want := s, names[s]
-			if next.on(e); next == s {
-				want = "–"
-			} else {
+			next, want := s, "–"
+			if next.on(e); next != s {
 				want = names[next]
 			}
 			if fields[s] != want {
