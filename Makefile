@@ -2,7 +2,8 @@
 # and says what to do elsewhere; Go itself is the only thing assumed.
 
 GO       ?= go
-VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+VERSION  := $(shell cat VERSION)
+COMMIT   := $(shell git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null || echo unknown)
 ARGS     ?=
 PKG      ?= ./...
 PG_BINS  ?= $(wildcard /usr/lib/postgresql/*/bin)
@@ -23,7 +24,7 @@ SOURCES := clients cmd control doctor metrics policies policy proof proxy wall
 build: ## build bin/tenantgate
 	@.ci/need gcc
 	@[ -x bin/tenantgate ] || echo "compiling; the first time takes some minutes, for Postgres' own parser is compiled too"
-	$(GO) build -trimpath -buildvcs=false -ldflags "-X main.version=$(VERSION)" -o bin/tenantgate ./cmd/tenantgate
+	$(GO) build -trimpath -buildvcs=false -ldflags "-X main.version=$(VERSION) -X main.commit=$(COMMIT)" -o bin/tenantgate ./cmd/tenantgate
 
 run: build ## start the service on an embedded Postgres; ARGS="--http-addr 127.0.0.1:8081" passes flags on
 	@.ci/need postgres

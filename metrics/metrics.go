@@ -15,7 +15,8 @@ const scrapesAtOnce = 4
 
 // Build identifies the running binary.
 type Build struct {
-	Version string // e.g. v1.2.3 or v1.2.3-4-gabcdef0; shown as "unknown" when empty
+	Version string // e.g. 1.2.3 or 1.3.0-dev; shown as "unknown" when empty
+	Commit  string // that it was built from; shown as "unknown" when empty
 }
 
 // Known are the values that labels may have. A value that is in none of them is
@@ -55,8 +56,8 @@ func New(build Build, known Known) *Metrics {
 	)
 	f.gaugeVec("build_info",
 		"Always 1. The labels name the running binary; compare them across replicas during a rollout.",
-		"version", "goversion",
-	).WithLabelValues(cmp.Or(build.Version, "unknown"), runtime.Version()).Set(1)
+		"version", "commit", "goversion",
+	).WithLabelValues(cmp.Or(build.Version, "unknown"), cmp.Or(build.Commit, "unknown"), runtime.Version()).Set(1)
 	return &Metrics{
 		registry: f.registry,
 		gate:     newGate(f, known),

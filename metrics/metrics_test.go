@@ -18,7 +18,7 @@ import (
 
 // newMetrics makes metrics with a few known values of each label.
 func newMetrics() *metrics.Metrics {
-	return metrics.New(metrics.Build{Version: "v1.2.3"}, metrics.Known{
+	return metrics.New(metrics.Build{Version: "1.2.3", Commit: "0123abc"}, metrics.Known{
 		Endpoints:   []string{"query", "lookup"},
 		Codes:       []string{"internal", "unauthorized"},
 		Frontends:   []string{"rest"},
@@ -241,13 +241,13 @@ func TestPoolGaugesAreAbsentUntilWatched(t *testing.T) {
 func TestBuildAndRuntimeAreShown(t *testing.T) {
 	lines := scrape(t, newMetrics())
 	for _, prefix := range []string{
-		`tenantgate_build_info{goversion="go`, "go_goroutines ", "process_cpu_seconds_total ", "process_open_fds ",
+		`tenantgate_build_info{commit="0123abc",goversion="go`, "go_goroutines ", "process_cpu_seconds_total ", "process_open_fds ",
 	} {
 		if count(lines, prefix) != 1 {
 			t.Errorf("no line starts with %s", prefix)
 		}
 	}
-	wanted := `version="v1.2.3"} 1`
+	wanted := `version="1.2.3"} 1`
 	if !slices.ContainsFunc(lines, func(s string) bool { return strings.HasSuffix(s, wanted) }) {
 		t.Errorf("no line ends with %s", wanted)
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -157,12 +158,13 @@ func TestStackLimit(t *testing.T) {
 
 // TestWords holds what a newcomer reads.
 func TestWords(t *testing.T) {
+	built := "tenantgate dev (commit unknown, " + runtime.Version() + ", " + runtime.GOOS + "/" + runtime.GOARCH + ")"
 	for _, c := range []struct {
 		args []string
 		code int
 		says string
 	}{
-		{[]string{"--version"}, 0, "tenantgate dev"}, {[]string{"token", "create"}, 2, "\ntenantgate token create --help tells"}, {[]string{"nope"}, 2, "\ntenantgate --help tells"},
+		{[]string{"--version"}, 0, built}, {[]string{"version"}, 0, built}, {[]string{"token", "create"}, 2, "\ntenantgate token create --help tells"}, {[]string{"nope"}, 2, "\ntenantgate --help tells"},
 		{[]string{"token", "create", "--project", "p", "--expires", "-1h"}, 2, "--expires needs a value; one that begins with a dash is written --expires=-1h"},
 		{[]string{"token", "create", "--help"}, 0, "Without it the token has all three"}, {[]string{"token", "create", "--help"}, 0, "Without it the token does not"},
 		{[]string{"--help"}, 0, "secrets excepted"}, {[]string{"check", "--help"}, 0, "default, inject or readonly"},

@@ -10,13 +10,22 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"runtime"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 )
 
-// version is set by the linker (see the Makefile).
-var version = "dev"
+// version, as the file VERSION has it, and commit are set by the linker (see the Makefile).
+var (
+	version = "dev"
+	commit  = "unknown"
+)
+
+// build names the binary: its version and commit, the compiler, and the platform it is for.
+func build() string {
+	return fmt.Sprintf("tenantgate %s (commit %s, %s, %s/%s)", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
 
 // app is the command line. The order of the commands is that of the help.
 type app struct {
@@ -29,9 +38,9 @@ type app struct {
 	Key     keyCommand     `cmd:"" help:"Manage the keys by which row-level security knows which server a statement is for. Not API keys: those are tenantgate server rotate-key's."`
 	Check   checkCommand   `cmd:"" help:"Tell which SQL statements a policy admits, and what they become. Needs no database."`
 	Doctor  doctorCommand  `cmd:"" help:"Find what in a database lets one server read, change or learn of another's rows, and print the SQL that mends it."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Version versionCommand `cmd:"" help:"Print the version, the commit, the Go version and the platform."`
 
-	ShowVersion kong.VersionFlag `name:"version" env:"-" help:"Print the version."`
+	ShowVersion kong.VersionFlag `name:"version" env:"-" help:"Print the version, the commit, the Go version and the platform."`
 }
 
 // console is what a command talks to.
@@ -42,7 +51,7 @@ type console struct {
 type versionCommand struct{}
 
 func (versionCommand) Run(c *console) error {
-	_, err := fmt.Fprintln(c.Out, "tenantgate", version)
+	_, err := fmt.Fprintln(c.Out, build())
 	return err
 }
 
@@ -142,7 +151,7 @@ func newParser(c console) (*kong.Kong, error) {
 	return kong.New(&app{},
 		kong.Name("tenantgate"),
 		kong.Description("A firewall in front of a shared Postgres that gives every server (tenant) a database of its own.\n\nEach flag can also be set by the environment variable in brackets behind it. A flag that is marked secret can be read from a file: append _FILE to the variable's name, and give it the file's path. All flags of dev and serve, secrets excepted, can stand in the file of --config. Flags win over variables, variables over that file."),
-		kong.Vars{"version": "tenantgate " + version},
+		kong.Vars{"version": build()},
 		kong.Writers(c.Out, c.Err),
 		kong.Exit(func(int) { panic(errHelp) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),

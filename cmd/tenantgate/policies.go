@@ -93,7 +93,7 @@ func newMetrics() *metrics.Metrics {
 	for code := range proxy.Codes {
 		codes = append(codes, string(code))
 	}
-	return metrics.New(metrics.Build{Version: version}, metrics.Known{
+	return metrics.New(metrics.Build{Version: version, Commit: commit}, metrics.Known{
 		Endpoints: rest.Endpoints(), Codes: codes, Frontends: []string{"rest", wire.Frontend},
 		Kinds:    []string{string(policy.Select), string(policy.Insert), string(policy.Update), string(policy.Delete), "command"},
 		Outcomes: append(codes, "ok"), Stages: []string{"auth", "policy", "pool_wait", "upstream", "encode"},

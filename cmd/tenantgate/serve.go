@@ -57,7 +57,7 @@ func (sv *service) serve(ctx context.Context, db databases, ready func() error) 
 	if err := sv.connect(ctx, db); err != nil {
 		return sv.unlessStopped(ctx, fmt.Errorf("starting: %w", err))
 	}
-	sv.log.Info("serving", "pg", sv.pgAddr(), "http", sv.httpListener.Addr().String(), "ops", sv.opsListener.Addr().String(), "version", version)
+	sv.log.Info("serving", "pg", sv.pgAddr(), "http", sv.httpListener.Addr().String(), "ops", sv.opsListener.Addr().String(), "version", version, "commit", commit)
 	err := sv.run(ctx, ready)
 	sv.log.Info("stopped")
 	return err
