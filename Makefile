@@ -10,6 +10,7 @@ PG_BINS  ?= $(wildcard /usr/lib/postgresql/*/bin)
 BENCH    ?= .
 FUZZTIME ?= 1m
 ROUNDS   ?= 200
+ARCHES   ?= amd64 arm64
 
 # Of the proof: statements for each choice of walls, what they are made of, and the choices.
 STATEMENTS ?= 300000
@@ -19,7 +20,7 @@ WALLS      ?= all,engine,database
 SOURCES := clients cmd control doctor metrics policies policy proof proxy wall
 
 .DEFAULT_GOAL := help
-.PHONY: build run test clients faults pg-matrix lint bench bench-crowd bench-grow bench-wire bench-versions bench-stages bench-walls bench-plans fuzz prove prove-order prove-wire smith clean help
+.PHONY: build run test clients faults pg-matrix lint bench bench-crowd bench-grow bench-wire bench-versions bench-stages bench-walls bench-plans fuzz prove prove-order prove-wire smith release release-check clean help
 
 build: ## build bin/tenantgate
 	@.ci/need gcc
@@ -119,8 +120,14 @@ prove-wire: ## the same through the front end for Postgres' protocol, looking at
 	@echo "seed $(SEED)"
 	$(GO) test ./proof -run '^TestProveListener$$' -timeout 0 -v -statements $(STATEMENTS) -seed $(SEED)
 
+release: ## build archives for Linux, with SBOMs and sums, in dist; ARCHES=amd64 for one of amd64 and arm64
+	.ci/release $(ARCHES)
+
+release-check: release ## the same, and build them again in another folder: both must have the same sums; ARCHES=amd64
+	.ci/release-check $(ARCHES)
+
 clean: ## remove what was built; the data of `make run` stays
-	rm -rf bin
+	rm -rf bin dist
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
