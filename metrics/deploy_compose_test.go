@@ -110,7 +110,7 @@ func TestComposePublishesOnlyTheFront(t *testing.T) {
 			}
 		}
 	}
-	if got := c.Services["tenantgate"].Ports; !slices.Equal(got, []string{"127.0.0.1:8080:8080"}) {
+	if got := c.Services["tenantgate"].Ports; !slices.Equal(got, []string{"127.0.0.1:8080:8080", "127.0.0.1:6432:6432"}) {
 		t.Errorf("tenantgate publishes %v", got)
 	}
 	if got := c.Services["tenantgate"].Environment["TENANTGATE_HTTP_TLS"]; got != "off" {
@@ -118,6 +118,24 @@ func TestComposePublishesOnlyTheFront(t *testing.T) {
 	}
 	if postgres := c.Services["postgres"]; len(postgres.Ports) > 0 || !slices.Equal(postgres.Networks, []string{"database"}) || !c.Networks["database"].Internal {
 		t.Error("the database can be reached from outside")
+	}
+}
+
+// The service listens on each port that is published, and says of Postgres clients whether
+// they use TLS: on an address that is not loopback it does not start without saying so.
+func TestComposeServesPostgresClients(t *testing.T) {
+	c := readCompose(t)
+	env := c.Services["tenantgate"].Environment
+	if env["TENANTGATE_PG_ADDR"] != ":6432" {
+		t.Errorf("TENANTGATE_PG_ADDR is %q: the published port leads to :6432", env["TENANTGATE_PG_ADDR"])
+	}
+	if env["TENANTGATE_PG_TLS"] != "disable" && (env["TENANTGATE_PG_TLS_CERT"] == "" || env["TENANTGATE_PG_TLS_KEY"] == "") {
+		t.Error("without TENANTGATE_PG_TLS=disable a certificate and its key are needed")
+	}
+	for name, service := range c.Services {
+		if _, other := service.Environment["TENANTGATE_PG_ADDR"]; other && name != "tenantgate" {
+			t.Errorf("%s listens for Postgres clients, too", name)
+		}
 	}
 }
 

@@ -8,9 +8,18 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
+
+// The image names the ports that the service can listen on.
+func TestImageExposesThePorts(t *testing.T) {
+	exposed := regexp.MustCompile(`(?m)^EXPOSE (.*)$`).FindStringSubmatch(string(read(t, "Dockerfile")))
+	if exposed == nil || !slices.Equal(strings.Fields(exposed[1]), []string{"8080", "6432", "9090"}) {
+		t.Errorf("Dockerfile exposes %v, not REST, Postgres clients and operations", exposed)
+	}
+}
 
 // What Dockerfile.dockerignore lets into the image's build is enough to build the program.
 func TestImageContextIsEnoughToBuild(t *testing.T) {
