@@ -201,7 +201,8 @@ func (f *File) table(section TableSection, s Schema) (*tree.Table, []Finding, er
 		}
 		t.Columns = append(t.Columns, tree.Column{
 			Name: c.Name, Type: read,
-			NotNull: c.NotNull, Collation: c.Collation, Virtual: c.Virtual, Generated: c.Generated || c.Virtual, NoRead: c.Unreadable, Identity: c.Identity,
+			NotNull: c.NotNull, Collation: c.Collation, Virtual: c.Virtual, Generated: c.Generated || c.Virtual, Identity: c.Identity,
+			NoRead: c.Unreadable, Ungranted: c.Unreadable, NoInsert: c.NoInsert, NoUpdate: c.NoUpdate,
 		})
 		if section.Scoped && c.Name == section.Column {
 			t.Scope, t.ScopeType = c.Name, boundAs(c)
@@ -218,7 +219,8 @@ func (f *File) table(section TableSection, s Schema) (*tree.Table, []Finding, er
 		if k < 0 {
 			return nil, nil, f.Mistake(rule.At, "table %s.%s has no column %s", section.Schema, section.Name, rule.Name)
 		}
-		t.Columns[k].NoRead, t.Columns[k].NoWrite = t.Columns[k].NoRead || !rule.Read, !rule.Write
+		c := &t.Columns[k]
+		c.NoRead, c.Ungranted, c.NoWrite = c.NoRead || !rule.Read, c.Ungranted && rule.Read, !rule.Write
 	}
 	return t, found.Findings, nil
 }

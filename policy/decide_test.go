@@ -16,9 +16,10 @@ import (
 )
 
 // TestGolden runs the cases of testdata/decide: a text and its args, and what becomes
-// of it. `decide policy=NAME [args=JSON] [server=ID] [wall=off] [dialect=postgres] [types=OID,…] [hint]` prints the refusal, with
-// its hint if that is asked for, or the final text and the parameters; wall=off takes the row-level security away, so that the
-// barrier shows. -rewrite makes the expectations anew, for review.
+// of it. `decide policy=NAME [args=JSON] [server=ID] [wall=off] [lacks=PRIVILEGE:TABLE.COLUMN,…] [dialect=postgres] [types=OID,…] [hint]`
+// prints the refusal, with its hint if that is asked for, or the final text and the parameters; wall=off takes the row-level
+// security away, so that the barrier shows; lacks takes privileges of columns from the statement role. -rewrite makes the
+// expectations anew, for review.
 func TestGolden(t *testing.T) {
 	schema := readSchema(t)
 	datadriven.Walk(t, "testdata/decide", func(t *testing.T, path string) {
@@ -41,6 +42,9 @@ func decide(t *testing.T, d *datadriven.TestData, schema policy.Schema) string {
 	schema.Tables = slices.Clone(schema.Tables)
 	for i := range schema.Tables {
 		schema.Tables[i].Walled = wall == "on"
+	}
+	for _, lacking := range words(d, "lacks") {
+		revoke(t, schema.Tables, lacking)
 	}
 	decision := compile(t, name, schema).Decide(d.Input, dialect(t, d), given(t, d)...)
 	if decision.Verdict != policy.Allow && d.HasArg("hint") {
@@ -78,21 +82,48 @@ func dialect(t *testing.T, d *datadriven.TestData) policy.Dialect {
 // given are the types of the placeholders, as OIDs between commas.
 func given(t *testing.T, d *datadriven.TestData) []uint32 {
 	var types []uint32
+	for _, word := range words(d, "types") {
+		oid, err := strconv.ParseUint(word, 10, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		types = append(types, uint32(oid))
+	}
+	return types
+}
+
+// words are the values of a case's option, between commas.
+func words(d *datadriven.TestData, key string) (all []string) {
 	for _, arg := range d.CmdArgs {
 		for _, v := range arg.Vals {
-			if arg.Key != "types" {
-				continue
-			}
-			for word := range strings.SplitSeq(v, ",") {
-				oid, err := strconv.ParseUint(word, 10, 32)
-				if err != nil {
-					t.Fatal(err)
-				}
-				types = append(types, uint32(oid))
+			if arg.Key == key {
+				all = append(all, strings.Split(v, ",")...)
 			}
 		}
 	}
-	return types
+	return all
+}
+
+// revoke takes a privilege of a column, PRIVILEGE:TABLE.COLUMN, from the statement role.
+func revoke(t *testing.T, tables []policy.Table, lacking string) {
+	privilege, name, _ := strings.Cut(lacking, ":")
+	table, column, _ := strings.Cut(name, ".")
+	i := slices.IndexFunc(tables, func(t policy.Table) bool { return t.Name == table })
+	if i < 0 {
+		t.Fatalf("%s: no such table", lacking)
+	}
+	columns := slices.Clone(tables[i].Columns)
+	k := slices.IndexFunc(columns, func(c policy.Column) bool { return c.Name == column })
+	field := map[string]func(*policy.Column) *bool{
+		"select": func(c *policy.Column) *bool { return &c.Unreadable },
+		"insert": func(c *policy.Column) *bool { return &c.NoInsert },
+		"update": func(c *policy.Column) *bool { return &c.NoUpdate },
+	}[privilege]
+	if k < 0 || field == nil {
+		t.Fatalf("%s: no such column or privilege", lacking)
+	}
+	*field(&columns[k]) = true
+	tables[i].Columns = columns
 }
 
 func refusal(r policy.Refusal) string {

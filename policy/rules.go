@@ -130,23 +130,6 @@ func admits(use tree.NameUse, list map[tree.TypeName]bool, schemaOf func(name st
 	return list[tree.TypeName{Schema: builtinSchema, Name: use.Name}] || own != "" && list[tree.TypeName{Schema: own, Name: use.Name}]
 }
 
-func (p *Policy) checkColumns(f *facts.Facts) *refusal.Refusal {
-	for _, use := range f.Reads {
-		if use.Column.NoRead {
-			return &refusal.Refusal{Code: ColumnNotAllowed, Offset: use.Offset,
-				Message: "column " + use.Table.Name + "." + use.Column.Name + " must not be read",
-				Hint:    "name the columns that are needed; a whole row holds this one too"}
-		}
-	}
-	for _, use := range f.Writes {
-		if use.Column.NoWrite {
-			return &refusal.Refusal{Code: ColumnNotAllowed, Offset: use.Offset,
-				Message: "column " + use.Table.Name + "." + use.Column.Name + " must not be written"}
-		}
-	}
-	return nil
-}
-
 // checkScope asks for the scope condition where the policy's mode wants it.
 func (p *Policy) checkScope(f *facts.Facts, d Dialect) *refusal.Refusal {
 	given := false

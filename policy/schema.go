@@ -43,7 +43,9 @@ type Column struct {
 	TypeName   string // pg_type.typname, e.g. text, int8, _text
 	Base       Type   // the type that a domain is over; zero for other types
 	NotNull    bool   // it is declared so
-	Unreadable bool   // the role that runs statements may not SELECT it: it is hidden like one that the policy hides
+	Unreadable bool   // the role that runs statements may not SELECT it: * leaves it out like one that the policy hides
+	NoInsert   bool   // that role may not INSERT it
+	NoUpdate   bool   // that role may not UPDATE it
 	Collation  string // its name, schema included; "" where it is that of its type, a domain's base type. To compare two that differ fails
 	Virtual    bool   // it is generated when it is read, since Postgres 18: that can fail
 	Identity   bool   // it is an identity column, whose number OVERRIDING USER VALUE puts in place of a value

@@ -43,6 +43,7 @@ const schemaSQL = `SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_obj
             'array_oid', coalesce(da.oid, 0)::int8, 'array', coalesce(da.typname, '')) ORDER BY depth)
         FROM down JOIN pg_catalog.pg_namespace AS dn ON dn.oid = down.typnamespace LEFT JOIN pg_catalog.pg_type AS da ON da.oid = down.typarray) END,
       'unreadable', NOT pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT'),
+      'no_insert', NOT pg_catalog.has_column_privilege(c.oid, a.attnum, 'INSERT'), 'no_update', NOT pg_catalog.has_column_privilege(c.oid, a.attnum, 'UPDATE'),
       'loose', EXISTS (SELECT FROM pg_catalog.pg_collation AS co WHERE co.oid = a.attcollation AND NOT co.collisdeterministic)) ORDER BY a.attnum), '[]')
     FROM pg_catalog.pg_attribute AS a
     JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
@@ -91,6 +92,8 @@ type catalogColumn struct {
 	NotNull       bool   `json:"not_null"`
 	Identity      bool   `json:"identity"`
 	Unreadable    bool   `json:"unreadable"`
+	NoInsert      bool   `json:"no_insert"`
+	NoUpdate      bool   `json:"no_update"`
 	Collation     string `json:"collation"`
 	Virtual       bool   `json:"virtual"`
 	Generated     bool   `json:"generated"`
@@ -230,7 +233,7 @@ func asSchema(rows []catalogTable) policy.Schema {
 	for _, r := range rows {
 		t := policy.Table{Schema: r.Schema, Name: r.Name, OID: r.OID, Keys: r.Keys}
 		for _, c := range r.Columns {
-			t.Columns = append(t.Columns, policy.Column{Name: c.Name, TypeSchema: c.TypeSchema, TypeName: c.Type, Base: policy.Type{Schema: c.BaseSchema, Name: c.Base}, NotNull: c.NotNull, Unreadable: c.Unreadable, Collation: c.Collation, Virtual: c.Virtual, Generated: c.Generated, Identity: c.Identity, Loose: c.Loose})
+			t.Columns = append(t.Columns, policy.Column{Name: c.Name, TypeSchema: c.TypeSchema, TypeName: c.Type, Base: policy.Type{Schema: c.BaseSchema, Name: c.Base}, NotNull: c.NotNull, Unreadable: c.Unreadable, NoInsert: c.NoInsert, NoUpdate: c.NoUpdate, Collation: c.Collation, Virtual: c.Virtual, Generated: c.Generated, Identity: c.Identity, Loose: c.Loose})
 			s.Types = addType(s.Types, c.TypeSchema, c.Type)
 			s.Types = addType(s.Types, c.ElementSchema, c.Element)
 			s.Given = addGiven(s.Given, c.Down)

@@ -185,14 +185,14 @@ func (a *analyzer) read(c column, at int) {
 	}
 }
 
-// write notes that a list of INSERT or SET names a column of the table.
-func (a *analyzer) write(t *tree.Table, name string, at int) {
+// write notes that a list of INSERT (AccessInsert) or SET (AccessUpdate) names a column of the table.
+func (a *analyzer) write(t *tree.Table, name string, access facts.Access, at int) {
 	if t == nil || a.fault != nil {
 		return
 	}
 	switch i := t.Index(name); {
 	case i >= 0:
-		a.facts.Writes = append(a.facts.Writes, facts.ColumnUse{Table: t, Column: &t.Columns[i], Offset: at})
+		a.facts.Writes = append(a.facts.Writes, facts.ColumnUse{Table: t, Column: &t.Columns[i], Access: access, Offset: at})
 	case !isSystemColumn(name): // which Postgres refuses in words of its own
 		a.fail(t.NoColumn(name, true, at))
 	}

@@ -60,7 +60,7 @@ func (a *analyzer) finish(l *level, use *facts.TableUse, items []item, where *pg
 func (a *analyzer) assignments(l *level, t *tree.Table, list []*pg.Node) {
 	for i, n := range list {
 		set := n.GetResTarget()
-		a.write(t, set.Name, int(set.Location))
+		a.write(t, set.Name, facts.AccessUpdate, int(set.Location))
 		a.exprs(l, set.Indirection)
 		ref := set.Val.GetMultiAssignRef()
 		if ref == nil {
@@ -188,7 +188,7 @@ func (a *analyzer) insertColumns(s *pg.InsertStmt, use *facts.TableUse) {
 		if ins.Named {
 			at = int(s.Cols[i].GetResTarget().Location)
 		}
-		a.write(t, name, at)
+		a.write(t, name, facts.AccessInsert, at)
 	}
 	if t.Scope == "" {
 		return

@@ -75,6 +75,7 @@ func (u *TableUse) Unknown() bool { return u.Table == nil }
 type ColumnUse struct {
 	Table  *tree.Table
 	Column *tree.Column
+	Access Access // AccessInsert or AccessUpdate of what is written; else zero
 	Offset int
 }
 

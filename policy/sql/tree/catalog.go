@@ -34,6 +34,9 @@ type Column struct {
 	Generated bool   // it is generated, then or when it is written
 	NoRead    bool
 	NoWrite   bool
+	Ungranted bool // NoRead, and only because the statement role may not SELECT it
+	NoInsert  bool // the statement role may not INSERT it
+	NoUpdate  bool // the statement role may not UPDATE it
 }
 
 // Renumbers tells whether an INSERT that has OVERRIDING USER VALUE puts a sequence's number into
