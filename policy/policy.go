@@ -1,5 +1,7 @@
 package policy
 
+import "slices"
+
 // File is a policy file as its author wrote it, checked as far as that goes without a
 // database: every key is known, every value is of its kind and in its range. Only
 // Parse makes one. The zero value admits no statement, no table and no function.
@@ -73,6 +75,11 @@ type TableSection struct {
 	Columns []ColumnRule // in the file's order; a column that is not here may be read and written
 	Accept  []Acceptance // findings that it is served in spite of
 	At      Position     // of the table's name
+}
+
+// Reads tells whether the section lets statements read a column of its table.
+func (t *TableSection) Reads(column string) bool {
+	return slices.Contains(t.Access, Select) && !slices.ContainsFunc(t.Columns, func(c ColumnRule) bool { return c.Name == column && !c.Read })
 }
 
 // ColumnRule restricts one column.

@@ -55,6 +55,7 @@ type snapshot struct {
 	byName map[string]*compiled
 
 	unmatched []unmatched // what policies accept and no table has
+	ungranted []ungranted // tables with columns that the statement role may not read
 }
 
 // compiled is a policy with the decisions that it has made.
@@ -136,6 +137,7 @@ func (p *Policies) compile(schema policy.Schema, old *snapshot) (*snapshot, erro
 	s.walled, s.open = p.walls(schema)
 	s.breach = p.breach(s.open)
 	s.unmatched = p.unmatched(schema)
+	s.ungranted = p.ungranted(schema)
 	for _, f := range p.config.Files {
 		plans, err := newPlans(p.config.PlanBytes, func() { p.config.Recorder.PlanCache("eviction") })
 		if err != nil {

@@ -104,6 +104,7 @@ func (p *Policies) reload(ctx context.Context) error {
 		p.logMisfits(old, next)
 		p.tellWalls(old, next)
 		p.tellFound(old, next)
+		p.tellUngranted(old, next)
 		result = "changed"
 	}
 	p.config.Catalog.Adopted()
