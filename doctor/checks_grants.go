@@ -65,16 +65,18 @@ var grantChecks = []check{
 		mend: `{regrant}`,
 	}, {
 		name: "grants-missing", grade: Note, stage: stageGrant,
-		sql: `SELECT named.ident AS object, named.role, named.regrant, string_agg(w.privilege, ', ' ORDER BY w.at) AS privileges
+		sql: `SELECT named.ident AS object, named.role, named.regrant,
+			string_agg(w.privilege || CASE WHEN cols.lacks_all THEN '' ELSE format(' (%s)', cols.lacking) END, ', ' ORDER BY w.at) AS privileges
 		FROM named CROSS JOIN LATERAL (VALUES (1, 'SELECT', named.reads, named.hidden), (2, 'INSERT', named.inserts, named.locked),
 			(3, 'UPDATE', named.updates, named.locked), (4, 'DELETE', named.deletes, '{}')) w(at, privilege, wanted, closed)
-		WHERE w.wanted AND named.relowner <> (SELECT oid FROM me) AND NOT (SELECT rolsuper FROM me) AND CASE w.privilege WHEN 'DELETE'
-			THEN NOT EXISTS (SELECT FROM rights r WHERE r.rel = named.oid AND r.privilege = 'DELETE')
-			ELSE EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = named.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attname <> ALL (w.closed)
-				AND (w.privilege = 'SELECT' OR a.attgenerated = '')
-				AND NOT EXISTS (SELECT FROM rights r WHERE r.rel = named.oid AND r.attnum IN (0, a.attnum) AND r.privilege = w.privilege)) END
+		CROSS JOIN LATERAL (SELECT bool_and(may.lacks) AS lacks_all, string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FILTER (WHERE may.lacks) AS lacking
+			FROM pg_attribute a CROSS JOIN LATERAL (SELECT NOT EXISTS (SELECT FROM rights r
+				WHERE r.rel = named.oid AND r.attnum IN (0, a.attnum) AND r.privilege = w.privilege) AS lacks) may
+			WHERE a.attrelid = named.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attname <> ALL (w.closed)
+				AND (w.privilege IN ('SELECT', 'DELETE') OR a.attgenerated = '')) cols
+		WHERE w.wanted AND cols.lacking IS NOT NULL AND named.relowner <> (SELECT oid FROM me) AND NOT (SELECT rolsuper FROM me)
 		GROUP BY 1, 2, 3`,
-		says: `the policies admit {privileges} on {object}, and {role} has no grant of its own for all of it: such statements fail`,
+		says: `the policies admit {privileges} on {object}, and {role} has no grant of its own for that: statements that need it fail, and * leaves out the columns that it may not read`,
 		mend: `{regrant}`,
 	}, {
 		name: "grants-schema", grade: Note, stage: stageGrant,
