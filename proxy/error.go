@@ -38,6 +38,17 @@ func (e *Error) size() int { return 384 + len(e.Message) + len(e.Hint) }
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
+// State is the SQLSTATE: Postgres' own or one that fits better, else that of the code.
+func (e *Error) State() string {
+	if e.SQLState != "" {
+		return e.SQLState
+	}
+	if state := Codes[e.Code].SQLState; state != "" {
+		return state
+	}
+	return Codes[policy.Internal].SQLState
+}
+
 // Refuse makes an Error from a code and a message.
 func Refuse(code Code, message string) *Error { return &Error{Code: code, Message: message} }
 

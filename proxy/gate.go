@@ -142,6 +142,9 @@ func (g *Gate) MaxArgs(s Subject) int {
 	return c.limits.MaxArgs
 }
 
+// PolicyName is the name of the subject's policy, for the log; "" where none is assigned.
+func (g *Gate) PolicyName(s Subject) string { return g.policies.name(s) }
+
 // Check decides whether a text of the subject's dialect may run for it. The error is an *Error, which is
 // shared and must not be changed; a statement that could not be decided for whatever
 // reason is refused. The text is not kept: it may be a view of a buffer.

@@ -34,16 +34,20 @@ func TestClosestPolicyWins(t *testing.T) {
 		name    string
 		subject Subject
 		want    Code
+		policy  string
 	}{
-		{"default", Subject{Frontend: "rest"}, ""},
-		{"front end", Subject{Frontend: "wire"}, policy.StatementNotAllowed},
-		{"server over front end", Subject{Frontend: "wire", Server: Server{Policy: "writer"}}, ""},
-		{"token over server", Subject{Server: Server{Policy: "writer"}, Caller: Caller{Policy: "reader"}}, policy.StatementNotAllowed},
-		{"a policy that is not loaded", Subject{Server: Server{Policy: "gone"}}, UpstreamUnavailable},
+		{"default", Subject{Frontend: "rest"}, "", b.policies.config.Default},
+		{"front end", Subject{Frontend: "wire"}, policy.StatementNotAllowed, "reader"},
+		{"server over front end", Subject{Frontend: "wire", Server: Server{Policy: "writer"}}, "", "writer"},
+		{"token over server", Subject{Server: Server{Policy: "writer"}, Caller: Caller{Policy: "reader"}}, policy.StatementNotAllowed, "reader"},
+		{"a policy that is not loaded", Subject{Server: Server{Policy: "gone"}}, UpstreamUnavailable, "gone"},
 	} {
 		approved, err := b.Check(t.Context(), c.subject, writes)
 		if codeOf(err) != c.want || (approved == nil) != (err != nil) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+		if name := b.PolicyName(c.subject); name != c.policy {
+			t.Errorf("%s: the policy's name is %q, want %q", c.name, name, c.policy)
 		}
 	}
 }
@@ -173,7 +177,7 @@ func TestCodes(t *testing.T) {
 	for _, code := range []Code{policy.QueryTooLong, policy.EmptyQuery, policy.MultipleStatements, policy.MixedPlaceholders, policy.SyntaxError,
 		policy.StatementNotAllowed, policy.ConstructNotAllowed, policy.TableNotAllowed, policy.ColumnNotAllowed, policy.FunctionNotAllowed, policy.TypeNotAllowed,
 		policy.MissingServerScope, policy.ForeignServerID, policy.ArgumentCount, policy.InvalidArgument, policy.QueryFailed, policy.Internal} {
-		if m := Codes[code]; m.Status < 400 || len(m.SQLState) != 5 {
+		if m := Codes[code]; m.Status < 400 || len(m.SQLState) != 5 || (m.Rule == "") != (code == policy.QueryFailed || code == policy.Internal) {
 			t.Errorf("%s: %+v", code, m)
 		}
 	}

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -174,19 +175,21 @@ func (p *Policies) fit(f *policy.File, schema policy.Schema) (fitting *policy.Po
 // the server and its project to the front end. It is UpstreamUnavailable where that is
 // not loaded: another one might permit what this one would not.
 func (p *Policies) of(s Subject) (*compiled, *Error) {
-	names := [...]string{s.Caller.Policy, s.Server.Policy, p.config.Frontends[s.Frontend], p.config.Default}
-	for _, name := range names {
-		if name == "" {
-			continue
-		}
-		if c := p.current.Load().byName[name]; c != nil {
-			return c, nil
-		}
-		return nil, &Error{Code: UpstreamUnavailable, RetryAfter: unservedPause, // no use to repeat it: an operator must act
-			Message: "the policy that is assigned here is not loaded; an operator must assign another one or load it",
-			Cause:   fmt.Errorf("policy %q is assigned to server %s, its project or the token, but not loaded", name, s.Server.ID)}
+	name := p.name(s)
+	if name == "" {
+		return nil, AsError(fmt.Errorf("no policy is assigned to server %s", s.Server.ID))
 	}
-	return nil, AsError(fmt.Errorf("no policy is assigned to server %s", s.Server.ID))
+	if c := p.current.Load().byName[name]; c != nil {
+		return c, nil
+	}
+	return nil, &Error{Code: UpstreamUnavailable, RetryAfter: unservedPause, // no use to repeat it: an operator must act
+		Message: "the policy that is assigned here is not loaded; an operator must assign another one or load it",
+		Cause:   fmt.Errorf("policy %q is assigned to server %s, its project or the token, but not loaded", name, s.Server.ID)}
+}
+
+// name gives the name of the policy that is assigned to a subject; "" for none.
+func (p *Policies) name(s Subject) string {
+	return cmp.Or(s.Caller.Policy, s.Server.Policy, p.config.Frontends[s.Frontend], p.config.Default)
 }
 
 // unserved is for subjects whose policy can decide nothing as the database is now.

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"encoding/hex"
 	"slices"
 	"time"
 
@@ -46,6 +47,9 @@ type VerifierKey struct {
 
 // KeyID tells the keys of servers apart; it does not tell the key.
 type KeyID [32]byte
+
+// String gives the first 12 hex digits, which name the key in a log: the store's column hash begins with them.
+func (id KeyID) String() string { return hex.EncodeToString(id[:6]) }
 
 // Holding is the server of who has proved to hold one of its keys.
 type Holding struct {
