@@ -17,6 +17,7 @@ import (
 type copying struct {
 	s      *session
 	insert *policy.Approved
+	text   string // of the COPY
 	table  string // for messages
 	style  policy.CopyStyle
 	rows   rowReader
@@ -59,7 +60,8 @@ func (r *rowValues) shut(null bool) {
 
 // copyIn takes in the rows of a COPY FROM STDIN.
 func (s *session) copyIn(insert *policy.Approved, text string) error {
-	c := copying{s: s, insert: insert, table: copiedTable(text), style: insert.Command().Copy}
+	s.text = strings.Clone(text) // its message is gone with the next one
+	c := copying{s: s, insert: insert, text: s.text, table: copiedTable(text), style: insert.Command().Copy}
 	if err := s.havePlace(); err != nil {
 		return err
 	}
@@ -71,7 +73,7 @@ func (s *session) copyIn(insert *policy.Approved, text string) error {
 	err := c.takeAll()
 	switch refusal := refusalIn(err); {
 	case err == nil: // the last rows go with what ends the transaction
-		s.batch.add(proxy.Step{Verb: proxy.Say, Text: tagged("COPY " + strconv.Itoa(c.count))}, note{kind: insert.Kind()})
+		s.batch.add(proxy.Step{Verb: proxy.Say, Text: tagged("COPY " + strconv.Itoa(c.count))}, note{kind: insert.Kind(), text: s.text})
 	case refusal != nil:
 		s.recorder().Statement(string(insert.Kind()), string(refusal.Code))
 		if s.where == "" && c.lines > 0 {
@@ -174,7 +176,7 @@ func (c *copying) insertRow(r *rowValues) error {
 	if err != nil {
 		return err
 	}
-	b.add(proxy.Step{Verb: proxy.Quiet, Bound: bound}, note{line: c.lines})
+	b.add(proxy.Step{Verb: proxy.Quiet, Bound: bound}, note{text: c.text, line: c.lines})
 	c.count++
 	if b.full() {
 		return c.send()

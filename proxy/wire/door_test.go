@@ -114,7 +114,8 @@ func (d *doorkeeper) Holder(_ context.Context, id string, key proxy.KeyID) (prox
 func (d *doorkeeper) Admit(context.Context, proxy.Subject) (proxy.Place, error) {
 	return proxy.Place{}, proxy.Refuse(proxy.Overloaded, "nothing runs here")
 }
-func (d *doorkeeper) Pace(proxy.Subject) error { return nil }
+func (d *doorkeeper) Pace(proxy.Subject) error      { return nil }
+func (*doorkeeper) PolicyName(proxy.Subject) string { return "" }
 func (d *doorkeeper) Check(context.Context, proxy.Subject, string) (*policy.Approved, error) {
 	return nil, proxy.Refuse(policy.StatementNotAllowed, "nothing runs here")
 }

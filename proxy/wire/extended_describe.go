@@ -34,6 +34,7 @@ func (s *session) describeStatement(name string) error {
 	if of == nil {
 		return unknownStatement(name)
 	}
+	s.text = of.text
 	if !s.tx.failed() || !of.rowless() {
 		if err := s.renew(of); err != nil {
 			return err
@@ -51,7 +52,7 @@ func (s *session) describeStatement(name string) error {
 				return err
 			}
 		}
-		s.batch.add(proxy.Step{Verb: proxy.Describe, Prepared: of.approved}, note{})
+		s.batch.add(proxy.Step{Verb: proxy.Describe, Prepared: of.approved}, note{text: s.text})
 		return nil
 	}
 	s.say(func(w *frame.Writer) {
@@ -76,6 +77,7 @@ func (s *session) describePortal(name string) error {
 	if !there {
 		return unknownPortal(name)
 	}
+	s.text = found.of.text
 	if err := s.mayRun(found.of.command().Verb); err != nil && !found.of.rowless() {
 		return err
 	}
@@ -94,7 +96,7 @@ func (s *session) describeBound(found portal, name string) error {
 	} else if err := s.payAgain(); err != nil { // Postgres is asked
 		return err
 	}
-	s.batch.add(step, note{})
+	s.batch.add(step, note{text: s.text})
 	return nil
 }
 

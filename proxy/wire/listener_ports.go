@@ -25,6 +25,8 @@ type Gate interface {
 	Admit(ctx context.Context, subject proxy.Subject) (proxy.Place, error)
 	// Pace takes one statement off the budget, of a client that has its place already.
 	Pace(subject proxy.Subject) error
+	// PolicyName is the name of the subject's policy, for the log; "" where none is assigned.
+	PolicyName(subject proxy.Subject) string
 	// Check decides whether the text may run for the subject.
 	Check(ctx context.Context, subject proxy.Subject, text string) (*policy.Approved, error)
 	// Refresh has the schema read, if it was not since, and tells whether decisions may be others now.

@@ -30,7 +30,9 @@ type Server struct {
 	failures *attempts // to authenticate
 	strays   *attempts // cancel requests with another secret than the client's
 
-	strangers *proxy.LinesLog // the lines of clients that did not log in
+	strangers  *proxy.LinesLog // the lines of clients that did not log in
+	statements *proxy.LinesLog // those on statements, of the others
+	causes     *proxy.LinesLog // those of them that tell a cause
 
 	serving  sync.WaitGroup // the goroutines of clients
 	refusals chan struct{}  // places for clients that are being turned away
@@ -65,6 +67,7 @@ func New(config Config) (*Server, error) {
 		throttle: proxy.NewThrottle(runtime.GOMAXPROCS(0), config.ProjectShare),
 	}
 	s.strangers = proxy.NewStrangersLog(config.Logger, "clients")
+	s.statements, s.causes = proxy.NewRefusalsLog(config.Logger, "statements"), proxy.NewRefusalsLog(config.Logger, "causes")
 	s.ledger = newLedger(config)
 	s.savepoints = proxy.NewTally(savepointsOfAll, config.ProjectShare)
 	s.buffers.long = proxy.NewTally(config.MaxLongBytes, config.ProjectShare)

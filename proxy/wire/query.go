@@ -113,6 +113,7 @@ func (s *session) part(p *part, several bool) error {
 	if err := s.flushPending(); err != nil {
 		return err
 	}
+	s.text = p.text
 	if p.refusal != nil {
 		return s.refusedPart(p)
 	}
@@ -175,6 +176,6 @@ func (s *session) simple(p *part) error {
 	if err != nil {
 		return err
 	}
-	s.batch.add(proxy.Step{Verb: proxy.Simple, Bound: bound}, note{kind: bound.Kind(), offset: p.offset, taken: p.taken})
+	s.batch.add(proxy.Step{Verb: proxy.Simple, Bound: bound}, note{kind: bound.Kind(), text: s.text, offset: p.offset, taken: p.taken})
 	return nil
 }

@@ -36,7 +36,7 @@ func (s *session) parts(text string) ([]part, error) {
 			continue
 		}
 		if s.judge(&p); refusalIn(p.refusal) == nil && p.refusal != nil || stops(p.refusal) {
-			s.offset = p.offset
+			s.offset, s.text = p.offset, p.text
 			return nil, p.refusal
 		}
 		if isEmpty(p.refusal) {

@@ -36,6 +36,7 @@ type session struct {
 	offset        int      // of the text that the next error is about, in characters of the message's
 	copied        *copying // the COPY FROM STDIN that goes on; nil: none does
 	where         string   // the context of the next error; "" for none
+	text          string   // of the statement that it is about, for the log; "" for none. It may be a view of the message
 	present       *presence
 	alone         [1]part              // the statement of a Query message, where there is one
 	taken         *policy.Parametrized // what the refusal that is told next is about; nil: the client's own text

@@ -35,6 +35,7 @@ type note struct {
 	kind   policy.Kind          // of what was handed over; "" where nothing is counted
 	made   *statement           // that the step has prepared; nil: none
 	was    *statement           // the unnamed one before; nil: there was none
+	text   string               // of the statement that it is a step of, for the log; a Simple's may be a view of the message
 	offset int                  // of its text in the client's, in characters
 	line   int                  // of COPY's data; 0: none
 	taken  *policy.Parametrized // what the step is about: a text without its constants; nil: a text

@@ -25,6 +25,8 @@ func (s *session) exchange(sync bool) error {
 		s.batch.reset()
 		return nil
 	}
+	about := s.text
+	s.text = "" // unless it is known which step has failed
 	if err := s.complete(sync); err != nil {
 		s.forgetFailed(0)
 		s.portals.closed(false)
@@ -50,6 +52,9 @@ func (s *session) exchange(sync bool) error {
 		s.copied = nil
 	}
 	s.asked = false
+	if err == nil {
+		s.text = about
+	}
 	return err
 }
 

@@ -100,9 +100,13 @@ func (s *session) counted(refusal *proxy.Error) {
 
 // locate notes where in the client's message the step is that failed.
 func (s *session) locate(refusal *proxy.Error) {
-	if done := s.batch.x.Done; done >= 0 && done < len(s.batch.notes) {
+	done, last := s.batch.x.Done, len(s.batch.notes)-1
+	if done > last && last >= 0 { // the commit, which has no text, or the last statement's
+		s.text = s.batch.notes[last].text
+	}
+	if done >= 0 && done <= last {
 		n := s.batch.notes[done]
-		s.offset, s.taken = n.offset, n.taken
+		s.offset, s.taken, s.text = n.offset, n.taken, n.text
 		if n.line > 0 && s.copied != nil {
 			s.where = s.copied.at(n.line)
 			if s.copied.over {

@@ -1,9 +1,6 @@
 package wire
 
 import (
-	"context"
-	"errors"
-	"log/slog"
 	"strings"
 
 	"github.com/tenantgate/tenantgate/policy"
@@ -18,7 +15,7 @@ func (s *session) refuse(err error) error {
 	if refusal == nil {
 		return err
 	}
-	if before := s.exchange(false); before != nil {
+	if before := s.exchange(false); before != nil { // s.text is what that is about
 		if refusal = refusalIn(before); refusal == nil {
 			return before
 		}
@@ -52,52 +49,28 @@ func (s *session) fail() {
 // error writes an ErrorResponse (PostgreSQL manual, "Error and Notice Message Fields").
 func (s *session) error(e *proxy.Error) {
 	e = ofText(s.taken, e)
-	state := e.SQLState
-	if state == "" {
-		state = proxy.Codes[e.Code].SQLState
-	}
-	if state == "" {
-		state = "XX000"
+	position := 0
+	if e.Position > 0 {
+		position = e.Position + s.offset
 	}
 	w := &s.c.out
 	at := w.Open(frame.ErrorResponse)
 	field(w, 'S', "ERROR")
 	field(w, 'V', "ERROR")
-	field(w, 'C', state)
+	field(w, 'C', e.State())
 	field(w, 'M', e.Message)
 	field(w, 'D', string(e.Code))
 	field(w, 'H', sentence(e.Hint))
-	if e.Position > 0 {
-		field(w, 'P', number(e.Position+s.offset))
+	if position > 0 {
+		field(w, 'P', number(position))
 	}
 	field(w, 'W', s.where)
 	field(w, 't', e.Table)
 	field(w, 'n', e.Constraint)
 	w.Byte(0)
 	w.Shut(at)
-	s.offset, s.where, s.taken = 0, "", nil
-	s.logCause(e)
-}
-
-// logCause writes what the client is not told of an error that is none of its own. Without a
-// cause there is nothing more to tell, and a client can have as many as it likes.
-func (s *session) logCause(e *proxy.Error) {
-	level := slog.LevelWarn
-	switch meaning, known := proxy.Codes[e.Code]; {
-	case !known || e.Code == policy.Internal:
-		level = slog.LevelError
-	case e.Unsettled:
-	case meaning.Status < 500, e.Cause == nil, e.Code == proxy.StatementTimeout:
-		return
-	}
-	attributes := []slog.Attr{
-		slog.String("server", printable(s.c.serverID)), slog.String("remote", s.c.socket.RemoteAddr().String()),
-		slog.String("code", string(e.Code)), slog.String("error", e.Error()),
-	}
-	if panicked := (*proxy.Panicked)(nil); errors.As(e, &panicked) {
-		attributes = append(attributes, slog.String("stack", panicked.Stack))
-	}
-	s.c.server.cfg.Logger.LogAttrs(context.Background(), level, "statement failed", attributes...)
+	s.logError(e, position)
+	s.offset, s.where, s.taken, s.text = 0, "", nil, ""
 }
 
 // field writes one field of an error; an empty one is left out.

@@ -7,6 +7,7 @@ import (
 // relay names every message that a client may send in a session; whatever it does not name
 // ends the session.
 func (s *session) relay(kind byte, body []byte) error {
+	s.text = "" // a view of the message before is not to be read any more
 	switch kind {
 	case frame.Sync:
 		return s.sync(body)

@@ -96,6 +96,8 @@ func (g *deciding) Pace(proxy.Subject) error {
 	return g.spend()
 }
 
+func (g *deciding) PolicyName(proxy.Subject) string { return "inject" }
+
 func (g *deciding) spend() error {
 	if g.budget--; g.budget < 0 {
 		return proxy.Refuse(proxy.RateLimited, "slow down")
@@ -373,7 +375,7 @@ func sitOn(t testing.TB, gate *deciding, link Link, settings []asked) *sitting {
 		t.Fatal(err)
 	}
 	c := server.newClient(accepted)
-	c.serverID, c.asked, c.process, c.secret = ownID, settings, 7, 9
+	c.serverID, c.projectID, c.key, c.asked, c.process, c.secret = ownID, "shop", proxy.KeyID{0x4b, 6: 0xff}, settings, 7, 9
 	c.socket.left = -1
 	c.phase.Store(uint32(active))
 	c.lendBuffer()
