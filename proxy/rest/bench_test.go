@@ -27,6 +27,8 @@ var (
 	readyRate   = proxy.Rate{Limit: 200, Burst: 400, Remaining: 399, Reset: time.Millisecond}
 )
 
+func (*ready) PolicyName(proxy.Subject) string { return "" }
+
 func (*ready) MaxArgs(proxy.Subject) int { return 1000 }
 
 func (r *ready) Developer(context.Context, proxy.Account, string) (proxy.Caller, error) {

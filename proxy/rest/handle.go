@@ -99,7 +99,25 @@ func (r *request) log(took time.Duration) {
 	record.AddAttrs(
 		slog.String("request_id", r.id), slog.String("server", r.reached), slog.String("endpoint", r.endpoint),
 		slog.String("code", r.code), slog.Int("status", r.http.Response.StatusCode()), slog.Int64("duration_us", took.Microseconds()))
+	if r.failure != nil {
+		record.AddAttrs(r.statementAttrs(r.failure)...)
+	}
 	_ = handler.Handle(ctx, record) // there is nobody to tell
+}
+
+// statementAttrs are what a line says of a statement that was refused or has failed; none where the request has no statement.
+func (r *request) statementAttrs(e *proxy.Error) (attrs []slog.Attr) {
+	if r.failed == nil || !r.known {
+		return nil
+	}
+	if token := r.failed.Caller.TokenID; token != "" {
+		attrs = append(attrs, slog.String("token", token), slog.String("project", r.logProject))
+	}
+	policyName := ""
+	if r.failed.Server.ID != "" { // else it is not known which policy the server has
+		policyName = r.server.cfg.Gate.PolicyName(*r.failed)
+	}
+	return append(attrs, e.LineAttrs(policyName, r.statement.text, e.Position)...)
 }
 
 // count tells the recorder how the request ended.

@@ -26,6 +26,8 @@ type Gate interface {
 	Admit(ctx context.Context, subject proxy.Subject) (proxy.Place, error)
 	// MaxArgs is how many arguments a statement of the subject may have: no more are kept.
 	MaxArgs(subject proxy.Subject) int
+	// PolicyName is the name of the subject's policy, for the log; "" where none is assigned.
+	PolicyName(subject proxy.Subject) string
 	// Check decides whether the text may run for the subject.
 	Check(ctx context.Context, subject proxy.Subject, text string) (*policy.Approved, error)
 	// Refresh makes sure that the database's catalog was read after since, for a statement

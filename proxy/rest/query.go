@@ -53,9 +53,18 @@ func (s *statement) emptied() statement {
 // query answers 4.6.
 func (s *Server) query(r *request) error {
 	subject, err := r.subject()
-	if err != nil {
-		return err
+	if err == nil {
+		err = s.queryFor(r, subject)
 	}
+	if err != nil {
+		kept := subject // only here it costs memory
+		r.failed = &kept
+	}
+	return err
+}
+
+// queryFor runs the request's statement for a subject that may run some.
+func (s *Server) queryFor(r *request, subject proxy.Subject) error {
 	if err := r.negotiate(true); err != nil {
 		return err
 	}
@@ -78,18 +87,19 @@ func (s *Server) query(r *request) error {
 	return nil
 }
 
-// subject makes the checks before the body: credentials, reach, scope, activity.
+// subject makes the checks before the body: credentials, reach, scope, activity. With an error it has what is known until then.
 func (r *request) subject() (proxy.Subject, error) {
 	ctx := r.storeContext()
 	defer ctx.end()
 	caller, server, err := r.reachServer(ctx)
+	subject := proxy.Subject{Frontend: frontend, Server: server, Caller: caller}
 	if err != nil {
-		return proxy.Subject{}, err
+		return subject, err
 	}
 	if err := r.need(caller, proxy.Read|proxy.Write); err != nil {
-		return proxy.Subject{}, err
+		return subject, err
 	}
-	return proxy.Subject{Frontend: frontend, Server: server, Caller: caller}, needActive(server)
+	return subject, needActive(server)
 }
 
 // run takes a place, has the statement checked and runs it: once more when the schema

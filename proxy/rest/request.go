@@ -47,6 +47,9 @@ type request struct {
 
 	statement statement // the body of 4.6
 
+	failure *proxy.Error   // that was answered; nil: none
+	failed  *proxy.Subject // for whom its statement was to run; nil: it is not a statement's
+
 	admitted   bool          // it was taken out of the server's budget
 	ran        bool          // the look-up was handed over, or the statement in its last attempt
 	ranOnce    bool          // or in an earlier one: nothing takes that back

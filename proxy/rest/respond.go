@@ -86,7 +86,7 @@ func (r *request) fail(err error) {
 		e = proxy.AsError(errors.New("code without a meaning: " + e.Error()))
 		meaning = proxy.Codes[e.Code]
 	}
-	r.code = string(e.Code)
+	r.code, r.failure = string(e.Code), e
 	if errors.Is(e, errClientGone) {
 		r.code = codeGone
 	}
@@ -129,6 +129,7 @@ func (r *request) logCause(e *proxy.Error) {
 		slog.String("request_id", r.id), slog.String("server", r.reached),
 		slog.String("endpoint", r.endpoint), slog.String("code", string(e.Code)), slog.String("error", e.Error()),
 	}
+	attrs = append(attrs, r.statementAttrs(e)...)
 	var panicked *proxy.Panicked
 	if errors.As(e, &panicked) {
 		attrs = append(attrs, slog.String("stack", panicked.Stack))
