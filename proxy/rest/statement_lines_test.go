@@ -38,7 +38,7 @@ func (b *logBuffer) requestLines(t *testing.T) (lines []map[string]any) {
 // Ensure the line on a statement that was refused or failed says what an operator looks for and holds no value, and no other
 // line says more than before.
 func TestLinesOnStatements(t *testing.T) {
-	w := newWorld(t, func(w *world, c *rest.Config) {
+	w := newWorld(t, func(_ *world, c *rest.Config) {
 		c.Query = func(_ context.Context, _ string, bound policy.Bound, _ rest.Form, dst []byte) ([]byte, int64, error) {
 			if !strings.Contains(bound.SQL(), "files") {
 				return append(dst, `"columns":[],"rows":[]`...), 0, nil
