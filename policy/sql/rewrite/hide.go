@@ -137,8 +137,13 @@ func (r *rewriter) castPlace(c *pg.TypeCast) (start, end lex.Cursor, ok bool) {
 		end.SkipGroup()
 		return start, end, true
 	}
-	literal, ok1 := r.at(tree.Leftmost(c.Arg))
 	typ, ok2 := r.at(int(c.TypeName.Location))
+	if at := tree.Leftmost(c.Arg); at == int(c.TypeName.Location)+1 && r.tr.TokenAt(at) < 0 { // N'…' is one token
+		end = typ
+		end.Pos++
+		return typ, end, ok2
+	}
+	literal, ok1 := r.at(tree.Leftmost(c.Arg))
 	if typ.Pos < literal.Pos {
 		end = literal
 		end.Literal()
