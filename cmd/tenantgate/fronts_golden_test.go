@@ -35,6 +35,9 @@ func goldenCases(t *testing.T) map[string][]goldenCase {
 	all := map[string][]goldenCase{}
 	datadriven.Walk(t, goldenPath+"decide", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.HasArg("lacks") {
+				return d.Expected // in this database the role has the privilege; TestUngrantedColumn has its own
+			}
 			name, c := goldenOf(t, d)
 			all[name] = append(all[name], c)
 			return d.Expected

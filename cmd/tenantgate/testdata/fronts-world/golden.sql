@@ -15,7 +15,7 @@ CREATE POLICY tenantgate_server ON shop.badges USING (tenant = (SELECT id FROM t
 
 GRANT USAGE ON SCHEMA shop TO tenantgate_statement;
 GRANT SELECT, INSERT, UPDATE, DELETE ON shop.orders TO tenantgate_statement;
-GRANT SELECT (tenant, name), INSERT ON shop.badges TO tenantgate_statement;
+GRANT SELECT (tenant, name), INSERT, UPDATE ON shop.badges TO tenantgate_statement;
 GRANT SELECT ON public.countries TO tenantgate_statement;
 
 INSERT INTO public.countries VALUES ('FR', 'France'), ('SE', 'Sweden');
