@@ -33,6 +33,11 @@ func NewRefusalsLog(log *slog.Logger, what string) *LinesLog {
 	return newLinesLog(log, "lines on refused requests were left out", what)
 }
 
+// NewFailuresLog bounds the lines on what was tried and failed, each time for the same reason. what names the lines.
+func NewFailuresLog(log *slog.Logger, what string) *LinesLog {
+	return newLinesLog(log, "lines on failures were left out", what)
+}
+
 func newLinesLog(log *slog.Logger, leftOut, what string) *LinesLog {
 	return &LinesLog{log: log, leftOut: leftOut, what: what, after: func(d time.Duration, do func()) { time.AfterFunc(d, do) }}
 }

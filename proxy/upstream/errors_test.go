@@ -47,7 +47,7 @@ func TestErrorCodes(t *testing.T) {
 		{sel("SELECT id FROM p FOR UPDATE NOWAIT"), "", "", "", ""},
 		{sel("SELECT raise('40001')"), proxy.SerializationFailure, "40001", "", "repeat"},
 		{sel("SELECT raise('40P01')"), proxy.SerializationFailure, "40P01", "", "repeat"},
-		{sel("SELECT raise('42501')"), policy.QueryFailed, "42501", "", "role"},
+		{sel("SELECT raise('42501')"), policy.QueryFailed, "42501", "", "SQLSTATE 42501"},
 		{sel("SELECT raise('55P03')"), policy.QueryFailed, "55P03", "", "locked"},
 		{sel("SELECT raise('57014')"), policy.QueryFailed, "57014", "", "operator"},
 		{sel("SELECT raise('53200')"), proxy.Overloaded, "", "", "resource"},

@@ -84,7 +84,9 @@ func (l *Link) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer) (p
 		x.Done = len(x.Steps)
 		return l.state(), nil
 	}
-	return l.state(), f.explain(ctx, f.st)
+	e := f.explain(ctx, f.st)
+	l.pool.logLack(ctx, l.account(), f.st, e)
+	return l.state(), e
 }
 
 // begin waits until the exchange may run beside others' statements. Within a transaction it does not:

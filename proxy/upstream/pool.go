@@ -25,6 +25,7 @@ type Pool struct {
 	pool  *pgxpool.Pool
 	cfg   Config
 	log   *slog.Logger
+	lacks *proxy.LinesLog // of statements that fail for what the database lacks
 	types *types
 	path  *searchPath
 
@@ -66,7 +67,7 @@ func Open(ctx context.Context, cfg Config) (*Pool, error) {
 		places.close()
 		return nil, fmt.Errorf("opening the upstream pool: %w", err)
 	}
-	p := &Pool{pool: pool, cfg: cfg, path: path, log: cfg.Log, types: newTypes(), descriptions: newDescriptions(), places: places, turns: proxy.NewTurns(int(cfg.MaxConns), cfg.ProjectShare), cursorReads: proxy.NewTally(cursorReads, cfg.ProjectShare), seed: maphash.MakeSeed()}
+	p := &Pool{pool: pool, cfg: cfg, path: path, log: cfg.Log, lacks: proxy.NewFailuresLog(cfg.Log, "statements"), types: newTypes(), descriptions: newDescriptions(), places: places, turns: proxy.NewTurns(int(cfg.MaxConns), cfg.ProjectShare), cursorReads: proxy.NewTally(cursorReads, cfg.ProjectShare), seed: maphash.MakeSeed()}
 	p.abandoned = newAbandoned(cfg.MaxConns)
 	p.shelf.keep = max(min(shelfTime, cfg.MaxConnLifetime), time.Millisecond)
 	p.statements.New = func() any { return newStatement() }

@@ -36,7 +36,9 @@ func (p *Pool) query(ctx context.Context, st *statement, enc Encoding, dst []byt
 		return res, nil
 	}
 	p.react(ctx, f)
-	return Result{Body: dst}, f.explain(ctx, st)
+	e := f.explain(ctx, st)
+	p.logLack(ctx, st.account(), st, e)
+	return Result{Body: dst}, e
 }
 
 // react counts a failure and draws its consequence for the other connections.

@@ -13,7 +13,7 @@ import (
 )
 
 // logged is what the log may know of an error that Postgres reported about a statement:
-// no message, because those quote values.
+// no message, because those quote values. A lack has more (lackinglog.go).
 type logged struct{ state, routine string }
 
 func (l logged) Error() string { return "SQLSTATE " + l.state + " in " + l.routine }
@@ -87,6 +87,9 @@ func (f *failure) explainState(st *statement, pg *pgconn.PgError) *proxy.Error {
 		e.SQLState = pg.Code
 		return e
 	}
+	if e := st.lacking(pg); e != nil {
+		return e
+	}
 	switch pg.Code {
 	case protocolViolation:
 		if pg.SeverityUnlocalized == "ERROR" {
@@ -102,6 +105,9 @@ func (f *failure) explainState(st *statement, pg *pgconn.PgError) *proxy.Error {
 	case lockNotAvailable:
 		return errorFrom(policy.QueryFailed, pg, "a row or table is locked by another statement; try again", true)
 	case insufficientRights:
+		if inside(pg) {
+			return nil // a function may have raised it for reasons of its own
+		}
 		return errorFrom(policy.QueryFailed, pg, "the database role of the service may not do that", false)
 	}
 	switch sqlClass(pg.Code) {

@@ -55,7 +55,7 @@ func (st *statement) load(b policy.Bound) {
 // takeApproved takes apart what was approved and is not bound.
 func (st *statement) takeApproved(a *policy.Approved) {
 	*st = statement{
-		sql: a.Rewritten(), kind: a.Kind(), writes: a.Writes(), returns: a.Returns(), limits: a.Limits(), position: a.CallerPosition,
+		sql: a.Rewritten(), kind: a.Kind(), writes: a.Writes(), returns: a.Returns(), limits: a.Limits(), tables: a.Tables(), position: a.CallerPosition,
 	}
 	for i := range a.NumParams() {
 		st.params = append(st.params, policy.Param{Index: a.ArgOf(i)})
