@@ -57,12 +57,12 @@ func TestKeptIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := greeted(t)
-			l := w.with(c.room)
+			l, start := w.with(c.room), time.Now()
 			if refused := w.parses(700, c.text); refused < 700-c.fit || w.tally.of("short of statements: server") == 0 {
 				t.Errorf("%d of 700 were refused: %v", refused, w.tally.counts)
 			}
-			if strings.Contains(w.log.String(), "statement failed") || strings.Count(w.log.String(), "statement refused") > 40 {
-				t.Error("the log tells of texts that were refused at no cost")
+			if strings.Contains(w.log.String(), "statement failed") || strings.Count(w.log.String(), "statement refused") > 20*(2+int(time.Since(start).Seconds())) { // see proxy.LinesLog
+				t.Error("the log has more lines in a second than it may on what was refused at no cost")
 			}
 			if n := l.taken(); n > c.room || n < c.room/3 {
 				t.Errorf("%d bytes are counted", n)
