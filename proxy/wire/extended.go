@@ -125,20 +125,14 @@ func (s *session) rerun(of *statement, name string) error {
 // runLocal answers what the link never hears of, or does a prepared command, which costs each
 // time.
 func (s *session) runLocal(of *statement, formats []int16) error {
-	if of.answer != nil {
-		if !of.paid {
-			if err := s.payForAnswer(); err != nil {
-				return err
-			}
-		}
-		of.paid = false
-		s.say(func(w *frame.Writer) { of.answer.rows(w, s, formats) })
-		return nil
-	}
 	if !freeVerb(of.command().Verb) {
 		if err := s.payOnce(of); err != nil {
 			return err
 		}
+	}
+	if of.answer != nil {
+		s.say(func(w *frame.Writer) { of.answer.rows(w, s, formats) })
+		return nil
 	}
 	return s.perform(of.approved.Approved, of.text)
 }

@@ -29,7 +29,7 @@ func (s *session) parts(text string) ([]part, error) {
 	for more {
 		var cut string
 		cut, rest, more = policy.Cut(rest)
-		p := part{text: cut, offset: chars}
+		p := part{text: cut, offset: chars, answer: answered(cut)}
 		chars += utf8.RuneCountInString(cut) + 1
 		if isBlank(cut) {
 			s.free.parts++
@@ -62,15 +62,9 @@ func stops(err error) bool {
 // first decides on a text as a single statement, which it mostly is. Otherwise it has to be
 // cut.
 func (s *session) first(text string) (parts []part, alone bool) {
-	s.alone[0] = part{text: text, whole: s.whole}
+	s.alone[0] = part{text: text, whole: s.whole, answer: answered(text)}
 	p := &s.alone[0]
-	if p.answer = answered(text); p.answer != nil {
-		if p.refusal = s.identify(); p.refusal == nil {
-			p.refusal = s.payForAnswer()
-		}
-		return s.alone[:], true
-	}
-	if strings.IndexByte(text, ';') >= 0 && strings.IndexByte(strings.TrimRight(text, "; \t\r\n"), ';') >= 0 {
+	if p.answer == nil && strings.IndexByte(text, ';') >= 0 && strings.IndexByte(strings.TrimRight(text, "; \t\r\n"), ';') >= 0 {
 		return nil, false
 	}
 	s.judge(p)
@@ -86,12 +80,12 @@ func isEmpty(err error) bool {
 	return refusal != nil && refusal.Code == policy.EmptyQuery
 }
 
-// judge has a part decided on.
+// judge has a part decided on, unless there is an answer to it.
 func (s *session) judge(p *part) {
 	if p.refusal = s.identify(); p.refusal != nil {
 		return
 	}
-	if p.answer = answered(p.text); p.answer != nil {
+	if p.answer != nil {
 		p.refusal = s.payForAnswer()
 		return
 	}

@@ -50,11 +50,15 @@ func (s *session) pay() (err error) {
 	return nil
 }
 
-// payOnce pays for one run of a prepared statement: its Parse has paid for the first, as long as the place lasts.
+// payOnce pays for one run of a prepared statement: its Parse has paid for the first, as long as the place lasts that a
+// statement needs which is not answered here.
 func (s *session) payOnce(of *statement) error {
-	paid := of.paid && s.placed
-	if of.paid = false; paid {
+	paid := of.paid && (s.placed || of.answer != nil)
+	switch of.paid = false; {
+	case paid:
 		return nil
+	case of.answer != nil:
+		return s.payForAnswer()
 	}
 	return s.pay()
 }

@@ -53,15 +53,10 @@ var errCancelled = errors.New("canceling statement due to user request")
 // fatalOf makes a fatal of what a Gate says.
 func fatalOf(err error) *fatal {
 	e := proxy.AsError(err)
-	meaning, known := proxy.Codes[e.Code]
-	if !known || e.Code == errInternal.code {
+	if _, known := proxy.Codes[e.Code]; !known || e.Code == errInternal.code {
 		return errInternal.because(err)
 	}
-	state := e.SQLState
-	if state == "" {
-		state = meaning.SQLState
-	}
-	return &fatal{state: state, message: e.Message, hint: e.Hint, code: e.Code, cause: e.Cause}
+	return &fatal{state: e.State(), message: e.Message, hint: e.Hint, code: e.Code, cause: e.Cause}
 }
 
 // because gives the same with a cause.
