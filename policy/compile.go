@@ -48,6 +48,15 @@ type Origin struct{ token *byte }
 // Limits are those of the policy's statements and servers; none is zero.
 func (p *Policy) Limits() Limits { return p.limits }
 
+// Section gives what the file says of a table; nil where it does not name it.
+func (f *File) Section(name TableName) *TableSection {
+	i := slices.IndexFunc(f.Tables, func(t TableSection) bool { return t.TableName == name })
+	if i < 0 {
+		return nil
+	}
+	return &f.Tables[i]
+}
+
 // TableNames lists the tables that the file names, in its order.
 func (f *File) TableNames() []TableName {
 	names := make([]TableName, len(f.Tables))
@@ -86,12 +95,13 @@ func CompileServed(f *File, s Schema, sets Sets) (*Policy, error) {
 	tables := make([]*tree.Table, 0, len(f.Tables))
 	for _, section := range f.Tables {
 		t, findings, err := f.table(section, s)
+		closing := section.closing(findings)
 		if err != nil {
-			t, findings = &tree.Table{Schema: section.Schema, Name: section.Name}, []Finding{{Name: MisfitName, Breach: true}}
+			t, closing = &tree.Table{Schema: section.Schema, Name: section.Name}, &Finding{Name: MisfitName, Breach: true}
 			p.misfits = append(p.misfits, Misfit{Table: section.TableName, Err: err})
 		}
 		tables = append(tables, t)
-		p.closed[t] = section.closing(findings)
+		p.closed[t] = closing
 		p.access[t] = accessOf(section.Access)
 		t.Closed = p.closed[t] != nil || p.access[t] == 0
 	}
@@ -188,11 +198,10 @@ func unfit(section TableSection, t Table, namesakes []Namesake) string {
 
 // table joins what the file and the schema say of one table, and gives what was found of it.
 func (f *File) table(section TableSection, s Schema) (*tree.Table, []Finding, error) {
-	i := slices.IndexFunc(s.Tables, func(t Table) bool { return t.Schema == section.Schema && t.Name == section.Name })
-	if i < 0 {
+	found := s.Table(section.TableName)
+	if found == nil {
 		return nil, nil, f.Mistake(section.At, "the database has no table %s.%s", section.Schema, section.Name)
 	}
-	found := s.Tables[i]
 	t := &tree.Table{Schema: found.Schema, Name: found.Name, Keys: found.Keys, OID: found.OID, Walled: found.Walled}
 	for _, c := range found.Columns {
 		read := tree.TypeName(c.Base) // as which a domain's values are read
@@ -211,7 +220,7 @@ func (f *File) table(section TableSection, s Schema) (*tree.Table, []Finding, er
 	if section.Scoped && t.Scope == "" {
 		return nil, nil, f.Mistake(section.At, "table %s.%s has no column %s to scope it by", section.Schema, section.Name, section.Column)
 	}
-	if problem := unfit(section, found, s.Namesakes); problem != "" {
+	if problem := unfit(section, *found, s.Namesakes); problem != "" {
 		return nil, nil, f.Mistake(section.At, "column %s of table %s.%s can't be a scope column: %s", t.Scope, section.Schema, section.Name, problem)
 	}
 	for _, rule := range section.Columns {

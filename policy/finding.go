@@ -58,7 +58,7 @@ func (t *TableSection) Accepts(name, object string) (reason string, accepted boo
 func (t *TableSection) closing(findings []Finding) *Finding {
 	i := slices.IndexFunc(findings, func(f Finding) bool {
 		_, accepted := t.Accepts(f.Name, f.Object)
-		return f.Name == MisfitName || f.Breach && !accepted
+		return f.Breach && !accepted
 	})
 	if i < 0 {
 		return nil

@@ -1,5 +1,7 @@
 package policy
 
+import "slices"
+
 // Schema is a snapshot of the database's catalog, cut down to what a policy names.
 // It is plain data: upstream reads it, Compile consumes it, nobody changes it after.
 type Schema struct {
@@ -51,6 +53,15 @@ type Column struct {
 	Identity   bool   // it is an identity column, whose number OVERRIDING USER VALUE puts in place of a value
 	Generated  bool   // it is generated, when it is written or read: COPY leaves it out
 	Loose      bool   // its collation is not deterministic: values that differ can be equal
+}
+
+// Table gives the table of a name; nil where the schema has none.
+func (s Schema) Table(name TableName) *Table {
+	i := slices.IndexFunc(s.Tables, func(t Table) bool { return t.Schema == name.Schema && t.Name == name.Name })
+	if i < 0 {
+		return nil
+	}
+	return &s.Tables[i]
 }
 
 // TableName is a table by its qualified name.

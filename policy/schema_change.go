@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 )
@@ -14,23 +15,25 @@ type SchemaChange struct {
 
 // Since compares a schema with an older one. The tables may come in any order.
 func (s Schema) Since(older Schema) (c SchemaChange) {
-	was := map[TableName]Table{}
-	for _, t := range older.Tables {
-		was[TableName{t.Schema, t.Name}] = t
-	}
-	for _, t := range s.Tables {
-		name := TableName{t.Schema, t.Name}
-		if before, known := was[name]; !known || !reflect.DeepEqual(before, t) {
-			c.Tables = append(c.Tables, name)
-		}
-		delete(was, name)
-	}
-	for name := range was {
-		c.Tables = append(c.Tables, name)
-	}
+	c.Tables = ChangedTables(older.Tables, s.Tables, func(t Table) TableName { return TableName{t.Schema, t.Name} })
 	s.Tables, older.Tables = nil, nil
 	c.All = !reflect.DeepEqual(s, older)
 	return c
+}
+
+// ChangedTables names what is in one of two lists alone, or otherwise in the other. Both name no table twice.
+func ChangedTables[T any](before, now []T, name func(T) TableName) (changed []TableName) {
+	was := map[TableName]T{}
+	for _, t := range before {
+		was[name(t)] = t
+	}
+	for _, t := range now {
+		if old, known := was[name(t)]; !known || !reflect.DeepEqual(old, t) {
+			changed = append(changed, name(t))
+		}
+		delete(was, name(t))
+	}
+	return slices.AppendSeq(changed, maps.Keys(was))
 }
 
 // Concerns tells whether what depends on these tables alone may be otherwise now; nil is for what may depend on any.

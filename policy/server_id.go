@@ -27,15 +27,15 @@ func (f *File) CheckServerID(s Schema, id string) (known bool, err error) {
 
 // column gives a column of a table, or nil.
 func (s Schema) column(table TableName, name string) *Column {
-	i := slices.IndexFunc(s.Tables, func(t Table) bool { return t.Schema == table.Schema && t.Name == table.Name })
+	t := s.Table(table)
+	if t == nil {
+		return nil
+	}
+	i := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
 	if i < 0 {
 		return nil
 	}
-	columns := s.Tables[i].Columns
-	if k := slices.IndexFunc(columns, func(c Column) bool { return c.Name == name }); k >= 0 {
-		return &columns[k]
-	}
-	return nil
+	return &t.Columns[i]
 }
 
 // boundAs is the type that a server's id is bound as where it is compared with a scope column.

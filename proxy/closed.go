@@ -38,8 +38,8 @@ func (p *Policies) found(schema policy.Schema) (all []found) {
 	return all
 }
 
-// misfits gives the tables that do not fit a policy, each with what is missing as its object.
-func misfits(file *policy.File, p *policy.Policy) (all []found) {
+// closedMisfits gives the tables that do not fit a policy, each with what is missing as its object.
+func closedMisfits(file *policy.File, p *policy.Policy) (all []found) {
 	for _, m := range p.Misfits() {
 		all = append(all, found{
 			table:    m.Table.Schema + "." + m.Table.Name,
@@ -69,10 +69,8 @@ func (p *Policies) unmatched(schema policy.Schema) (all []unmatched) {
 
 // has tells whether the schema's table has what is accepted of it.
 func has(schema policy.Schema, name policy.TableName, a policy.Acceptance) bool {
-	return slices.ContainsFunc(schema.Tables, func(t policy.Table) bool {
-		return t.Schema == name.Schema && t.Name == name.Name &&
-			slices.ContainsFunc(t.Findings, func(f policy.Finding) bool { return f.Name == a.Finding && f.Object == a.Object })
-	})
+	t := schema.Table(name)
+	return t != nil && slices.ContainsFunc(t.Findings, func(f policy.Finding) bool { return f.Name == a.Finding && f.Object == a.Object })
 }
 
 // suffering names the policies that open a table and do not accept what was found of it.
@@ -87,13 +85,12 @@ func (p *Policies) suffering(t policy.Table, f policy.Finding) (names []string) 
 
 // suffers tells whether a policy opens a table and does not accept what was found of it.
 func suffers(file *policy.File, t policy.Table, f policy.Finding) bool {
-	for _, section := range file.Tables {
-		if section.Schema == t.Schema && section.Name == t.Name {
-			_, accepted := section.Accepts(f.Name, f.Object)
-			return len(section.Access) > 0 && !accepted
-		}
+	section := file.Section(policy.TableName{Schema: t.Schema, Name: t.Name})
+	if section == nil || len(section.Access) == 0 {
+		return false
 	}
-	return false
+	_, accepted := section.Accepts(f.Name, f.Object)
+	return !accepted
 }
 
 // tablesBy gives the tables that are closed by each finding, or that tell by it, each once.

@@ -154,7 +154,7 @@ func (p *Policies) compile(schema policy.Schema, old *snapshot) (*snapshot, erro
 		}
 		s.byName[f.Name] = c
 		if c.policy != nil {
-			s.found = append(s.found, misfits(f, c.policy)...)
+			s.found = append(s.found, closedMisfits(f, c.policy)...)
 		}
 	}
 	s.found = append(s.found, p.found(schema)...)

@@ -37,10 +37,8 @@ func (p *Policies) ungranted(schema policy.Schema) (all []ungranted) {
 // opening names the policies that let statements read a column.
 func (p *Policies) opening(t policy.Table, c policy.Column) (names []string) {
 	for _, file := range p.config.Files {
-		for _, section := range file.Tables {
-			if section.Schema == t.Schema && section.Name == t.Name && section.Reads(c.Name) {
-				names = append(names, file.Name)
-			}
+		if section := file.Section(policy.TableName{Schema: t.Schema, Name: t.Name}); section != nil && section.Reads(c.Name) {
+			names = append(names, file.Name)
 		}
 	}
 	return names

@@ -20,12 +20,12 @@ func (p *Policies) walls(schema policy.Schema) (standing int, open []openTable) 
 	var seen []policy.TableName
 	for _, f := range p.config.Files {
 		for _, section := range f.Tables {
-			i := slices.IndexFunc(schema.Tables, func(t policy.Table) bool { return t.Schema == section.Schema && t.Name == section.Name })
-			if !section.Scoped || i < 0 || slices.Contains(seen, section.TableName) {
+			t := schema.Table(section.TableName)
+			if !section.Scoped || t == nil || slices.Contains(seen, section.TableName) {
 				continue
 			}
 			seen = append(seen, section.TableName)
-			if t := schema.Tables[i]; t.Walled {
+			if t.Walled {
 				standing++
 			} else {
 				open = append(open, openTable{t.Schema + "." + t.Name, t.Lacks, t.Dark})

@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"maps"
 	"reflect"
 	"slices"
 	"sync"
@@ -78,7 +77,8 @@ func (d *descriptions) drop(sql string) {
 func (d *descriptions) see(tables []catalogTable, names namesRead) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	changed, renamed := changedTables(d.tables, tables), !reflect.DeepEqual(d.names, names)
+	changed := policy.ChangedTables(d.tables, tables, func(t catalogTable) policy.TableName { return policy.TableName{Schema: t.Schema, Name: t.Name} })
+	renamed := !reflect.DeepEqual(d.names, names)
 	if len(changed) == 0 && !renamed {
 		return
 	}
@@ -104,22 +104,6 @@ func (d *descriptions) outdated(said described, epoch uint64) bool {
 		return false
 	}
 	return said.tables == nil || d.renamed > epoch || slices.ContainsFunc(said.tables, func(t policy.TableName) bool { return d.changed[t] > epoch })
-}
-
-// changedTables gives the tables that are in one of the lists alone, or otherwise in the other.
-func changedTables(before, now []catalogTable) (changed []policy.TableName) {
-	was := map[policy.TableName]catalogTable{}
-	for _, t := range before {
-		was[policy.TableName{Schema: t.Schema, Name: t.Name}] = t
-	}
-	for _, t := range now {
-		name := policy.TableName{Schema: t.Schema, Name: t.Name}
-		if old, known := was[name]; !known || !reflect.DeepEqual(old, t) {
-			changed = append(changed, name)
-		}
-		delete(was, name)
-	}
-	return slices.AppendSeq(changed, maps.Keys(was))
 }
 
 func (d *descriptions) forget() {
