@@ -11,21 +11,21 @@ import (
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
-// bind writes the statement's parameters as Postgres reads them, all in text format, and
-// has it run:
+// bind writes the Bind of a prepared statement, with the parameters as Postgres reads them, all in
+// text format:
 //
 //   - a string as it is; for bytea either Postgres' own \x… or base64, as it is returned;
 //   - a number with its digits, a bool as true or false, null as NULL;
 //   - an array as an array literal where an array is asked for, and an array or object
 //     as JSON text where json or jsonb is.
 //
-// All else that does not fit, Postgres tells when it binds. After a refusal the wire holds
-// half of a message.
-func (st *statement) bind(w *wire, p *plan) *proxy.Error {
-	if len(p.params) != len(st.params) {
-		return defect(fmt.Sprintf("%d parameters where Postgres wants %d", len(st.params), len(p.params)))
+// All else that does not fit, Postgres tells when it binds.
+func (st *statement) bind(w *wire, name string, types []valueType) *proxy.Error {
+	if len(types) != len(st.params) {
+		return defect(fmt.Sprintf("%d parameters where Postgres wants %d", len(st.params), len(types)))
 	}
-	at := w.bind(p.name, len(st.params))
+	start := len(w.out.Buf)
+	at := w.bind(name, len(st.params))
 	for i, param := range st.params {
 		if param.Value.Kind == policy.Null {
 			w.out.Null()
@@ -35,12 +35,14 @@ func (st *statement) bind(w *wire, p *plan) *proxy.Error {
 		var err error
 		if param.IsLiteral() { // as Postgres reads it
 			w.out.Buf = append(w.out.Buf, param.Value.Text...)
-		} else if w.out.Buf, err = appendValue(w.out.Buf, param.Value, p.params[i]); err != nil {
+		} else if w.out.Buf, err = appendValue(w.out.Buf, param.Value, types[i]); err != nil {
+			w.out.Buf = w.out.Buf[:start]
 			return st.invalidArgument(param, err.Error())
 		}
 		w.out.ShutValue(from)
 	}
-	w.execute(at)
+	w.out.Int16(0)
+	w.out.Shut(at)
 	return nil
 }
 

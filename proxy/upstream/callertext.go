@@ -64,12 +64,13 @@ func (st *statement) holds(text string) bool {
 	if text == "" {
 		return false
 	}
+	sent := st.text()
 	for from := 0; ; {
-		at := strings.Index(st.sql[from:], text)
+		at := strings.Index(sent[from:], text)
 		if at < 0 {
 			return false
 		}
-		start := utf8.RuneCountInString(st.sql[:from+at])
+		start := utf8.RuneCountInString(sent[:from+at])
 		if st.position(start+1) > 0 && st.position(start+utf8.RuneCountInString(text)) > 0 {
 			return true
 		}

@@ -30,17 +30,17 @@ func TestCallerGoesAway(t *testing.T) {
 				_, err := b.pool.query(ctx, st, Encoding{}, nil)
 				done <- err
 			}()
-			b.eventually("the statement runs", func() bool { return b.running(st.sql) == "1" })
+			b.eventually("the statement runs", func() bool { return b.running(st.text()) == "1" })
 			cancel()
 			start := time.Now()
-			e := refusal(t, <-done, policy.QueryFailed, st.sql)
+			e := refusal(t, <-done, policy.QueryFailed, st.text())
 			if took := time.Since(start); took > time.Second {
 				t.Errorf("returned after %s", took)
 			}
 			if e.SQLState != "57014" || !errors.Is(e, context.Canceled) {
 				t.Errorf("got %v with %s", e, e.SQLState)
 			}
-			if n := b.running(st.sql); n != "0" {
+			if n := b.running(st.text()); n != "0" {
 				t.Errorf("%s such statements still run", n)
 			}
 			if again := b.must(sel("SELECT pg_backend_pid()")); again != pid {
@@ -110,11 +110,12 @@ func TestUnconfirmedCancellation(t *testing.T) {
 func TestCancelledBetweenRoundTrips(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r := &run{talk: talk{ctx: ctx}, st: sel("SELECT 1")} // without a session: to send anything would panic
-	if err := r.send(&plan{}); !errors.Is(err, context.Canceled) {
+	s := &session{} // without a connection: to send anything would panic
+	e := &exchange{talk: talk{ctx: ctx, s: s}, link: &Link{}, json: &jsonResult{}}
+	if err := e.flush(); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if err := r.learn([]uint32{1}); !errors.Is(err, context.Canceled) {
+	if err := e.askTypes([]uint32{1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/tenantgate/tenantgate/policy"
-	"github.com/tenantgate/tenantgate/proxy"
 )
 
 // maxDescribed bounds what is remembered of descriptions, in bytes; beyond it all are
@@ -119,49 +118,3 @@ func (d described) size(sql string) int {
 	}
 	return n
 }
-
-// announce writes the preparation of a text that was described before; nil where it was not,
-// or where the answer to that must come first: it says of which form the rows are of a write
-// that is committed without a look at them, and it must not wait for us while we wait for it
-// to take long arguments.
-func (r *run) announce() *plan {
-	d, known := r.descriptions.get(r.st.key)
-	blind := r.st.writes && !r.st.reviewed() && len(d.Columns) > 0
-	if !known || blind || r.st.argBytes() > maxBehind {
-		return nil
-	}
-	p := newPlan(r.st.exact, r.kept().name(), d, r.types)
-	if p == nil {
-		return nil
-	}
-	p.bytes = r.st.plan
-	r.s.grown.add(r.st.plan, r.st.records)
-	r.s.wire.parse(p.name, r.st.sql, d.Params...)
-	r.s.wire.describe(p.name)
-	r.announced = &d
-	return p
-}
-
-// confirm reads what Postgres says now of a text that was announced.
-func (r *run) confirm(p *plan) error {
-	if r.announced == nil {
-		return nil
-	}
-	said, err := r.description()
-	if err != nil {
-		r.kept().close(p.name) // it may exist all the same
-		return err
-	}
-	p.of = r.st.account()
-	r.kept().put(p)
-	if said.Equal(&r.announced.Description) || r.synced && r.st.writes { // such a write answers no rows
-		return nil
-	}
-	r.kept().drop(p.sql)
-	r.descriptions.drop(r.st.key)
-	r.stop()
-	return &proxy.Error{Code: proxy.SerializationFailure, Message: altered, Retryable: true, Cause: proxy.ErrSchemaChanged}
-}
-
-// altered tells of a table that is not as it was when the statement was decided.
-const altered = "a table was altered while the statement ran; repeat the statement"

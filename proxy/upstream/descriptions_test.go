@@ -172,7 +172,7 @@ func TestForgottenTypes(t *testing.T) {
 		b.pool.types.mu.Unlock()
 		b.pool.replace()
 	}
-	if newPlan("", "", described{Description: frame.Description{Columns: []frame.Column{{Name: "m", OID: 1 << 30}}}}, newTypes()) != nil {
-		t.Error("a plan with a type that nobody knows")
+	if newForm(described{Description: frame.Description{Columns: []frame.Column{{Name: "m", OID: 1 << 30}}}}, newTypes()) != nil {
+		t.Error("a form with a type that nobody knows")
 	}
 }

@@ -1,22 +1,27 @@
-// Package upstream runs approved statements on Postgres and turns their results into
-// JSON. It accepts nothing but policy.Bound and refuses the zero value, so a text that
-// was not decided cannot reach the database through it.
+// Package upstream runs approved statements on Postgres. It accepts nothing but policy.Bound and refuses the zero value, so a
+// text that was not decided cannot reach the database through it.
 //
-// # How one statement runs
+// # One engine
 //
-// A statement and what belongs to it form one implicit transaction, ended by one Sync:
+// An exchange (exchange.go) writes its steps in order, notes which answers are to come (replies.go), sends what was written, and
+// reads the answers up to a Sync. A step's rows go to the listener's client as they came from Postgres (relay.go). A REST request is
+// an exchange of one statement on a link of its own (query.go): its values are given by their types, and its rows become JSON
+// (json.go). Link.Run repeats an exchange that certainly did not begin, for both front ends.
+//
+// A transaction begins when a step first needs Postgres, and has:
 //
 //	prelude    set_config(…, true): the statement's time limit, and      (prelude.go)
 //	           its server with a signature, for row-level security       (package wall);
 //	           setseed(…): random() goes on from nobody else's numbers   (seed.go)
-//	[describe] Parse and Describe, on a connection's first use of a text (describe.go);
-//	           in the same round trip where another one knows the text   (descriptions.go)
-//	statement  Bind and Execute, everything in text format               (args.go, runrows.go)
+//	[prepare]  Parse and Describe, on a connection's first use of a text (exchange_prepare.go);
+//	           what Postgres says of a text is known to all connections  (descriptions.go)
+//	statement  Bind                                                      (exchange_bind.go, args.go)
 //	[shapes]   the tables still have the shape that the plan relies on
+//	           Execute
 //	Sync       commits
 //
 // pgconn opens and closes connections; what runs on them is written and read here, frame by
-// frame (wire.go), in the order of run.go. Servers take turns at the connections (proxy.Turns).
+// frame (wire.go). Servers take turns at the connections (proxy.Turns).
 //
 // A known text costs one round trip, on whichever connection. Nothing stays on the connection afterwards but
 // prepared statements, which are bounded (prepared.go). Where a result can still be

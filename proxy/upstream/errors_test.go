@@ -64,16 +64,16 @@ func TestErrorCodes(t *testing.T) {
 		}
 		e := b.fail(c.st, c.code)
 		if e.SQLState != c.state || e.Constraint != c.constraint || !strings.Contains(e.Message, c.says) {
-			t.Errorf("%s: got %q with %q, constraint %q", c.st.sql, e.Message, e.SQLState, e.Constraint)
+			t.Errorf("%s: got %q with %q, constraint %q", c.st.text(), e.Message, e.SQLState, e.Constraint)
 		}
 		if hinted := slices.Contains([]string{"42P18", "42P10", "42803"}, c.state); hinted != (e.Hint != "") && c.code == policy.QueryFailed {
-			t.Errorf("%s: hint %q", c.st.sql, e.Hint)
+			t.Errorf("%s: hint %q", c.st.text(), e.Hint)
 		}
 		if strings.Contains(e.Message+e.Hint, "secret") {
-			t.Errorf("%s: %q tells what a function raised", c.st.sql, e.Message)
+			t.Errorf("%s: %q tells what a function raised", c.st.text(), e.Message)
 		}
 		if e.Retryable != (c.code == proxy.SerializationFailure || c.code == proxy.Overloaded || c.code == proxy.UpstreamUnavailable || c.state == "55P03" || c.state == "57014") {
-			t.Errorf("%s: retryable is %t", c.st.sql, e.Retryable)
+			t.Errorf("%s: retryable is %t", c.st.text(), e.Retryable)
 		}
 	}
 	if n := b.one("SELECT count(*) FROM p") + b.one("SELECT count(*) FROM c") + b.one("SELECT count(*) FROM late"); n != "110" {
@@ -128,7 +128,7 @@ func TestCauseHoldsNoValue(t *testing.T) {
 	} {
 		_, err := b.query(st)
 		if err == nil || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: %v", st.sql, err)
+			t.Errorf("%s: %v", st.text(), err)
 		}
 	}
 }

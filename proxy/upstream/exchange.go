@@ -20,6 +20,7 @@ type exchange struct {
 	link *Link // nil: there is none under way
 	of   *proxy.Exchange
 	out  *frame.Writer
+	json *jsonResult // what runs in place of steps; nil: nothing
 
 	answers []answer // to come, and what is to be said between them
 	due     int      // those of answers that were given
@@ -36,12 +37,11 @@ type exchange struct {
 	committing bool // a COMMIT was written
 	reading    *answer
 	time       time.Duration // that a statement has
-	start      time.Time
-	client     error // what became of the client's connection
-	free       bool  // the transaction has ended
-	bytes      int64 // of rows
-	unnamed    *plan // what was prepared last, where nothing may be named
-	zones      bool  // something in it may make time zones
+	client     error         // what became of the client's connection
+	free       bool          // the transaction has ended
+	bytes      int64         // of rows
+	unnamed    *plan         // what was prepared last, where nothing may be named
+	zones      bool          // something in it may make time zones
 	attached   time.Time
 	end        struct {
 		at   int   // in the client's buffer: where the last statement's end begins
@@ -81,8 +81,28 @@ func (e *exchange) run() (f *linkFailure) {
 	if e.s.left || e.free {
 		e.link.release()
 	}
-	e.link.pool.cfg.Recorder.Stage("upstream", time.Since(e.start).Seconds())
+	e.recordTime()
 	return f
+}
+
+// recordTime reports how long the exchange took, and how much of it to write rows as JSON.
+func (e *exchange) recordTime() {
+	rec, took := e.link.pool.cfg.Recorder, e.elapsed()
+	if e.json == nil || e.json.first.IsZero() {
+		rec.Stage("upstream", took.Seconds())
+		return
+	}
+	first := e.json.first.Sub(e.attached)
+	rec.Stage("upstream", first.Seconds())
+	rec.Stage("encode", (took - first).Seconds())
+}
+
+// elapsed is how long the exchange has had its connection.
+func (e *exchange) elapsed() time.Duration {
+	if e.s == nil {
+		return 0
+	}
+	return time.Since(e.attached)
 }
 
 // errGivenUp is for a transaction that would go on, on a connection that can't be used any more,
@@ -95,8 +115,13 @@ func (e *exchange) all() error {
 		return err
 	}
 	e.settings()
-	if e.of.Begin.Valid() || !e.link.failed && (e.of.Resettle || len(e.of.Steps) == 0) {
+	if e.of.Begin.Valid() || !e.link.failed && (e.of.Resettle || len(e.of.Steps) == 0 && e.json == nil) {
 		if err := e.open(); err != nil {
+			return err
+		}
+	}
+	if e.json != nil {
+		if err := e.writeJSON(); err != nil {
 			return err
 		}
 	}
@@ -194,5 +219,9 @@ func (e *exchange) flush() error {
 	e.s.statements.deallocated()
 	return nil
 }
+
+// maxBehind bounds what is sent before anything is read, in bytes: a server that waits for us to
+// read its rows takes no more than its socket does, and we would wait for it.
+const maxBehind = 16 << 10
 
 func (e *exchange) expect(a answer) { e.answers = append(e.answers, a) }

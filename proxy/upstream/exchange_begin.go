@@ -14,7 +14,7 @@ const statementTime = 5 * time.Second
 
 func (e *exchange) begin(ctx context.Context, l *Link, x *proxy.Exchange, out *frame.Writer) {
 	answers, making := e.answers[:0], e.making[:0]
-	*e = exchange{talk: talk{ctx: ctx}, link: l, of: x, out: out, answers: answers, making: making, start: time.Now()}
+	*e = exchange{talk: talk{ctx: ctx}, link: l, of: x, out: out, json: l.json, answers: answers, making: making}
 	e.time = e.limit()
 	e.end.sent = -1
 	l.cursors.answered()
@@ -27,7 +27,9 @@ func (e *exchange) begin(ctx context.Context, l *Link, x *proxy.Exchange, out *f
 // attach takes the link's connection into use.
 func (e *exchange) attach() {
 	e.s = e.link.lease.session
-	e.attached = time.Now()
+	if e.attached = time.Now(); !e.was.held {
+		e.attached = e.link.lease.given
+	}
 	e.s.wire.begin()
 	e.s.wire.in.Most = maxAnswer
 	for range e.s.statements.deallocate(&e.s.wire) {
@@ -56,6 +58,9 @@ func (e *exchange) forget() {
 
 // limit is the time that a statement has.
 func (e *exchange) limit() time.Duration {
+	if e.json != nil {
+		return e.json.st.limits.StatementTimeout
+	}
 	limit := statementTime
 	if a := e.approved(); a != nil && a.Limits().StatementTimeout > 0 {
 		limit = a.Limits().StatementTimeout

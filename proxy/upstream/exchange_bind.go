@@ -15,7 +15,7 @@ func (e *exchange) bind(s *proxy.Step) error {
 	}
 	e.writeBind(s, s.Portal, s.Formats)
 	e.expect(answer{kind: bound, step: s})
-	e.checkShapes(s)
+	e.checkShapes(s.Bound.Shapes(), s)
 	return nil
 }
 
@@ -65,7 +65,7 @@ func (e *exchange) filled(s *proxy.Step) error {
 	said, known := e.link.pool.descriptions.get(w.key())
 	if !known {
 		if said, known = e.saidOf(w); !known {
-			e.ensure(w, &proxy.Step{Approved: w.approved})
+			e.ensure(w, &proxy.Step{Approved: query})
 			if err := e.catchUp(); err != nil {
 				return err
 			}
@@ -153,11 +153,12 @@ func (e *exchange) writeBind(s *proxy.Step, portal string, formats []int16) {
 
 // wantedFor is the statement that a step runs; a Simple one has nothing prepared.
 func (e *exchange) wantedFor(s *proxy.Step) *wanted {
-	w := &wanted{approved: approvedOf(s), prepared: s.Prepared}
-	if s.Bound.Valid() && s.Bound.Key() != w.key() {
-		w.sql, w.exact = s.Bound.SQL(), s.Bound.Key()
+	if s.Bound.Valid() {
+		w := wantedOf(s.Bound)
+		w.prepared = s.Prepared
+		return &w
 	}
-	return w
+	return &wanted{approved: approvedOf(s), prepared: s.Prepared}
 }
 
 // writeValues writes the values of a Bind, as the client gave them.
@@ -193,8 +194,7 @@ func writeValues(out *frame.Writer, b policy.Bound) {
 
 // checkShapes has the tables' shapes checked of which a statement relies on some. Bind has
 // locked them, and nothing was read yet.
-func (e *exchange) checkShapes(s *proxy.Step) {
-	shapes := s.Bound.Shapes()
+func (e *exchange) checkShapes(shapes []policy.Shape, s *proxy.Step) {
 	if len(shapes) == 0 {
 		return
 	}

@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"errors"
-	"time"
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
@@ -47,15 +46,16 @@ func (e *exchange) failure(err error) *linkFailure {
 	f.st.writes = f.st.writes || e.link.wrote // what was written before may be committed with it
 	f.failure = failure{
 		err: err, reached: e.reached, unsent: e.s == nil || !e.s.wire.sent, synced: e.synced && !e.link.explicit || e.ended || e.committing, at: e.at,
-		outlived: e.late && !e.deaf && e.s != nil && (!e.s.pooled() || e.reached >= begun), elapsed: time.Since(e.start), readOnly: e.of.ReadOnly,
-		executed: e.reading != nil && (e.reading.kind == rows || e.reading.kind == ownRows || e.reading.kind == readied),
+		outlived: e.late && !e.deaf && e.s != nil && (!e.s.pooled() || e.reached >= begun), elapsed: e.elapsed(), readOnly: e.of.ReadOnly,
+		executed:  e.reading != nil && e.reading.kind >= rows,
+		announced: e.json != nil && e.json.st.announced != nil,
 	}
 	if e.committing && !f.unsent {
 		f.reached = completed // Postgres answers a COMMIT after it has committed
 	}
 	errors.As(err, &f.refused)
-	if f.stale() && e.reading != nil && e.reading.step != nil {
-		e.dropStale(e.reading.step, sqlState(err) == undefinedStatement)
+	if f.stale() {
+		e.dropStale(e.wantedBy(e.reading), sqlState(err) == undefinedStatement)
 	}
 	return f
 }
@@ -91,17 +91,28 @@ func (e *exchange) rollsBack(done int) bool {
 	return verbOf(s) == policy.Rollback && !approvedOf(s).Command().Chain
 }
 
-// dropStale forgets what was known of a statement that does not fit the schema any more. A step
-// that is about a portal alone has none.
-func (e *exchange) dropStale(s *proxy.Step, gone bool) {
-	if s.Prepared == nil && !s.Bound.Valid() {
-		return
+// wantedBy is the statement that an answer is about; nil for none. A step that is about a portal alone has none.
+func (e *exchange) wantedBy(a *answer) *wanted {
+	switch {
+	case a == nil:
+		return nil
+	case e.json != nil:
+		return &e.json.st.wanted
+	case a.step == nil || a.step.Prepared == nil && !a.step.Bound.Valid():
+		return nil
 	}
-	w := e.wantedFor(s)
-	e.s.statements.drop(e.planKey(w))
-	e.link.pool.descriptions.drop(w.key())
+	return e.wantedFor(a.step)
+}
+
+// dropStale forgets what was known of a statement that does not fit the schema any more; nil: of none. Where one is gone,
+// somebody has dropped the connection's statements, all of them and the session's own.
+func (e *exchange) dropStale(w *wanted, gone bool) {
+	if w != nil {
+		e.s.statements.drop(e.planKey(w))
+		e.link.pool.descriptions.drop(w.key())
+	}
 	if gone {
-		e.s.statements.clear() // somebody dropped the connection's statements: all of them
+		e.link.giveUp()
 	}
 }
 
@@ -132,6 +143,9 @@ func (e *exchange) done() int {
 
 // statement is what a step runs, for the errors.
 func (e *exchange) statement(s *proxy.Step) *statement {
+	if e.json != nil {
+		return e.json.st
+	}
 	st := newStatement()
 	switch {
 	case s == nil:

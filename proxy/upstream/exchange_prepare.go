@@ -71,8 +71,8 @@ func (e *exchange) ensure(w *wanted, s *proxy.Step) (name string) {
 	}
 	e.making = append(e.making, p)
 	e.s.grown.add(p.bytes, w.approved.RecordBytes())
-	e.review = e.review || w.told() != nil && e.changes() // what the client was told may be refused to be so no more
-	e.s.wire.parse(p.name, w.text(), w.approved.Declared()...)
+	e.review = e.review || w.canDiffer() && e.changes() // then it is refused
+	e.s.wire.parse(p.name, w.text(), w.paramTypes()...)
 	p.at = e.s.wire.unnamed
 	e.s.wire.describe(p.name)
 	e.pending = true
@@ -83,7 +83,7 @@ func (e *exchange) ensure(w *wanted, s *proxy.Step) (name string) {
 
 // changes tells whether the transaction has changed something, or may yet.
 func (e *exchange) changes() bool {
-	return e.link.wrote || slices.ContainsFunc(e.of.Steps, func(s proxy.Step) bool { a := approvedOf(&s); return a != nil && a.Writes() })
+	return e.link.wrote || e.json != nil && e.json.st.writes || slices.ContainsFunc(e.of.Steps, func(s proxy.Step) bool { a := approvedOf(&s); return a != nil && a.Writes() })
 }
 
 // kept are the connection's prepared statements, if one of them may be kept; else nil.

@@ -149,7 +149,7 @@ func (e *exchange) simple(s *proxy.Step) error {
 	}
 	e.writeBind(s, "", nil)
 	e.expect(answer{kind: ownBound, step: s})
-	e.checkShapes(s)
+	e.checkShapes(s.Bound.Shapes(), s)
 	switch verb := verbOf(s); {
 	case s.Verb == proxy.Quiet:
 	case verb == policy.Fetch:

@@ -68,6 +68,9 @@ func (s *session) worn() string {
 func wears(plan, records int) bool { return plan > planMost || records > recordsMany }
 
 func (e *exchange) wears() bool {
+	if e.json != nil {
+		return wears(e.json.st.approved.PlanBytes(), e.json.st.approved.RecordBytes())
+	}
 	return slices.ContainsFunc(e.of.Steps, func(s proxy.Step) bool {
 		a := approvedOf(&s)
 		return a != nil && wears(a.PlanBytes(), a.RecordBytes())

@@ -65,11 +65,11 @@ const rowPolicy = "row-level security policy "
 // behind says where the statement came to something that Postgres runs by itself. An error does not say whose
 // trigger or default it was: with several tables, or none as in a COMMIT, none is named.
 func (st *statement) behind() string {
-	switch len(st.tables) {
+	switch len(st.tables()) {
 	case 0:
 		return "in the database"
 	case 1:
-		return "behind table " + st.tables[0].Name
+		return "behind table " + st.tables()[0].Name
 	default:
 		return "behind a table of the statement"
 	}
@@ -84,7 +84,7 @@ func (st *statement) ungranted(pg *pgconn.PgError) string {
 	if m == nil {
 		return ""
 	}
-	for _, t := range st.tables {
+	for _, t := range st.tables() {
 		switch {
 		case m[1] == "table" && m[2] == t.Name && st.kind == "":
 			return "the service's database role lacks a grant on table " + t.Name + " that the statement needs"

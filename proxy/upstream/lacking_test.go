@@ -51,12 +51,12 @@ func (c lackingCase) statement(project string) *statement {
 	if strings.HasPrefix(c.sql, "INSERT") {
 		st = write(policy.Insert, false, c.named(c.sql), str(theirs))
 	}
-	st.server, st.project, st.tables = "srv_1", project, []policy.TableName{{Schema: "public", Name: c.named("$T")}}
+	st.server, st.project, st.unapproved().tables = "srv_1", project, []policy.TableName{{Schema: "public", Name: c.named("$T")}}
 	switch c.table {
 	case "shut":
-		st.tables[0].Schema = "shut"
+		st.unapproved().tables[0].Schema = "shut"
 	case "several":
-		st.tables = append(st.tables, policy.TableName{Schema: "public", Name: "orders_default"})
+		st.unapproved().tables = append(st.unapproved().tables, policy.TableName{Schema: "public", Name: "orders_default"})
 	}
 	return st
 }
@@ -75,7 +75,7 @@ func (c lackingCase) logged(st *statement, log string, parameters bool) bool {
 		want, _, _ = strings.Cut(want, " context=") // the function's line is neither the first nor the last
 	}
 	var tables []string
-	for _, t := range st.tables {
+	for _, t := range st.unapproved().tables {
 		tables = append(tables, t.Schema+"."+t.Name)
 	}
 	about := fmt.Sprintf("server=srv_1 project=%s kind=%s tables=%s sqlstate=%s", st.project, st.kind, strings.Join(tables, ","), c.state)
@@ -134,7 +134,7 @@ func TestLackingWords(t *testing.T) {
 // Ensure an error of which a part was cut off, so that nobody knows whose it is, is none of the statement's own.
 func TestLackingCutOff(t *testing.T) {
 	st, pg := sel("SELECT id FROM orders"), pgError("42501", "ERROR")
-	st.tables = []policy.TableName{{Schema: "public", Name: "orders"}}
+	st.unapproved().tables = []policy.TableName{{Schema: "public", Name: "orders"}}
 	pg.Message, pg.Where = "permission denied for table orders", hidden
 	for routine, want := range map[string]string{"": "Postgres refused the statement with SQLSTATE 42501", "aclcheck_error": behind + "orders" + noRight} {
 		pg.Routine = routine

@@ -70,7 +70,7 @@ func (p *Pool) logLack(ctx context.Context, a proxy.Account, st *statement, e *p
 		return
 	}
 	var tables []string
-	for _, t := range st.tables {
+	for _, t := range st.tables() {
 		tables = append(tables, t.Schema+"."+t.Name)
 	}
 	attrs := []slog.Attr{

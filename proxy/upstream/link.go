@@ -32,6 +32,7 @@ type Link struct {
 	cursors  *cursors         // of this transaction; nil: it has had none, and no savepoints
 	records  recordTypes      // of this transaction
 	exchange exchange
+	json     *jsonResult   // what each exchange runs in place of steps; nil: the steps
 	waited   time.Duration // by this exchange, before it asked for a connection
 }
 
@@ -87,6 +88,22 @@ func (l *Link) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer) (p
 	e := f.explain(ctx, f.st)
 	l.pool.logLack(ctx, l.account(), f.st, e)
 	return l.state(), e
+}
+
+// react counts a failure and draws its consequence for the other connections.
+func (p *Pool) react(ctx context.Context, f *failure) {
+	class := f.class()
+	switch class {
+	case "":
+		return
+	case classReadOnly, classShutdown:
+		p.reset(class)
+	case classTimeout, classNetwork:
+		if ctx.Err() != nil {
+			class = classCancelled
+		}
+	}
+	p.cfg.Recorder.UpstreamError(class)
 }
 
 // begin waits until the exchange may run beside others' statements. Within a transaction it does not:

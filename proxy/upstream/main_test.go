@@ -139,6 +139,11 @@ func (b *bench) one(sql string) string {
 	return v
 }
 
+// query runs what need not be a policy's.
+func (p *Pool) query(ctx context.Context, st *statement, enc Encoding, dst []byte) (Result, error) {
+	return newQuery().run(ctx, p, st, enc, dst)
+}
+
 // query runs st and gives its JSON.
 func (b *bench) query(st *statement) (string, error) {
 	res, err := b.pool.query(context.Background(), st, Encoding{}, nil)
@@ -149,7 +154,7 @@ func (b *bench) must(st *statement) string {
 	b.t.Helper()
 	body, err := b.query(st)
 	if err != nil {
-		b.t.Fatalf("%s: %v", st.sql, err)
+		b.t.Fatalf("%s: %v", st.text(), err)
 	}
 	return body
 }
@@ -158,7 +163,7 @@ func (b *bench) must(st *statement) string {
 func (b *bench) fail(st *statement, code proxy.Code) *proxy.Error {
 	b.t.Helper()
 	body, err := b.query(st)
-	return refusal(b.t, err, code, st.sql+body)
+	return refusal(b.t, err, code, st.text()+body)
 }
 
 func refusal(t testing.TB, err error, code proxy.Code, what string) *proxy.Error {
@@ -202,9 +207,27 @@ func limits() policy.Limits {
 	return policy.Limits{StatementTimeout: 5 * time.Second, MaxRows: 1000, MaxResultBytes: 1 << 20}
 }
 
+// unapproved is a text that no policy has seen.
+type unapproved struct {
+	sql      string
+	fleeting bool
+	tables   []policy.TableName
+}
+
+func (u *unapproved) Rewritten() string           { return u.sql }
+func (u *unapproved) Key() string                 { return u.sql }
+func (u *unapproved) Declared() policy.GivenTypes { return nil }
+func (u *unapproved) Tables() []policy.TableName  { return u.tables }
+func (u *unapproved) Fleeting() bool              { return u.fleeting }
+func (u *unapproved) PlanBytes() int              { return 0 }
+func (u *unapproved) RecordBytes() int            { return 0 }
+
+// unapproved gives the text of a statement that sel has made.
+func (st *statement) unapproved() *unapproved { return st.approved.(*unapproved) }
+
 // sel is a SELECT whose whole text is the caller's.
 func sel(sql string, args ...policy.Arg) *statement {
-	st := &statement{sql: sql, key: sql, exact: sql, kind: policy.Select, returns: true, limits: limits(), position: func(p int) int { return p }}
+	st := &statement{wanted: wanted{approved: &unapproved{sql: sql}}, kind: policy.Select, returns: true, limits: limits(), position: func(p int) int { return p }}
 	for i, a := range args {
 		st.params = append(st.params, policy.Param{Value: a, Index: i})
 	}

@@ -86,7 +86,7 @@ func TestForeignMessage(t *testing.T) {
 // Ensure what the rewrite put into the text does not count as the caller's.
 func TestOnlyTheCallersTextCounts(t *testing.T) {
 	st := sel(`SELECT 'mine' FROM (inserted) AS inserted`)
-	inserted := strings.Index(st.sql, "(inserted)")
+	inserted := strings.Index(st.text(), "(inserted)")
 	st.position = func(p int) int {
 		if p > inserted && p <= inserted+len("(inserted)") {
 			return 0

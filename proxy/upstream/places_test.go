@@ -96,7 +96,7 @@ func TestCloseWaitsForStatements(t *testing.T) {
 		_, err := b.query(st)
 		done <- err
 	}()
-	b.eventually("the statement runs", func() bool { return b.running(st.sql) == "1" })
+	b.eventually("the statement runs", func() bool { return b.running(st.text()) == "1" })
 	b.pool.Close()
 	if err := <-done; err != nil {
 		t.Error(err)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
@@ -38,7 +37,7 @@ type Pool struct {
 	shelf        shelf
 	abandoned    *abandoned
 	leased       atomic.Int32 // connections in statements' hands
-	statements   sync.Pool    // of *statement that nobody uses
+	queries      sync.Pool    // of *query that nobody uses
 
 	life context.Context // of the goroutines that clear the shelf and look at the runs
 	end  context.CancelFunc
@@ -70,7 +69,7 @@ func Open(ctx context.Context, cfg Config) (*Pool, error) {
 	p := &Pool{pool: pool, cfg: cfg, path: path, log: cfg.Log, lacks: proxy.NewFailuresLog(cfg.Log, "statements"), types: newTypes(), descriptions: newDescriptions(), places: places, turns: proxy.NewTurns(int(cfg.MaxConns), cfg.ProjectShare), cursorReads: proxy.NewTally(cursorReads, cfg.ProjectShare), seed: maphash.MakeSeed()}
 	p.abandoned = newAbandoned(cfg.MaxConns)
 	p.shelf.keep = max(min(shelfTime, cfg.MaxConnLifetime), time.Millisecond)
-	p.statements.New = func() any { return newStatement() }
+	p.queries.New = func() any { return newQuery() }
 	p.life, p.end = context.WithCancel(context.Background())
 	p.wg.Go(func() { p.shelf.keepClear(p.life) })
 	p.wg.Go(func() { p.places.look(p.life) })
@@ -179,21 +178,4 @@ func (p *Pool) ServerVersion() string {
 		return *v
 	}
 	return ""
-}
-
-// Query runs b, of a server of the project, and appends to dst its result as the members "columns" and "rows" of a
-// JSON object, without braces. On an error dst's content is as it was, and nothing that
-// the statement did remains, unless the message says that this is not known. The error is
-// an *proxy.Error. When ctx ends, the statement is cancelled on the server; a cause of ctx
-// that is an *proxy.Error is what Query returns then. Of a write that may have taken effect
-// all the same it keeps the code only: the message tells, and Retryable is false.
-func (p *Pool) Query(ctx context.Context, project string, b policy.Bound, enc Encoding, dst []byte) (Result, error) {
-	if !b.Valid() {
-		return Result{Body: dst}, defect("a statement without approval reached upstream")
-	}
-	st := p.statements.Get().(*statement)
-	st.load(b)
-	st.project = project
-	defer func() { st.reset(); p.statements.Put(st) }()
-	return p.query(ctx, st, enc, dst)
 }

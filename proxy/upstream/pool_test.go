@@ -247,7 +247,7 @@ func TestDeadNetwork(t *testing.T) {
 	start := time.Now()
 	st := write("update", false, "UPDATE t SET a = 1")
 	st.limits.StatementTimeout = 200 * time.Millisecond
-	st.sql, st.key, st.exact = "SELECT 1", "SELECT 1", "SELECT 1" // known on the connection, so that the Sync goes out at once
+	st.approved = &unapproved{sql: "SELECT 1"} // known on the connection, so that the Sync goes out at once
 	e := b.fail(st, proxy.UpstreamUnavailable)
 	if took := time.Since(start); took > 200*time.Millisecond+grace+2*cancelPatience {
 		t.Errorf("took %s", took)

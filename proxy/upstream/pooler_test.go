@@ -113,7 +113,7 @@ func TestBehindPooler(t *testing.T) {
 					refusal(t, second(b.query(withLimits(sel("SELECT generate_series(1,5)"), 4, 1<<20))), proxy.ResultTooLarge, "too many rows")
 				}
 				if body, err := b.query(st); err != nil || !strings.Contains(body, n) || strings.Count(body, "[[") > 1 {
-					t.Errorf("%s: got %s, %v; want %s", st.sql, body, err, n)
+					t.Errorf("%s: got %s, %v; want %s", st.text(), body, err, n)
 				}
 				if j%6 == 2 {
 					if body, err := b.query(st); err != nil || !strings.Contains(body, `[["2026-01-31T00:15:00Z",["(1,1),(0,0)"],"YQ==",`+n+`]]`) {

@@ -9,38 +9,15 @@ import (
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
-// plan is a statement as a connection knows it, and for results in JSON how to bind its
-// parameters and how to encode its rows.
+// plan is a statement as a connection knows it.
 type plan struct {
-	sql     string        // with the types of parameters where such were given; see wanted
-	name    string        // "": the unnamed statement
-	of      proxy.Account // who had it prepared
-	bytes   int           // about what it takes in the backend
-	at      int           // of the unnamed statement: its number in the exchange
-	said    described
-	params  []valueType
-	columns []valueType
-	head    []byte // the JSON up to the first row; nil: the three are still to be found
-}
-
-// newPlan gives nil where a type is not known: it may have been forgotten a moment ago.
-func newPlan(sql, name string, d described, t *types) *plan {
-	p := &plan{sql: sql, name: name, said: d, head: appendHead(nil, d.Columns)}
-	for _, oid := range d.Params {
-		known, ok := t.get(oid)
-		if !ok {
-			return nil
-		}
-		p.params = append(p.params, known)
-	}
-	for _, c := range d.Columns {
-		known, ok := t.get(c.OID)
-		if !ok {
-			return nil
-		}
-		p.columns = append(p.columns, known)
-	}
-	return p
+	sql   string        // with the types of parameters where such were given; see wanted
+	name  string        // "": the unnamed statement
+	of    proxy.Account // who had it prepared
+	bytes int           // about what it takes in the backend
+	at    int           // of the unnamed statement: its number in the exchange
+	said  described
+	form  *form // for results in JSON; nil: to be found
 }
 
 // statements are the prepared statements of one connection, within the limit; see victim. It belongs to the connection's holder.
@@ -78,16 +55,6 @@ func (s *statements) renew(d *descriptions) {
 		}
 	}
 	s.epoch = d.epoch.Load()
-}
-
-// clear drops all.
-func (s *statements) clear() {
-	if s == nil {
-		return
-	}
-	for s.order.Len() > 0 {
-		s.drop(s.order.Back().Value.(*plan).sql)
-	}
 }
 
 // get gives the plan of a text; nil when there is none.

@@ -166,11 +166,9 @@ func (e *exchange) checkLimits(a *answer, size, count int) error {
 	e.bytes += int64(size)
 	switch {
 	case limits.MaxRows >= 0 && count > limits.MaxRows:
-		e.stop()
-		return tooLarge(strconv.Itoa(limits.MaxRows) + " rows")
+		return e.tooLarge(strconv.Itoa(limits.MaxRows) + " rows")
 	case limits.MaxResultBytes >= 0 && e.bytes > int64(limits.MaxResultBytes):
-		e.stop()
-		return tooLarge(strconv.Itoa(limits.MaxResultBytes) + " bytes")
+		return e.tooLarge(strconv.Itoa(limits.MaxResultBytes) + " bytes")
 	}
 	return nil
 }

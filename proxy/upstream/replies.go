@@ -7,6 +7,25 @@ import (
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
+// reach is how far an exchange certainly came, by what the server answered.
+type reach uint8
+
+const (
+	unbegun   reach = iota // nothing was answered
+	begun                  // the prelude ran: the statement may have begun
+	completed              // a statement ran to its end; it is committed by the Sync
+)
+
+// phase is what an answer is about. The zero value is the one that tells a caller least.
+type phase uint8
+
+const (
+	running   phase = iota // binding, planning and executing: rows may have been read
+	analysing              // Postgres reads the text and the catalog, and no row
+	checking               // the shapes of the tables
+	settling               // the client's settings
+)
+
 // answerKind is what is to come for something that was written, or to be said without.
 type answerKind uint8
 
@@ -21,15 +40,20 @@ const (
 	ownRun                          // BindComplete to CommandComplete of what the client knows nothing of
 	ownParsed                       // ParseComplete, likewise
 	ownBound                        // BindComplete, likewise
-	ownRows                         // rows to CommandComplete, likewise
 	ownClosed                       // CloseComplete, likewise
+	ownTypes                        // rows of typesSQL
 	parsed                          // ParseComplete and what Postgres says of the statement
 	fetched                         // ParseComplete and what it says of a FETCH, for the client
 	bound                           // BindComplete
 	portalTold                      // RowDescription or NoData
-	rows                            // rows to CommandComplete or PortalSuspended
 	closed                          // CloseComplete
-	readied                         // ReadyForQuery
+
+	// Behind these a statement has taken its values.
+
+	rows     // rows to CommandComplete or PortalSuspended
+	ownRows  // rows to CommandComplete of what the client knows nothing of
+	jsonRows // rows to CommandComplete, as JSON
+	readied  // ReadyForQuery
 )
 
 // answer is what is to come for something that was written.
@@ -61,6 +85,8 @@ func (e *exchange) answer(a *answer) error {
 		return e.only(frame.BindComplete)
 	case ownClosed:
 		return e.only(frame.CloseComplete)
+	case ownTypes:
+		return e.ownTypes()
 	case parsed:
 		return e.parsed(a)
 	case fetched:
@@ -75,6 +101,8 @@ func (e *exchange) answer(a *answer) error {
 		return e.portalTold()
 	case rows, ownRows:
 		return e.rows(a)
+	case jsonRows:
+		return e.jsonRows()
 	}
 	return e.readied()
 }
@@ -191,18 +219,23 @@ func (e *exchange) readied() error {
 		return e.unexpected(kind)
 	}
 	e.became(proxy.State(body[0]))
+	if e.broken {
+		return fmt.Errorf("the transaction has not ended: %w", frame.ErrMalformed)
+	}
 	return nil
 }
 
 // became draws the consequences of the transaction's state.
 func (e *exchange) became(state proxy.State) {
 	l := e.link
-	switch state {
-	case proxy.Idle:
+	switch {
+	case e.json != nil && state != proxy.Idle: // its Sync ends a transaction
+		e.broken = true
+	case state == proxy.Idle:
 		l.explicit, l.failed, l.wrote = false, false, false
 		l.opened = false
 		e.free = true
-	case proxy.Open:
+	case state == proxy.Open:
 		l.explicit = true // a chained one is not opened yet
 	default:
 		l.explicit, l.opened, l.undone, l.failed = true, true, true, true

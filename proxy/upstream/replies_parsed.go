@@ -28,12 +28,21 @@ func (e *exchange) parsed(a *answer) error {
 	e.link.pool.descriptions.put(a.wanted.key(), d, a.epoch)
 	if told := a.wanted.told(); told != nil && !told.Equal(&d.Description) {
 		e.link.pool.descriptions.drop(a.wanted.key())
+		if a.wanted.announced != nil {
+			e.stop()
+			return altered(proxy.ErrSchemaChanged)
+		}
 		return changedResult()
 	}
 	if p := a.wanted.prepared; p != nil && a.wanted.exact == "" { // what the client was told is of the text without values
 		p.Told = &d.Description
 	}
 	return nil
+}
+
+// altered is for a table that is not as it was when the statement was decided.
+func altered(cause error) *proxy.Error {
+	return &proxy.Error{Code: proxy.SerializationFailure, Message: "a table was altered while the statement ran; repeat the statement", Retryable: true, Cause: cause}
 }
 
 // changedResult is what Postgres says where a prepared statement's result is of another form

@@ -56,7 +56,7 @@ func TestBackendKilledMidStatement(t *testing.T) {
 			running := "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()"
 			b.eventually("the statement runs", func() bool { return b.one(running) == "1" })
 			b.terminate()
-			e := refusal(t, <-done, proxy.UpstreamUnavailable, st.sql)
+			e := refusal(t, <-done, proxy.UpstreamUnavailable, st.text())
 			if !e.Retryable || e.RetryAfter == 0 {
 				t.Errorf("got %+v", e)
 			}

@@ -32,7 +32,6 @@ type session struct {
 	seeds      seeds
 	path       string        // its search_path
 	statements *statements   // nil where nothing may be named
-	run        run           // the one that has the connection now
 	ownPortal  string        // of statements that a client knows nothing of; nobody can guess it
 	left       bool          // given up while the server may still be at work
 	zoned      time.Duration // that statements took which may have made time zones
@@ -91,12 +90,8 @@ func (s *session) strays() bool {
 // connection is not the same backend for two transactions.
 func (s *session) pooled() bool { return s.statements == nil }
 
-// writePrelude writes the prelude. Where there is no key it names no server, so that none
+// writeLimits writes the prelude. Where there is no key it names no server, so that none
 // that was left on the connection stays.
-func (s *session) writePrelude(st *statement) {
-	s.writeLimits("", st.limits.StatementTimeout, st.server)
-}
-
 func (s *session) writeLimits(portal string, limit time.Duration, server string) {
 	name := preludeName
 	key, signs := s.wall.key(server)
@@ -108,19 +103,6 @@ func (s *session) writeLimits(portal string, limit time.Duration, server string)
 		s.wire.parse(name, s.prelude.sql)
 	}
 	s.prelude.bind(&s.wire, portal, name, &s.seeds, limit, server, s.signed.by(key, server))
-}
-
-// writeShapes writes the check of the tables' shapes, if the statement relies on some.
-func (s *session) writeShapes(st *statement) {
-	if len(st.shapes) == 0 {
-		return
-	}
-	name := shapesName
-	if s.pooled() {
-		name = ""
-		s.wire.parse(name, shapesSQL)
-	}
-	bindShapes(&s.wire, name, "", st.shapes)
 }
 
 // usable tells whether the next statement may have the connection, as pgxpool asks it, too.

@@ -45,10 +45,7 @@ func sqlClass(state string) string { return state[:min(2, len(state))] }
 // other texts, HINT names objects.
 func (f *failure) explainServer(st *statement, pg *pgconn.PgError) *proxy.Error {
 	if f.at == checking {
-		return &proxy.Error{
-			Code: proxy.SerializationFailure, Message: altered,
-			Retryable: true, Cause: moved(pg),
-		}
+		return altered(moved(pg))
 	}
 	if e := f.explainState(st, pg); e != nil {
 		return e
@@ -196,7 +193,7 @@ func boundParameter(pg *pgconn.PgError) int {
 }
 
 func (st *statement) callerPosition(pg *pgconn.PgError) int {
-	if pg.Position <= 0 || strings.TrimSpace(st.sql) == "" {
+	if pg.Position <= 0 || strings.TrimSpace(st.text()) == "" {
 		return 0
 	}
 	return st.position(int(pg.Position))

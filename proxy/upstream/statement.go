@@ -9,25 +9,18 @@ import (
 
 // statement is a policy.Bound, taken apart once.
 type statement struct {
+	wanted
 	bound    policy.Bound // the zero value in tests
 	server   string       // whose statement it is
 	project  string       // and whose that is
-	sql      string
-	key      string            // of its description: what tells the approved text from others
-	exact    string            // of what a connection has prepared: sql with the types that are declared
-	declared policy.GivenTypes // of its parameters
 	params   []policy.Param
 	kind     policy.Kind
 	writes   bool
 	returns  bool
 	limits   policy.Limits
 	shapes   []policy.Shape
-	tables   []policy.TableName // that it names; nil: any
-	fleeting bool               // it must not be kept prepared
-	plan     int                // bytes of its plan in a backend
-	records  int                // bytes of the types of its rows there
-	native   bool               // its parameters are $n to the caller
-	position func(int) int      // a character of sql → one of the caller's text, or 0
+	native   bool          // its parameters are $n to the caller
+	position func(int) int // a character of the text → one of the caller's, or 0
 }
 
 func (st *statement) account() proxy.Account {
@@ -44,8 +37,8 @@ func newStatement() *statement {
 // load takes b apart, and forgets what was before.
 func (st *statement) load(b policy.Bound) {
 	*st = statement{
-		bound: b, server: b.Server(), sql: b.SQL(), key: b.Approved().Key(), exact: b.Key(), declared: b.Approved().Declared(), params: st.params[:0], kind: b.Kind(), writes: b.Writes(), returns: b.Returns(),
-		limits: b.Limits().Buffered(), shapes: b.Shapes(), tables: b.Approved().Tables(), fleeting: b.Fleeting(), plan: b.Approved().PlanBytes(), records: b.Approved().RecordBytes(), position: st.position,
+		wanted: wantedOf(b), bound: b, server: b.Server(), params: st.params[:0], kind: b.Kind(), writes: b.Writes(), returns: b.Returns(),
+		limits: b.Limits().Buffered(), shapes: b.Shapes(), position: st.position,
 	}
 	for i := range b.NumParams() {
 		st.params = append(st.params, b.Param(i))
@@ -55,7 +48,7 @@ func (st *statement) load(b policy.Bound) {
 // takeApproved takes apart what was approved and is not bound.
 func (st *statement) takeApproved(a *policy.Approved) {
 	*st = statement{
-		sql: a.Rewritten(), kind: a.Kind(), writes: a.Writes(), returns: a.Returns(), limits: a.Limits(), tables: a.Tables(), position: a.CallerPosition,
+		wanted: wanted{approved: a}, kind: a.Kind(), writes: a.Writes(), returns: a.Returns(), limits: a.Limits(), position: a.CallerPosition,
 	}
 	for i := range a.NumParams() {
 		st.params = append(st.params, policy.Param{Index: a.ArgOf(i)})

@@ -31,7 +31,7 @@ func TestStatementsForget(t *testing.T) {
 func TestFleeting(t *testing.T) {
 	b := setup(t, Config{MaxConns: 1}, "")
 	st := sel("SELECT 'now'::timestamptz::text AS at")
-	st.fleeting = true
+	st.unapproved().fleeting = true
 	if first := b.must(st); first == b.must(st) {
 		t.Errorf("time stands still: %s", first)
 	}

@@ -130,7 +130,7 @@ func TestGoneFromAnOpenWrite(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			told := b.stuck(ctx, c.st)
 			cancel(c.cause)
-			e := refusal(t, <-told, c.code, c.st.sql)
+			e := refusal(t, <-told, c.code, c.st.text())
 			invites := strings.Contains(e.Message, "again") || e.Retryable || e.RetryAfter != 0
 			if strings.Contains(e.Message, notKnown) != c.open || c.open && invites || !c.open && e.Message != why.Message {
 				t.Errorf("got %+v", e)

@@ -142,7 +142,7 @@ func TestResultShape(t *testing.T) {
 	} {
 		for range 2 { // described, then known
 			if got := b.must(c.st); got != c.want {
-				t.Errorf("%s: got %s, want %s", c.st.sql, got, c.want)
+				t.Errorf("%s: got %s, want %s", c.st.text(), got, c.want)
 			}
 		}
 	}
@@ -164,10 +164,10 @@ func TestResultCounts(t *testing.T) {
 	} {
 		res, err := b.pool.query(context.Background(), c.st, Encoding{}, []byte("{"))
 		if err != nil {
-			t.Fatalf("%s: %v", c.st.sql, err)
+			t.Fatalf("%s: %v", c.st.text(), err)
 		}
 		if res.Rows != c.rows || res.RowsAffected != c.affected || res.Body[0] != '{' {
-			t.Errorf("%s: got %d rows, %d affected, %s", c.st.sql, res.Rows, res.RowsAffected, res.Body)
+			t.Errorf("%s: got %d rows, %d affected, %s", c.st.text(), res.Rows, res.RowsAffected, res.Body)
 		}
 	}
 }

@@ -9,24 +9,79 @@ import (
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
-// wanted is a statement as a client of the Postgres protocol wants it.
+// wanted is a statement that is to be prepared, and what its description must be.
 type wanted struct {
-	approved *policy.Approved
-	prepared *proxy.Prepared // nil: it is run and not prepared
-	sql      string          // the text that runs, and its key, where values stand in it; else that which was approved
-	exact    string
+	approved  approval
+	sql       string          // what Postgres parses, where values stand in it; "": what was approved
+	exact     string          // what a connection knows that by; "": the approval's key
+	prepared  *proxy.Prepared // nil: the client has not prepared it
+	announced *described      // what is taken to be known, its parameters' types declared by it; nil: nothing
 }
 
-// told is what the client was told of the statement; nil: nothing yet.
-func (w *wanted) told() *frame.Description {
-	if w.prepared == nil {
+// approval is what is needed of a *policy.Approved to prepare its statement.
+type approval interface {
+	Rewritten() string
+	Key() string
+	Declared() policy.GivenTypes
+	Tables() []policy.TableName
+	Fleeting() bool
+	PlanBytes() int
+	RecordBytes() int
+}
+
+// wantedOf is the statement that runs, with those values in its text that are no parameters.
+func wantedOf(b policy.Bound) wanted {
+	a := b.Approved()
+	if b.Key() == a.Key() {
+		return wanted{approved: a}
+	}
+	return wanted{approved: a, sql: b.SQL(), exact: b.Key()}
+}
+
+// text is what Postgres parses.
+func (w *wanted) text() string {
+	if w.sql != "" || w.approved == nil {
+		return w.sql
+	}
+	return w.approved.Rewritten()
+}
+
+// tables are those that the text names; nil: any.
+func (w *wanted) tables() []policy.TableName {
+	if w.approved == nil {
 		return nil
 	}
-	return w.prepared.Told
+	return w.approved.Tables()
 }
 
-// key is what the descriptions know it by.
+// key is what the descriptions know it by: the same for all values.
 func (w *wanted) key() string { return w.approved.Key() }
+
+// told is what the client was told of the statement, or how its values are sent; nil: nothing yet.
+func (w *wanted) told() *frame.Description {
+	switch {
+	case w.announced != nil:
+		return &w.announced.Description
+	case w.prepared != nil:
+		return w.prepared.Told
+	}
+	return nil
+}
+
+// canDiffer tells whether Postgres may say something else of the statement than was told. Of one without rows only its
+// parameters' types can differ, and not where they are declared.
+func (w *wanted) canDiffer() bool {
+	told := w.told()
+	return told != nil && (w.announced == nil || told.Row != nil)
+}
+
+// paramTypes are the types that Postgres is to give the parameters; it finds those that are not there.
+func (w *wanted) paramTypes() []uint32 {
+	if w.announced != nil {
+		return w.announced.Params
+	}
+	return w.approved.Declared()
+}
 
 // planKey is what the connections know a statement by. Postgres reads the constants of dates,
 // times and intervals when it parses a text, under the settings of then: so those of a client
@@ -36,14 +91,6 @@ func (e *exchange) planKey(w *wanted) string {
 		return w.exact + e.link.inForce
 	}
 	return w.key() + e.link.inForce
-}
-
-// text is what Postgres parses.
-func (w *wanted) text() string {
-	if w.sql != "" {
-		return w.sql
-	}
-	return w.approved.Rewritten()
 }
 
 // tellParams writes the types of the caller's parameters: of each that became a parameter of

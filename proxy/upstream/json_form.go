@@ -1,0 +1,106 @@
+package upstream
+
+import (
+	"strconv"
+
+	"github.com/tenantgate/tenantgate/proxy/frame"
+)
+
+// form is how the values of a statement are sent, and how its rows are written as JSON.
+type form struct {
+	said    described
+	params  []valueType
+	columns []valueType
+	head    []byte // the JSON up to the first row
+}
+
+// newForm gives nil where a type is not known.
+func newForm(d described, t *types) *form {
+	f := &form{said: d, head: appendHead(nil, d.Columns)}
+	for _, oid := range d.Params {
+		known, ok := t.get(oid)
+		if !ok {
+			return nil
+		}
+		f.params = append(f.params, known)
+	}
+	for _, c := range d.Columns {
+		known, ok := t.get(c.OID)
+		if !ok {
+			return nil
+		}
+		f.columns = append(f.columns, known)
+	}
+	return f
+}
+
+// findForm finds the statement's form: as the connection knows it, as another one does, or by asking Postgres.
+func (e *exchange) findForm() error {
+	j, w := e.json, &e.json.st.wanted
+	p := e.kept(w).get(e.planKey(w))
+	if p != nil && p.form != nil {
+		j.form = p.form
+		return nil
+	}
+	d, known := described{}, false
+	if p != nil {
+		d = p.said
+	} else if d, known = e.link.pool.descriptions.get(w.key()); known {
+		w.announced = &d
+	} else {
+		e.ensure(w, nil)
+		if err := e.catchUp(); err != nil {
+			return err
+		}
+		d, _ = e.known(w)
+	}
+	for j.form = newForm(d, e.link.pool.types); j.form == nil; j.form = newForm(d, e.link.pool.types) { // a type may be forgotten meanwhile
+		if err := e.askTypes(e.link.pool.types.missing(d)); err != nil {
+			return err
+		}
+	}
+	if p != nil {
+		p.form = j.form
+	}
+	return nil
+}
+
+// askTypes asks Postgres about types.
+func (e *exchange) askTypes(oids []uint32) error {
+	w := &e.s.wire
+	w.parse("", typesSQL)
+	at := w.bind("", 1)
+	from := w.out.OpenValue()
+	w.out.Byte('{')
+	for i, oid := range oids {
+		w.separate(i)
+		w.out.Buf = strconv.AppendUint(w.out.Buf, uint64(oid), 10)
+	}
+	w.out.Byte('}')
+	w.out.ShutValue(from)
+	w.execute(at)
+	e.json.asked, e.pending = oids, true
+	e.expect(answer{kind: ownTypes})
+	return e.catchUp()
+}
+
+// ownTypes reads what Postgres says of types.
+func (e *exchange) ownTypes() error {
+	rows := map[uint32]pgType{}
+	for {
+		kind, body, err := e.next()
+		switch {
+		case err != nil:
+			return err
+		case kind == frame.DataRow:
+			oid, t, err := parsePgType(body)
+			if err != nil {
+				return e.unreadable(err)
+			}
+			rows[oid] = t
+		case kind == frame.CommandComplete:
+			e.link.pool.types.learn(e.json.asked, rows)
+			return nil
+		}
+	}
+}
