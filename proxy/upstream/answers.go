@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -11,29 +10,6 @@ import (
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
-
-// cell takes the next value off a row, nil for NULL.
-func cell(row []byte) (value, rest []byte, err error) {
-	if len(row) < 4 {
-		return nil, nil, frame.ErrMalformed
-	}
-	n, rest := int32(binary.BigEndian.Uint32(row)), row[4:] //nolint:gosec // -1 is NULL
-	switch {
-	case n == -1:
-		return nil, rest, nil
-	case n < 0 || int(n) > len(rest):
-		return nil, nil, frame.ErrMalformed
-	}
-	return rest[:n:n], rest[n:], nil
-}
-
-// cells takes the number of values off a row.
-func cells(row []byte) (n int, rest []byte, err error) {
-	if len(row) < 2 {
-		return 0, nil, frame.ErrMalformed
-	}
-	return int(binary.BigEndian.Uint16(row)), row[2:], nil
-}
 
 // serverError is what an ErrorResponse says: a *pgconn.PgError, if it is well formed.
 func serverError(body []byte, cut bool) error {

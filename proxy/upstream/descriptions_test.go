@@ -11,6 +11,7 @@ import (
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
+	"github.com/tenantgate/tenantgate/proxy/upstream/values"
 )
 
 // Ensure a text that one connection has described is run by another with what it said, named
@@ -167,12 +168,10 @@ func TestForgottenTypes(t *testing.T) {
 		if got := b.must(st); got != `"columns":["m","n"],"rows":[[["glad"],"glad"]]` {
 			t.Errorf("got %s", got)
 		}
-		b.pool.types.mu.Lock()
-		clear(b.pool.types.known)
-		b.pool.types.mu.Unlock()
+		b.pool.types = values.NewTypes()
 		b.pool.replace()
 	}
-	if newForm(described{Description: frame.Description{Columns: []frame.Column{{Name: "m", OID: 1 << 30}}}}, newTypes()) != nil {
+	if newForm(described{Description: frame.Description{Columns: []frame.Column{{Name: "m", OID: 1 << 30}}}}, values.NewTypes()) != nil {
 		t.Error("a form with a type that nobody knows")
 	}
 }

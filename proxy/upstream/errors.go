@@ -9,6 +9,7 @@ import (
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
+	"github.com/tenantgate/tenantgate/proxy/upstream/values"
 )
 
 // SQLSTATEs that are more than a member of their class; see appendix A of Postgres' manual.
@@ -141,7 +142,7 @@ func (f *failure) undone(st *statement) bool {
 // and for a connection that was not there, which acquire counts.
 func (f *failure) class() string {
 	switch {
-	case errors.Is(f.err, errLimit), errors.Is(f.err, frame.ErrTooLong):
+	case errors.Is(f.err, values.ErrLimit), errors.Is(f.err, frame.ErrTooLong):
 		return classTooLarge
 	case f.refused != nil && f.refused.Code == policy.Internal:
 		return classInternal

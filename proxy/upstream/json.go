@@ -5,12 +5,14 @@ import (
 	"time"
 
 	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy/upstream/values"
 )
 
 // jsonResult is the one statement of an exchange whose rows become JSON.
 type jsonResult struct {
 	st    *statement
-	enc   encoder
+	enc   values.Encoder
+	room  Room
 	dst   []byte // what the result is appended to
 	form  *form
 	asked []uint32  // the types that Postgres was asked for
@@ -71,7 +73,7 @@ func (e *exchange) runJSON(name string) error {
 func (e *exchange) boundAnswers() {
 	const allowance, most = 1 << 20, 1 << 30
 	length := min(e.json.st.limits.MaxResultBytes, most/4)
-	if f := e.json.form; f != nil && slices.ContainsFunc(f.columns, valueType.wide) {
+	if f := e.json.form; f != nil && slices.ContainsFunc(f.columns, values.Type.Wide) {
 		length *= 2
 	}
 	e.s.wire.in.Most = length + allowance

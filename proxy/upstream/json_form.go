@@ -4,28 +4,29 @@ import (
 	"strconv"
 
 	"github.com/tenantgate/tenantgate/proxy/frame"
+	"github.com/tenantgate/tenantgate/proxy/upstream/values"
 )
 
 // form is how the values of a statement are sent, and how its rows are written as JSON.
 type form struct {
 	said    described
-	params  []valueType
-	columns []valueType
+	params  []values.Type
+	columns []values.Type
 	head    []byte // the JSON up to the first row
 }
 
 // newForm gives nil where a type is not known.
-func newForm(d described, t *types) *form {
-	f := &form{said: d, head: appendHead(nil, d.Columns)}
+func newForm(d described, t *values.Types) *form {
+	f := &form{said: d, head: values.AppendHead(nil, d.Columns)}
 	for _, oid := range d.Params {
-		known, ok := t.get(oid)
+		known, ok := t.Get(oid)
 		if !ok {
 			return nil
 		}
 		f.params = append(f.params, known)
 	}
 	for _, c := range d.Columns {
-		known, ok := t.get(c.OID)
+		known, ok := t.Get(c.OID)
 		if !ok {
 			return nil
 		}
@@ -55,7 +56,7 @@ func (e *exchange) findForm() error {
 		d, _ = e.known(w)
 	}
 	for j.form = newForm(d, e.link.pool.types); j.form == nil; j.form = newForm(d, e.link.pool.types) { // a type may be forgotten meanwhile
-		if err := e.askTypes(e.link.pool.types.missing(d)); err != nil {
+		if err := e.askTypes(e.link.pool.types.Missing(&d.Description)); err != nil {
 			return err
 		}
 	}
@@ -68,7 +69,7 @@ func (e *exchange) findForm() error {
 // askTypes asks Postgres about types.
 func (e *exchange) askTypes(oids []uint32) error {
 	w := &e.s.wire
-	w.parse("", typesSQL)
+	w.parse("", values.RowsSQL)
 	at := w.bind("", 1)
 	from := w.out.OpenValue()
 	w.out.Byte('{')
@@ -86,20 +87,20 @@ func (e *exchange) askTypes(oids []uint32) error {
 
 // ownTypes reads what Postgres says of types.
 func (e *exchange) ownTypes() error {
-	rows := map[uint32]pgType{}
+	rows := map[uint32]values.Row{}
 	for {
 		kind, body, err := e.next()
 		switch {
 		case err != nil:
 			return err
 		case kind == frame.DataRow:
-			oid, t, err := parsePgType(body)
+			oid, t, err := values.ParseRow(body)
 			if err != nil {
 				return e.unreadable(err)
 			}
 			rows[oid] = t
 		case kind == frame.CommandComplete:
-			e.link.pool.types.learn(e.json.asked, rows)
+			e.link.pool.types.Learn(e.json.asked, rows)
 			return nil
 		}
 	}

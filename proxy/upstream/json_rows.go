@@ -9,13 +9,14 @@ import (
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
+	"github.com/tenantgate/tenantgate/proxy/upstream/values"
 )
 
 // jsonRows reads the statement's rows and writes them as JSON, until they end or go beyond the limits.
 func (e *exchange) jsonRows() error {
 	j := e.json
 	j.Result = Result{Body: append(j.dst, j.form.head...)}
-	j.enc.most = len(j.dst) + j.st.limits.MaxResultBytes - responseTail
+	j.enc.Most = len(j.dst) + j.st.limits.MaxResultBytes - responseTail
 	for {
 		kind, body, err := e.next()
 		if j.first.IsZero() {
@@ -44,9 +45,9 @@ func (e *exchange) jsonRow(row []byte) error {
 	if j.Rows > 0 {
 		j.Body = append(j.Body, ',')
 	}
-	body, err := j.enc.row(j.Body, j.form.columns, row)
+	body, err := j.enc.Row(j.Body, j.form.columns, row)
 	switch {
-	case errors.Is(err, errLimit), err == nil && !j.enc.fits(body, 0):
+	case errors.Is(err, values.ErrLimit), err == nil && !j.enc.Fits(body, 0):
 		return e.tooLong()
 	case err != nil:
 		return e.unreadable(err)
@@ -61,10 +62,10 @@ func (e *exchange) jsonRow(row []byte) error {
 
 // haveRoom stops the statement where there is no room for its result.
 func (e *exchange) haveRoom(bytes int) error {
-	if e.json.enc.Room == nil {
+	if e.json.room == nil {
 		return nil
 	}
-	err := e.json.enc.Room.Have(bytes)
+	err := e.json.room.Have(bytes)
 	if err != nil {
 		e.stop()
 		return proxy.AsError(err)
@@ -75,7 +76,7 @@ func (e *exchange) haveRoom(bytes int) error {
 // jsonEnd ends the rows.
 func (e *exchange) jsonEnd(tag []byte) error {
 	j := e.json
-	if len(j.form.columns) > 0 && !j.enc.fits(j.Body, 0) {
+	if len(j.form.columns) > 0 && !j.enc.Fits(j.Body, 0) {
 		return e.tooLong() // without a row: the names alone
 	}
 	e.reached = completed

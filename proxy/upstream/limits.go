@@ -1,13 +1,9 @@
 package upstream
 
 import (
-	"errors"
-
 	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/upstream/values"
 )
-
-// errLimit is in the chain of a refusal because of the result's size.
-var errLimit = errors.New("beyond the limits")
 
 // responseTail is kept free, in bytes, for what the limit counts and is not made here: the
 // response's braces, the last bracket, "rowsAffected", "executionTime" and "success".
@@ -22,6 +18,6 @@ func (e *exchange) tooLarge(what string) *proxy.Error {
 func tooLarge(what string) *proxy.Error {
 	return &proxy.Error{
 		Code: proxy.ResultTooLarge, Message: "the result has more than " + what,
-		Hint: "ask for fewer rows or columns, for example with LIMIT", Cause: errLimit,
+		Hint: "ask for fewer rows or columns, for example with LIMIT", Cause: values.ErrLimit,
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/upstream/values"
 )
 
 func withLimits(st *statement, rows, bytes int) *statement {
@@ -126,7 +128,7 @@ func TestBrokenEncodingIsRolledBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sessionOf(conn.Conn().PgConn()).statements.get(st.text()).form.columns[0].kind = boolKind
+	sessionOf(conn.Conn().PgConn()).statements.get(st.text()).form.columns[0], _ = values.NewTypes().Get(pgtype.BoolOID)
 	conn.Release()
 	e := b.fail(st, policy.Internal)
 	if e.Cause == nil || strings.Contains(e.Message, "bool") {

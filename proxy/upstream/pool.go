@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/upstream/values"
 )
 
 // resetPause is the shortest time between two resets of the pool, so that a database that
@@ -25,7 +26,7 @@ type Pool struct {
 	cfg   Config
 	log   *slog.Logger
 	lacks *proxy.LinesLog // of statements that fail for what the database lacks
-	types *types
+	types *values.Types
 	path  *searchPath
 
 	descriptions *descriptions
@@ -66,7 +67,7 @@ func Open(ctx context.Context, cfg Config) (*Pool, error) {
 		places.close()
 		return nil, fmt.Errorf("opening the upstream pool: %w", err)
 	}
-	p := &Pool{pool: pool, cfg: cfg, path: path, log: cfg.Log, lacks: proxy.NewFailuresLog(cfg.Log, "statements"), types: newTypes(), descriptions: newDescriptions(), places: places, turns: proxy.NewTurns(int(cfg.MaxConns), cfg.ProjectShare), cursorReads: proxy.NewTally(cursorReads, cfg.ProjectShare), seed: maphash.MakeSeed()}
+	p := &Pool{pool: pool, cfg: cfg, path: path, log: cfg.Log, lacks: proxy.NewFailuresLog(cfg.Log, "statements"), types: values.NewTypes(), descriptions: newDescriptions(), places: places, turns: proxy.NewTurns(int(cfg.MaxConns), cfg.ProjectShare), cursorReads: proxy.NewTally(cursorReads, cfg.ProjectShare), seed: maphash.MakeSeed()}
 	p.abandoned = newAbandoned(cfg.MaxConns)
 	p.shelf.keep = max(min(shelfTime, cfg.MaxConnLifetime), time.Millisecond)
 	p.queries.New = func() any { return newQuery() }

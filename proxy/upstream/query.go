@@ -6,6 +6,7 @@ import (
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
+	"github.com/tenantgate/tenantgate/proxy/upstream/values"
 )
 
 // query is what runs one statement whose rows become JSON: an exchange of its own, on a link of its own.
@@ -15,6 +16,21 @@ type query struct {
 	of     proxy.Exchange
 	out    frame.Writer // nothing is written to it
 	loaded *statement   // of Query
+}
+
+// Encoding is how a caller wants values.
+type Encoding struct {
+	// Int8AsString asks for int8 and numeric as JSON strings, inside arrays too.
+	Int8AsString bool
+	// Room is where the result is made; nil: it may be as large as the limits allow.
+	Room Room
+}
+
+// Room bounds the memory of results.
+type Room interface {
+	// Have makes sure that there is room for a buffer of so many bytes. Its error ends the statement,
+	// which then has no effect, and is the caller's.
+	Have(bytes int) error
 }
 
 func newQuery() *query {
@@ -50,7 +66,7 @@ func (q *query) run(ctx context.Context, p *Pool, st *statement, enc Encoding, d
 	}
 	q.link.pool, q.link.server, q.link.project = p, st.server, st.project
 	q.of = proxy.Exchange{Commit: true}
-	q.json = jsonResult{st: st, enc: encoder{Encoding: enc}, dst: dst}
+	q.json = jsonResult{st: st, enc: values.Encoder{Int8AsString: enc.Int8AsString}, room: enc.Room, dst: dst}
 	defer func() { q.json = jsonResult{} }() // nothing of a server's stays
 	if _, err := q.link.Run(ctx, &q.of, &q.out); err != nil {
 		return Result{Body: dst}, err

@@ -41,7 +41,7 @@ const (
 	ownParsed                       // ParseComplete, likewise
 	ownBound                        // BindComplete, likewise
 	ownClosed                       // CloseComplete, likewise
-	ownTypes                        // rows of typesSQL
+	ownTypes                        // rows of values.RowsSQL
 	parsed                          // ParseComplete and what Postgres says of the statement
 	fetched                         // ParseComplete and what it says of a FETCH, for the client
 	bound                           // BindComplete

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/upstream/values"
 )
 
 func (b *bench) terminate() {
@@ -78,9 +79,9 @@ func TestUndone(t *testing.T) {
 		f    failure
 		want bool
 	}{
-		{"a read", read, failure{err: errLimit, synced: true, reached: completed}, true},
-		{"a write whose connection broke before the Sync", put, failure{err: errLimit, reached: begun}, true},
-		{"a write whose connection broke after the Sync", put, failure{err: errLimit, synced: true}, false},
+		{"a read", read, failure{err: values.ErrLimit, synced: true, reached: completed}, true},
+		{"a write whose connection broke before the Sync", put, failure{err: values.ErrLimit, reached: begun}, true},
+		{"a write whose connection broke after the Sync", put, failure{err: values.ErrLimit, synced: true}, false},
 		{"a write whose server ended it before its end", put, failure{err: fatal, synced: true, reached: begun}, true},
 		{"a write whose server ended after its end", put, failure{err: fatal, synced: true, reached: completed}, false},
 		{"a write that a pooler lost", put, failure{err: pgError("08P01", "FATAL"), synced: true}, false},
@@ -104,7 +105,7 @@ func TestRepeatable(t *testing.T) {
 		{"ended before anything", failure{err: pgError("57P01", "FATAL")}, true},
 		{"ended by a crash", failure{err: pgError("57P02", "FATAL")}, true},
 		{"ended after the prelude", failure{err: pgError("57P01", "FATAL"), reached: begun}, false},
-		{"a broken connection", failure{err: errLimit}, false},
+		{"a broken connection", failure{err: values.ErrLimit}, false},
 		{"a stale statement", failure{err: stale, reached: begun}, true},
 		{"another missing feature", failure{err: pgError("0A000", "ERROR"), reached: begun}, false},
 		{"a lost statement", failure{err: pgError("26000", "ERROR"), reached: begun}, true},

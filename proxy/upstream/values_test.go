@@ -58,17 +58,6 @@ func TestTypesWithoutNames(t *testing.T) {
 	}
 }
 
-// Ensure the types that are remembered are bounded.
-func TestTypesAreBounded(t *testing.T) {
-	types := newTypes()
-	for i := range uint32(3 * maxTypes) {
-		types.learn([]uint32{20_000 + i}, nil)
-		if len(types.known) > maxTypes {
-			t.Fatalf("%d types are kept", len(types.known))
-		}
-	}
-}
-
 // Ensure arrays of each kind keep their dimensions, nulls and elements.
 func TestArrays(t *testing.T) {
 	b := setup(t, Config{}, `

@@ -1,4 +1,4 @@
-package upstream
+package values
 
 import (
 	"strings"
@@ -12,7 +12,7 @@ const maxDimensions = 6
 // appendLiteral turns a JSON array into Postgres' text form of an array of t. Nested arrays
 // are dimensions. For json[] and jsonb[] there is one dimension, and each element is a
 // JSON value whatever its kind; a null element is always NULL.
-func appendLiteral(dst []byte, text string, t valueType) ([]byte, error) {
+func appendLiteral(dst []byte, text string, t Type) ([]byte, error) {
 	l := literal{t: t, json: jsontext.NewDecoder(strings.NewReader(text)), out: dst}
 	err := l.array(1)
 	return l.out, err
@@ -20,7 +20,7 @@ func appendLiteral(dst []byte, text string, t valueType) ([]byte, error) {
 
 // literal is an array literal in the making.
 type literal struct {
-	t    valueType
+	t    Type
 	json *jsontext.Decoder
 	out  []byte
 }

@@ -1,4 +1,4 @@
-package upstream
+package values
 
 import "github.com/jackc/pgx/v5/pgtype"
 
@@ -18,19 +18,19 @@ const (
 	arrayKind            // of elem
 )
 
-// valueType is what encoding and binding need to know of a type.
-type valueType struct {
+// Type is what encoding and binding need to know of a type.
+type Type struct {
 	kind  kind
 	elem  kind // of an array's elements
 	delim byte // between an array's elements
 }
 
-func scalar(k kind) valueType  { return valueType{kind: k} }
-func arrayOf(k kind) valueType { return valueType{kind: arrayKind, elem: k, delim: ','} }
+func scalar(k kind) Type  { return Type{kind: k} }
+func arrayOf(k kind) Type { return Type{kind: arrayKind, elem: k, delim: ','} }
 
-// wide tells whether a value can be longer on the wire than in JSON, up to twice: two hex
+// Wide tells whether a value can be longer on the wire than in JSON, up to twice: two hex
 // digits stand for a byte of bytea, and an array quotes an element that it need not.
-func (t valueType) wide() bool {
+func (t Type) Wide() bool {
 	if t.kind != arrayKind {
 		return t.kind == byteaKind
 	}
@@ -39,14 +39,14 @@ func (t valueType) wide() bool {
 
 // builtinType knows the common types, so that they need no look-up. What is missing here
 // is asked of pg_type once (typecache.go).
-func builtinType(oid uint32) (valueType, bool) {
+func builtinType(oid uint32) (Type, bool) {
 	if k, ok := builtinScalar(oid); ok {
 		return scalar(k), true
 	}
 	if k, ok := builtinElement(oid); ok {
 		return arrayOf(k), true
 	}
-	return valueType{}, false
+	return Type{}, false
 }
 
 func builtinScalar(oid uint32) (kind, bool) {

@@ -1,4 +1,4 @@
-package upstream
+package values
 
 import (
 	"encoding/binary"

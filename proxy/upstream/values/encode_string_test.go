@@ -1,4 +1,4 @@
-package upstream
+package values
 
 import (
 	"encoding/binary"
@@ -45,7 +45,7 @@ func checkString(t *testing.T, s string) {
 // Ensure a malformed array is an error, whatever it looks like.
 func TestMalformedArrays(t *testing.T) {
 	for _, text := range []string{``, `1`, `{`, `{1`, `{1}}`, `{"a`, `{"a\`, `{1}x`, `[1:2]`, `}`, `x{1}`} {
-		if got, err := (&encoder{most: 1 << 20}).array(nil, arrayOf(textKind), []byte(text)); err == nil {
+		if got, err := (&Encoder{Most: 1 << 20}).array(nil, arrayOf(textKind), []byte(text)); err == nil {
 			t.Errorf("%q became %s", text, got)
 		}
 	}
@@ -55,7 +55,7 @@ func FuzzArray(f *testing.F) {
 	f.Add(`{1,NULL,"a\"b",{2}}`)
 	f.Add(`[0:1]={"",x}`)
 	f.Fuzz(func(_ *testing.T, s string) {
-		_, _ = (&encoder{most: 1 << 20}).array(nil, arrayOf(byteaKind), []byte(s))
+		_, _ = (&Encoder{Most: 1 << 20}).array(nil, arrayOf(byteaKind), []byte(s))
 		_, _ = appendLiteral(nil, s, arrayOf(jsonKind))
 		_, _ = appendLiteral(nil, s, arrayOf(byteaKind))
 	})
@@ -66,7 +66,7 @@ func TestRowsAllocateNothing(t *testing.T) {
 	e, columns, row := sampleRow()
 	buf := make([]byte, 0, 4096)
 	n := testing.AllocsPerRun(100, func() {
-		if _, err := e.row(buf, columns, row); err != nil {
+		if _, err := e.Row(buf, columns, row); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -76,8 +76,8 @@ func TestRowsAllocateNothing(t *testing.T) {
 }
 
 // sampleRow gives a row as Postgres sends it.
-func sampleRow() (*encoder, []valueType, []byte) {
-	columns := []valueType{
+func sampleRow() (*Encoder, []Type, []byte) {
+	columns := []Type{
 		scalar(exactKind), scalar(textKind), scalar(textKind), scalar(boolKind), scalar(timestamptzKind),
 		scalar(jsonKind), scalar(byteaKind), arrayOf(textKind), arrayOf(numberKind), scalar(numberKind),
 	}
@@ -88,14 +88,14 @@ func sampleRow() (*encoder, []valueType, []byte) {
 	} {
 		row = append(binary.BigEndian.AppendUint32(row, uint32(len(v))), v...)
 	}
-	return &encoder{most: 1 << 20, scratch: make([]byte, 0, 64)}, columns, row
+	return &Encoder{Most: 1 << 20, scratch: make([]byte, 0, 64)}, columns, row
 }
 
 func BenchmarkRow(b *testing.B) {
 	e, columns, row := sampleRow()
 	var buf []byte
 	for b.Loop() {
-		buf, _ = e.row(buf[:0], columns, row)
+		buf, _ = e.Row(buf[:0], columns, row)
 	}
 	b.SetBytes(int64(len(buf)))
 	b.ReportAllocs()
@@ -118,7 +118,7 @@ func BenchmarkString(b *testing.B) {
 }
 
 func BenchmarkArray(b *testing.B) {
-	e, t, v := &encoder{most: 1 << 20}, arrayOf(numberKind), []byte("{"+strings.Repeat("123456,", 200)+"7}")
+	e, t, v := &Encoder{Most: 1 << 20}, arrayOf(numberKind), []byte("{"+strings.Repeat("123456,", 200)+"7}")
 	var buf []byte
 	for b.Loop() {
 		buf, _ = e.array(buf[:0], t, v)

@@ -1,48 +1,38 @@
-package upstream
+package values
 
 import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
-// Encoding is how a caller wants values.
-type Encoding struct {
-	// Int8AsString asks for int8 and numeric as JSON strings, inside arrays too.
-	Int8AsString bool
-	// Room is where the result is made; nil: it may be as large as the limits allow.
-	Room Room
-}
-
-// Room bounds the memory of results.
-type Room interface {
-	// Have makes sure that there is room for a buffer of so many bytes. Its error ends the statement,
-	// which then has no effect, and is the caller's.
-	Have(bytes int) error
-}
-
-// encoder appends values as JSON to a buffer. It serves one statement. It stops with
-// errLimit before a value that would make the buffer longer than most, give or take
+// Encoder appends values as JSON to a buffer. It serves one statement. It stops with
+// ErrLimit before a value that would make the buffer longer than Most, give or take
 // some short ones: an escape makes one byte six, and a row can be as long as the limit
 // before them.
-type encoder struct {
-	Encoding
-	most    int    // length of the buffer, in bytes
+type Encoder struct {
+	Int8AsString bool // asks for int8 and numeric as JSON strings, inside arrays too
+	Most         int  // length of the buffer, in bytes
+
 	scratch []byte // an array element without its escapes
 }
+
+// ErrLimit is the error of a value that would make the buffer too long.
+var ErrLimit = errors.New("beyond the limits")
 
 // long is the length from which on a text is measured before it is encoded, in bytes.
 const long = 64 << 10
 
-// fits tells whether the buffer may grow by n bytes.
-func (e *encoder) fits(dst []byte, n int) bool { return len(dst)+n <= e.most }
+// Fits tells whether the buffer may grow by n bytes.
+func (e *Encoder) Fits(dst []byte, n int) bool { return len(dst)+n <= e.Most }
 
-// appendHead appends the names of the columns and opens the rows.
-func appendHead(dst []byte, columns []frame.Column) []byte {
+// AppendHead appends the names of the columns and opens the rows.
+func AppendHead(dst []byte, columns []frame.Column) []byte {
 	dst = append(dst, `"columns":[`...)
 	for i, c := range columns {
 		if i > 0 {
@@ -53,8 +43,8 @@ func appendHead(dst []byte, columns []frame.Column) []byte {
 	return append(dst, `],"rows":[`...)
 }
 
-// row appends one row, a DataRow's content, as an array.
-func (e *encoder) row(dst []byte, columns []valueType, row []byte) ([]byte, error) {
+// Row appends one row, a DataRow's content, as an array.
+func (e *Encoder) Row(dst []byte, columns []Type, row []byte) ([]byte, error) {
 	n, row, err := cells(row)
 	if err == nil && n != len(columns) {
 		err = fmt.Errorf("encoding a row: %d values for %d columns", n, len(columns))
@@ -79,7 +69,7 @@ func (e *encoder) row(dst []byte, columns []valueType, row []byte) ([]byte, erro
 }
 
 // value appends one value; nil is null.
-func (e *encoder) value(dst []byte, t valueType, v []byte) ([]byte, error) {
+func (e *Encoder) value(dst []byte, t Type, v []byte) ([]byte, error) {
 	switch {
 	case v == nil:
 		return append(dst, "null"...), nil
@@ -91,9 +81,9 @@ func (e *encoder) value(dst []byte, t valueType, v []byte) ([]byte, error) {
 }
 
 // scalar appends a value that is neither null nor an array.
-func (e *encoder) scalar(dst []byte, k kind, v []byte) ([]byte, error) {
-	if k != byteaKind && !e.fits(dst, len(v)) {
-		return dst, errLimit
+func (e *Encoder) scalar(dst []byte, k kind, v []byte) ([]byte, error) {
+	if k != byteaKind && !e.Fits(dst, len(v)) {
+		return dst, ErrLimit
 	}
 	switch k {
 	case boolKind:
@@ -114,11 +104,11 @@ func (e *encoder) scalar(dst []byte, k kind, v []byte) ([]byte, error) {
 }
 
 // text appends a text of any length as a JSON string.
-func (e *encoder) text(dst, v []byte) ([]byte, error) {
+func (e *Encoder) text(dst, v []byte) ([]byte, error) {
 	if len(v) >= long {
 		n := stringLen(v)
-		if !e.fits(dst, n) {
-			return dst, errLimit
+		if !e.Fits(dst, n) {
+			return dst, ErrLimit
 		}
 		dst = slices.Grow(dst, n)
 	}
@@ -166,15 +156,15 @@ func appendTimestamp(dst, v []byte, zoned bool) []byte {
 }
 
 // bytea turns hex into standard base64 (RFC 4648 §4), in pieces on the stack.
-func (e *encoder) bytea(dst, v []byte) ([]byte, error) {
+func (e *Encoder) bytea(dst, v []byte) ([]byte, error) {
 	digits, ok := bytes.CutPrefix(v, []byte(`\x`))
 	if !ok {
 		return dst, fmt.Errorf("encoding a bytea: not in hex")
 	}
 	var piece [768]byte // a multiple of 3, so that only the last piece is padded
 	length := base64.StdEncoding.EncodedLen(len(digits)/2) + 2
-	if !e.fits(dst, length) {
-		return dst, errLimit
+	if !e.Fits(dst, length) {
+		return dst, ErrLimit
 	}
 	dst = slices.Grow(dst, length)
 	dst = append(dst, '"')

@@ -1,4 +1,4 @@
-package upstream
+package values
 
 import (
 	"bytes"
@@ -12,12 +12,12 @@ var errArray = errors.New("encoding an array: its text is malformed")
 // array appends an array as nested JSON arrays, one level per dimension. The text is
 // array_out's: braces, elements that are quoted where needed, NULL, and before it all the
 // bounds ("[2:3]={7,8}") where one does not start at 1. JSON has no bounds: they are left out.
-func (e *encoder) array(dst []byte, t valueType, v []byte) ([]byte, error) {
+func (e *Encoder) array(dst []byte, t Type, v []byte) ([]byte, error) {
 	if len(v) > 0 && v[0] == '[' {
 		v = v[bytes.IndexByte(v, '=')+1:]
 	}
 	if len(v) >= long {
-		dst = slices.Grow(dst, max(0, min(len(v), e.most-len(dst))))
+		dst = slices.Grow(dst, max(0, min(len(v), e.Most-len(dst))))
 	}
 	var depth, n int
 	var err error
@@ -47,7 +47,7 @@ func (e *encoder) array(dst []byte, t valueType, v []byte) ([]byte, error) {
 }
 
 // element appends the element that v starts with and tells its length in v.
-func (e *encoder) element(dst []byte, t valueType, v []byte) ([]byte, int, error) {
+func (e *Encoder) element(dst []byte, t Type, v []byte) ([]byte, int, error) {
 	if v[0] != '"' {
 		n := 0
 		for n < len(v) && v[n] != t.delim && v[n] != '}' {
@@ -69,7 +69,7 @@ func (e *encoder) element(dst []byte, t valueType, v []byte) ([]byte, int, error
 
 // unquote gives the text of the quoted element that v starts with, and its length in v,
 // quotes included. The text is valid until the next call.
-func (e *encoder) unquote(v []byte) ([]byte, int, error) {
+func (e *Encoder) unquote(v []byte) ([]byte, int, error) {
 	end := closing(v)
 	if end < 0 {
 		return nil, 0, errArray
