@@ -12,7 +12,7 @@ import (
 )
 
 // exchange is one proxy.Exchange under way on a link. Its steps are written in order, and for
-// each of them it is noted what answers are to come (replies.go). They are read when all is
+// each of them it is noted what answers are to come (exchange_replies.go). They are read when all is
 // written; before that where much is: a server that waits for us to read takes no more than
 // its socket does.
 type exchange struct {

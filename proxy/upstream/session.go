@@ -39,7 +39,7 @@ type session struct {
 }
 
 // messagesSQL asks for messages in English where the role may set that; the caller's
-// messages are better for it. Where it may not, messages.go withholds what it can't read.
+// messages are better for it. Where it may not, failure_messages.go withholds what it can't read.
 const messagesSQL = `SELECT CASE WHEN pg_catalog.has_parameter_privilege('lc_messages', 'SET')
 THEN pg_catalog.set_config('lc_messages', 'C', false) END`
 

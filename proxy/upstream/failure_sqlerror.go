@@ -13,7 +13,7 @@ import (
 )
 
 // logged is what the log may know of an error that Postgres reported about a statement:
-// no message, because those quote values. A lack has more (lackinglog.go).
+// no message, because those quote values. A lack has more (failure_lacking_log.go).
 type logged struct{ state, routine string }
 
 func (l logged) Error() string { return "SQLSTATE " + l.state + " in " + l.routine }

@@ -10,7 +10,7 @@ import (
 // wire is the client's side of Postgres' protocol, version 3 (PostgreSQL manual, "Message
 // Flow"), on a connection that pgconn has opened. pgconn's own pipeline would cost a
 // statement ten microseconds, and its rows a copy. A run writes messages into out
-// (frames.go), sends them with flush, and reads the answers one by one. Between two runs the
+// (session_frames.go), sends them with flush, and reads the answers one by one. Between two runs the
 // connection is pgconn's: nothing may be left in here then (idle).
 type wire struct {
 	conn net.Conn

@@ -114,7 +114,7 @@ type step struct {
 
 // Schema reads the named tables that exist, ordered by schema and name, the types outside
 // pg_catalog that their columns have, an array's element type with the array's, and whether
-// row-level security stands behind each (wall.go). Ordinary, partitioned and foreign tables
+// row-level security stands behind each (catalog_wall.go). Ordinary, partitioned and foreign tables
 // count. A view is absent as if it did not exist: what it reads cannot be restricted from
 // outside it. The error is an *proxy.Error.
 func (p *Pool) Schema(ctx context.Context, tables []policy.TableName) (policy.Schema, error) {
@@ -153,7 +153,7 @@ func (p *Pool) Adopted() {
 	}
 }
 
-// readAll reads the catalog, where it is not as it was when it was last read (sign.go).
+// readAll reads the catalog, where it is not as it was when it was last read (catalog_sign.go).
 func (p *Pool) readAll(ctx context.Context, conn *pgxpool.Conn, tables []policy.TableName) (*catalogRead, error) {
 	sign, err := readSign(ctx, conn)
 	scopes := p.scopes(tables)

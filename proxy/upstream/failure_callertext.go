@@ -7,7 +7,7 @@ import (
 )
 
 // What this file shows of a message is the caller's own text. It is for errors of the
-// analysis alone; messages.go says why.
+// analysis alone; failure_messages.go says why.
 
 // quoted gives what stands between a message's outer quotation marks: one name or value,
 // or several with a connector between each two.

@@ -87,7 +87,7 @@ type Recorder interface {
 	Stage(stage string, seconds float64)
 	// StatementParsed counts an attempt whose text the connection had not prepared.
 	StatementParsed()
-	// UpstreamError counts a failure by its class; see the constants of class.go.
+	// UpstreamError counts a failure by its class; see the constants of failure_class.go.
 	UpstreamError(class string)
 	// Short counts a refusal because something that all share ran short: of what, "parsing" or "cursors", and
 	// whose share is used up (proxy.Whose).
