@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
@@ -174,11 +175,16 @@ func TestPoolerLosesACommittedWrite(t *testing.T) {
 	}
 }
 
-// Ensure a write is not told to be repeated because of its description: it may be committed.
+// Ensure a write of which something else is known than Postgres says is not committed: its caller is told to repeat it.
 func TestMisdescribedWrite(t *testing.T) {
 	b := setup(t, Config{MaxConns: 1}, "CREATE TABLE t (a int)")
 	add := write("insert", false, "INSERT INTO t VALUES ($1)", num("7"))
-	b.pool.descriptions.put(add.sql, described{Description: frame.Description{Params: []uint32{23}, Columns: []frame.Column{{Name: "a", OID: 23}}}}, b.pool.descriptions.epoch.Load())
+	wrong := frame.Description{Params: []uint32{23}, Columns: []frame.Column{{Name: "a", OID: 23}}, Row: []byte("\x00\x01a")}
+	b.pool.descriptions.put(add.text(), described{Description: wrong}, b.pool.descriptions.epoch.Load())
+	b.fail(add, proxy.SerializationFailure)
+	if n := b.one("SELECT count(*) FROM t"); n != "0" {
+		t.Errorf("%s rows", n)
+	}
 	b.must(add)
 	if n := b.one("SELECT count(*) FROM t"); n != "1" {
 		t.Errorf("%s rows", n)

@@ -34,7 +34,7 @@ func TestAnnounced(t *testing.T) {
 			if got := b.must(all[2]); !strings.HasSuffix(got, `[[6,8]]`) || len(b.rec.errors) > 0 {
 				t.Errorf("got %s, counted %v", got, b.rec.errors)
 			}
-			if _, known := b.pool.descriptions.get(all[0].sql); !known {
+			if _, known := b.pool.descriptions.get(all[0].text()); !known {
 				t.Error("the description is not kept")
 			}
 		})
@@ -49,8 +49,8 @@ func TestWrongDescription(t *testing.T) {
 	add := write("insert", true, "INSERT INTO t VALUES ($1) RETURNING a", num("7"))
 	put := func(params, typed uint32) {
 		b.pool.replace()
-		b.pool.descriptions.drop(add.sql)
-		b.pool.descriptions.put(add.sql, described{Description: frame.Description{Params: []uint32{params}, Columns: []frame.Column{{Name: "a", OID: typed}}}}, b.pool.descriptions.epoch.Load())
+		b.pool.descriptions.drop(add.text())
+		b.pool.descriptions.put(add.text(), described{Description: frame.Description{Params: []uint32{params}, Columns: []frame.Column{{Name: "a", OID: typed}}}}, b.pool.descriptions.epoch.Load())
 	}
 	put(pgtype.BoolOID, pgtype.Int4OID)
 	b.must(add)

@@ -34,7 +34,7 @@ func TestPoolIsFull(t *testing.T) {
 	for range 2 {
 		wg.Go(func() { b.must(busy) })
 	}
-	b.eventually("both are busy", func() bool { return b.running(busy.sql) == "2" })
+	b.eventually("both are busy", func() bool { return b.running(busy.text()) == "2" })
 	if s := b.pool.Stat(); s.Acquired != 2 || s.Idle != 0 || s.Max != 2 {
 		t.Errorf("got %+v", s)
 	}
