@@ -17,48 +17,48 @@ import (
 // its socket does.
 type exchange struct {
 	talk
-	link *Link // nil: there is none under way
-	of   *proxy.Exchange
-	out  *frame.Writer
-	json *jsonResult // what runs in place of steps; nil: nothing
+	link    *Link // nil: there is none under way
+	request *proxy.Exchange
+	out     *frame.Writer
+	json    *jsonResult // what runs in place of steps; nil: nothing
 
-	answers []answer // to come, and what is to be said between them
-	due     int      // those of answers that were given
-	writing int      // the step that is being written
-	hadTurn bool     // it has waited for a turn, which an unknown text would have needed
-	pending bool     // something was written for the database since the last flush
-	making  []*plan  // statements whose preparation was written and not confirmed
-	review  bool     // a result can still be refused, and a change with it: it is read before the commit
+	answers   []answer // to come, and what is to be said between them
+	answered  int      // those of answers that were given
+	writing   int      // the step that is being written
+	hadTurn   bool     // it has waited for a turn, which an unknown text would have needed
+	pending   bool     // something was written for the database since the last flush
+	preparing []*plan  // statements whose preparation was written and not confirmed
+	reviewed  bool     // a result can still be refused, and a change with it: it is read before the commit
 
-	at         phase // of the answer being read
-	reached    reach
-	synced     bool // the Sync was sent
-	ended      bool // a step ended a transaction
-	committing bool // a COMMIT was written
-	reading    *answer
-	time       time.Duration // that a statement has
-	client     error         // what became of the client's connection
-	free       bool          // the transaction has ended
-	bytes      int64         // of rows
-	unnamed    *plan         // what was prepared last, where nothing may be named
-	zones      bool          // something in it may make time zones
-	attached   time.Time
-	end        struct {
+	at           phase // of the answer being read
+	reached      reach
+	synced       bool // the Sync was sent
+	ended        bool // a step ended a transaction
+	committing   bool // a COMMIT was written
+	reading      *answer
+	timeLimit    time.Duration // that a statement has
+	clientErr    error         // what became of the client's connection
+	free         bool          // the transaction has ended
+	bytes        int64         // of rows
+	unnamed      *plan         // what was prepared last, where nothing may be named
+	mayMakeZones bool          // something in it may make time zones
+	attached     time.Time
+	end          struct {
 		at   int   // in the client's buffer: where the last statement's end begins
 		sent int64 // when that was there; -1: there is none
 	}
-	was struct{ held, opened, explicit bool }
+	atStart struct{ held, opened, explicit bool }
 }
 
 // run does the exchange, and leaves the connection between two of them, or closed. What is to
 // be known of a failure is found out while the connection is the link's.
 func (e *exchange) run() (f *linkFailure) {
 	err := e.all()
-	e.of.Unsent = (err == nil || e.was.held) && (e.s == nil || !e.s.wire.sent)
+	e.request.Unsent = (err == nil || e.atStart.held) && (e.s == nil || !e.s.wire.sent)
 	if err != nil && e.s != nil {
 		e.drain()
 	}
-	if e.s != nil && (e.broken || e.deaf || !e.s.wire.idle()) {
+	if e.s != nil && (e.broken || e.unconfirmed || !e.s.wire.idle()) {
 		e.link.giveUp()
 		if err == nil && !e.free {
 			err = errGivenUp
@@ -66,19 +66,19 @@ func (e *exchange) run() (f *linkFailure) {
 	}
 	if err != nil {
 		f = e.failure(err)
-		e.lost(f)
+		e.endLost(f)
 	}
-	if f != nil && !f.over && e.of.Query {
+	if f != nil && !f.rolledBack && e.request.Query {
 		e.retract()
 	}
 	if e.s == nil {
 		return f
 	}
 	e.s.alarm.off()
-	if e.zones {
+	if e.mayMakeZones {
 		e.s.zoned += time.Since(e.attached)
 	}
-	if e.s.left || e.free {
+	if e.s.abandoned || e.free {
 		e.link.release()
 	}
 	e.recordTime()
@@ -115,7 +115,7 @@ func (e *exchange) all() error {
 		return err
 	}
 	e.settings()
-	if e.of.Begin.Valid() || !e.link.failed && (e.of.Resettle || len(e.of.Steps) == 0 && e.json == nil) {
+	if e.request.Begin.Valid() || !e.link.failed && (e.request.Resettle || len(e.request.Steps) == 0 && e.json == nil) {
 		if err := e.open(); err != nil {
 			return err
 		}
@@ -125,10 +125,10 @@ func (e *exchange) all() error {
 			return err
 		}
 	}
-	for i := range e.of.Steps {
+	for i := range e.request.Steps {
 		e.writing = i
-		if err := e.step(&e.of.Steps[i]); err != nil {
-			return e.after(err)
+		if err := e.step(&e.request.Steps[i]); err != nil {
+			return e.answerEarlier(err)
 		}
 		if e.pending && len(e.s.wire.out.Buf) > maxBehind {
 			if err := e.catchUp(); err != nil {
@@ -136,11 +136,11 @@ func (e *exchange) all() error {
 			}
 		}
 	}
-	e.writing = len(e.of.Steps)
-	if e.ends() && (!e.review || e.link.explicit && !e.committing) { // within a block a Sync commits nothing
+	e.writing = len(e.request.Steps)
+	if e.needsSync() && (!e.reviewed || e.link.explicit && !e.committing) { // within a block a Sync commits nothing
 		e.sync()
 	}
-	if err := e.catchUp(); err != nil || e.synced || !e.ends() {
+	if err := e.catchUp(); err != nil || e.synced || !e.needsSync() {
 		return err
 	}
 	e.sync()
@@ -150,22 +150,22 @@ func (e *exchange) all() error {
 // checked refuses what no front end may ask for: to open a transaction by something else than a BEGIN, or to set what
 // the policy has not given.
 func (e *exchange) checked() error {
-	if b := e.of.Begin; b.Valid() && (b.Approved().Command().Verb != policy.Begin || b.Server() != e.link.server || !isCommand(b.SQL())) {
+	if b := e.request.Begin; b.Valid() && (b.Approved().Command().Verb != policy.Begin || b.Server() != e.link.server || !isCommand(b.SQL())) {
 		return defect("what opens a transaction is no BEGIN of the server's")
 	}
-	if slices.Contains(e.of.Settings, policy.Setting{}) {
+	if slices.Contains(e.request.Settings, policy.Setting{}) {
 		return defect("a setting without approval reached upstream")
 	}
 	return nil
 }
 
-// ends tells whether there is something for a Sync to end.
-func (e *exchange) ends() bool {
-	return e.of.Commit && e.link.held && (e.link.unsynced || e.pending || e.s.wire.sent)
+// needsSync tells whether there is something for a Sync to end.
+func (e *exchange) needsSync() bool {
+	return e.request.Commit && e.link.held && (e.link.unsynced || e.pending || e.s.wire.sent)
 }
 
-// after gives the error of a step that was not written, when those before it are answered.
-func (e *exchange) after(err error) error {
+// answerEarlier gives the error of a step that was not written, when those before it are answered.
+func (e *exchange) answerEarlier(err error) error {
 	if e.reading != nil {
 		return err // it is one of those
 	}
@@ -179,7 +179,7 @@ func (e *exchange) after(err error) error {
 func (e *exchange) sync() {
 	e.s.wire.sync()
 	e.synced, e.pending = true, true
-	e.expect(answer{kind: readied})
+	e.expect(answer{kind: readReady})
 }
 
 // catchUp sends what was written and gives the client all answers to it.
@@ -189,13 +189,13 @@ func (e *exchange) catchUp() error {
 			return err
 		}
 	}
-	for ; e.due < len(e.answers); e.due++ {
-		e.reading = &e.answers[e.due]
+	for ; e.answered < len(e.answers); e.answered++ {
+		e.reading = &e.answers[e.answered]
 		if err := e.answer(e.reading); err != nil {
 			return err
 		}
 	}
-	e.answers, e.due, e.reading = e.answers[:0], 0, nil
+	e.answers, e.answered, e.reading = e.answers[:0], 0, nil
 	e.link.cursors.answered()
 	return nil
 }

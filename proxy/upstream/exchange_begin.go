@@ -13,12 +13,12 @@ import (
 const statementTime = 5 * time.Second
 
 func (e *exchange) begin(ctx context.Context, l *Link, x *proxy.Exchange, out *frame.Writer) {
-	answers, making := e.answers[:0], e.making[:0]
-	*e = exchange{talk: talk{ctx: ctx}, link: l, of: x, out: out, json: l.json, answers: answers, making: making}
-	e.time = e.limit()
+	answers, making := e.answers[:0], e.preparing[:0]
+	*e = exchange{talk: talk{ctx: ctx}, link: l, request: x, out: out, json: l.json, answers: answers, preparing: making}
+	e.timeLimit = e.limit()
 	e.end.sent = -1
 	l.cursors.answered()
-	e.was.held, e.was.opened, e.was.explicit = l.held, l.opened, l.explicit
+	e.atStart.held, e.atStart.opened, e.atStart.explicit = l.held, l.opened, l.explicit
 	if l.held {
 		e.attach()
 	}
@@ -27,16 +27,16 @@ func (e *exchange) begin(ctx context.Context, l *Link, x *proxy.Exchange, out *f
 // attach takes the link's connection into use.
 func (e *exchange) attach() {
 	e.s = e.link.lease.session
-	if e.attached = time.Now(); !e.was.held {
+	if e.attached = time.Now(); !e.atStart.held {
 		e.attached = e.link.lease.given
 	}
 	e.s.wire.begin()
 	e.s.wire.in.Most = maxAnswer
 	for range e.s.statements.deallocate(&e.s.wire) {
-		e.expect(answer{kind: ownClosed})
+		e.expect(answer{kind: skipCloseComplete})
 		e.pending = true
 	}
-	e.s.alarm.set(e.ctx, e.attached.Add(e.time+grace))
+	e.s.alarm.set(e.ctx, e.attached.Add(e.timeLimit+grace))
 }
 
 // maxAnswer bounds what is no row, in bytes.
@@ -48,12 +48,12 @@ const keptAnswers = 256
 // forget drops everything that is somebody's.
 func (e *exchange) forget() {
 	clear(e.answers)
-	clear(e.making)
-	answers, making := e.answers[:0], e.making[:0]
+	clear(e.preparing)
+	answers, making := e.answers[:0], e.preparing[:0]
 	if cap(answers) > keptAnswers {
 		answers, making = nil, nil
 	}
-	*e = exchange{answers: answers, making: making}
+	*e = exchange{answers: answers, preparing: making}
 }
 
 // limit is the time that a statement has.
@@ -65,7 +65,7 @@ func (e *exchange) limit() time.Duration {
 	if a := e.approved(); a != nil && a.Limits().StatementTimeout > 0 {
 		limit = a.Limits().StatementTimeout
 	}
-	if t := e.of.Timeout; t > 0 && t < limit {
+	if t := e.request.Timeout; t > 0 && t < limit {
 		limit = t
 	}
 	return limit
@@ -73,11 +73,11 @@ func (e *exchange) limit() time.Duration {
 
 // approved is what the exchange's limits come from: that of its first statement.
 func (e *exchange) approved() *policy.Approved {
-	if e.of.Begin.Valid() {
-		return e.of.Begin.Approved()
+	if e.request.Begin.Valid() {
+		return e.request.Begin.Approved()
 	}
-	for i := range e.of.Steps {
-		if a := approvedOf(&e.of.Steps[i]); a != nil {
+	for i := range e.request.Steps {
+		if a := approvedOf(&e.request.Steps[i]); a != nil {
 			return a
 		}
 	}

@@ -10,21 +10,21 @@ import (
 
 // bind binds a statement to a portal.
 func (e *exchange) bind(s *proxy.Step) error {
-	if err := e.begun(s); err != nil {
+	if err := e.beginStatement(s); err != nil {
 		return err
 	}
 	e.writeBind(s, s.Portal, s.Formats)
-	e.expect(answer{kind: bound, step: s})
+	e.expect(answer{kind: passBindComplete, step: s})
 	e.checkShapes(s.Bound.Shapes(), s)
 	return nil
 }
 
-// begun makes the transaction ready for a step's bound statement.
-func (e *exchange) begun(s *proxy.Step) error {
+// beginStatement makes the transaction ready for a step's bound statement.
+func (e *exchange) beginStatement(s *proxy.Step) error {
 	if !s.Bound.Valid() || s.Bound.Server() != e.link.server {
 		return defect("a step without approval reached upstream")
 	}
-	if err := e.filled(s); err != nil {
+	if err := e.fillCommand(s); err != nil {
 		return err
 	}
 	verb := verbOf(s)
@@ -39,18 +39,18 @@ func (e *exchange) begun(s *proxy.Step) error {
 	if err := e.need(verb); err != nil {
 		return err
 	}
-	if verb == policy.NoCommand && e.isOther(s) {
+	if verb == policy.NoCommand && e.resultChanged(s) {
 		return changedResult()
 	}
 	if !e.spellsZone(s) {
 		return nil
 	}
-	return e.zone()
+	return e.countZones()
 }
 
-// filled gives a command what it needs to run. Where it holds a query with parameters that takes their types, as
+// fillCommand gives a command what it needs to run. Where it holds a query with parameters that takes their types, as
 // Postgres describes them.
-func (e *exchange) filled(s *proxy.Step) error {
+func (e *exchange) fillCommand(s *proxy.Step) error {
 	if !s.Bound.NeedsFill() {
 		return nil
 	}
@@ -64,12 +64,12 @@ func (e *exchange) filled(s *proxy.Step) error {
 	}
 	said, known := e.link.pool.descriptions.get(w.key())
 	if !known {
-		if said, known = e.saidOf(w); !known {
+		if said, known = e.preparedDescription(w); !known {
 			e.ensure(w, &proxy.Step{Approved: query})
 			if err := e.catchUp(); err != nil {
 				return err
 			}
-			said.Description = *w.told()
+			said.Description = *w.expected()
 		}
 	}
 	return e.fill(s, said.Params)
@@ -83,7 +83,7 @@ func (e *exchange) fill(s *proxy.Step, types []uint32) error {
 	places, of := e.link.pool.cfg.Parsing, e.link.account()
 	if err := places.Take(e.ctx, of, fillWait); err != nil {
 		if e.ctx.Err() != nil {
-			return gone(e.ctx)
+			return contextEnded(e.ctx)
 		}
 		e.link.pool.cfg.Recorder.Short("parsing", proxy.Whose(err))
 		return overloaded("too many statements are being checked", "COPY (SELECT …) and DECLARE are checked each time they run; a plain SELECT is not", err)
@@ -97,23 +97,23 @@ func (e *exchange) fill(s *proxy.Step, types []uint32) error {
 	return nil
 }
 
-// saidOf gives what Postgres said of a statement that the connection has prepared.
-func (e *exchange) saidOf(w *wanted) (described, bool) {
+// preparedDescription gives what Postgres said of a statement that the connection has prepared.
+func (e *exchange) preparedDescription(w *wanted) (described, bool) {
 	if p := e.kept(w).get(e.planKey(w)); p != nil {
-		return p.said, true
+		return p.description, true
 	}
 	return described{}, false
 }
 
-// isOther tells whether the connection knows a prepared statement by another result than the
+// resultChanged tells whether the connection knows a prepared statement by another result than the
 // client was told of: somebody else had it prepared since.
-func (e *exchange) isOther(s *proxy.Step) bool {
+func (e *exchange) resultChanged(s *proxy.Step) bool {
 	if s.Prepared == nil {
 		return false
 	}
 	w := e.wantedFor(s)
 	p := e.kept(w).get(e.planKey(w))
-	return p != nil && w.told() != nil && !w.told().Equal(&p.said.Description)
+	return p != nil && w.expected() != nil && !w.expected().Equal(&p.description.Description)
 }
 
 // boundBytes is about how long the values are.
@@ -133,11 +133,11 @@ func (e *exchange) writeBind(s *proxy.Step, portal string, formats []int16) {
 		name = e.ensure(e.wantedFor(s), s)
 	case e.link.failed && verb == policy.Commit:
 		w.parse("", "ROLLBACK") // as COMMIT is there; Postgres may not know that we refused a result of it
-		e.expect(answer{kind: ownParsed, step: s})
+		e.expect(answer{kind: skipParseComplete, step: s})
 	default:
-		e.s.grown.add(s.Bound.Approved().PlanBytes(), s.Bound.Approved().RecordBytes()) // of the query in it
+		e.s.growth.add(s.Bound.Approved().PlanBytes(), s.Bound.Approved().RecordBytes()) // of the query in it
 		w.parse("", s.Bound.SQL(), s.Bound.Approved().Declared()...)
-		e.expect(answer{kind: ownParsed, step: s})
+		e.expect(answer{kind: skipParseComplete, step: s})
 	}
 	at := w.out.Open(frame.Bind)
 	w.out.Text(portal)
@@ -205,6 +205,6 @@ func (e *exchange) checkShapes(shapes []policy.Shape, s *proxy.Step) {
 	}
 	bindShapes(&e.s.wire, name, e.s.ownPortal, shapes)
 	e.s.wire.about(frame.Close, frame.Portal, e.s.ownPortal)
-	e.expect(answer{kind: ownRun, step: s, at: checking})
-	e.expect(answer{kind: ownClosed, step: s})
+	e.expect(answer{kind: skipRun, step: s, at: checking})
+	e.expect(answer{kind: skipCloseComplete, step: s})
 }

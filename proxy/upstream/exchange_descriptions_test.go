@@ -105,7 +105,7 @@ func TestRenew(t *testing.T) {
 	}
 	see(catalogTable{Name: "t"}, catalogTable{Name: "u"})
 	for sql, tables := range map[string][]policy.TableName{"t": {{Name: "t"}}, "u": {{Name: "u"}}, "both": {{Name: "u"}, {Name: "t"}}, "none": {}, "any": nil} {
-		s.put(&plan{sql: sql, said: described{tables: tables}})
+		s.put(&plan{sql: sql, description: described{tables: tables}})
 	}
 	see(catalogTable{Name: "t"}, catalogTable{Name: "u", OID: 7})
 	for sql, want := range map[string]bool{"t": true, "u": false, "both": false, "none": true, "any": false} {

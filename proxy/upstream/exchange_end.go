@@ -17,7 +17,7 @@ func (e *exchange) drain() {
 		return
 	case !w.sent:
 		w.out.Buf = w.out.Buf[:0]
-		l.opened, l.explicit, e.free = e.was.opened, e.was.explicit, !e.was.held
+		l.opened, l.explicit, e.free = e.atStart.opened, e.atStart.explicit, !e.atStart.held
 		return
 	case !e.synced:
 		w.out.Buf = w.out.Buf[:0]
@@ -31,9 +31,9 @@ func (e *exchange) drain() {
 		}
 	}
 	if state := e.untilReady(); state != 0 {
-		e.became(state)
+		e.applyState(state)
 	}
-	for _, p := range e.making { // it may be there, and nobody would know its name
+	for _, p := range e.preparing { // it may be there, and nobody would know its name
 		if e.s.statements.get(p.sql) != p {
 			e.s.statements.close(p.name)
 		}
@@ -42,12 +42,12 @@ func (e *exchange) drain() {
 
 // failure tells what is known about the end of an exchange.
 func (e *exchange) failure(err error) *linkFailure {
-	f := &linkFailure{st: e.statement(e.failing()), step: e.done(), client: e.client, ended: e.ended}
-	f.st.writes = f.st.writes || e.link.wrote // what was written before may be committed with it
+	f := &linkFailure{st: e.statement(e.failedStep()), step: e.stepsDone(), client: e.clientErr, endedEarlier: e.ended}
+	f.st.writes = f.st.writes || e.link.changed // what was written before may be committed with it
 	f.failure = failure{
 		err: err, reached: e.reached, unsent: e.s == nil || !e.s.wire.sent, synced: e.synced && !e.link.explicit || e.ended || e.committing, at: e.at,
-		outlived: e.late && !e.deaf && e.s != nil && (!e.s.pooled() || e.reached >= begun), elapsed: e.elapsed(), readOnly: e.of.ReadOnly,
-		executed:  e.reading != nil && e.reading.kind >= rows,
+		outlived: e.timedOut && !e.unconfirmed && e.s != nil && (!e.s.pooled() || e.reached >= begun), elapsed: e.elapsed(), readOnly: e.request.ReadOnly,
+		executed:  e.reading != nil && e.reading.kind >= passRows,
 		announced: e.json != nil && e.json.st.announced != nil,
 	}
 	if e.committing && !f.unsent {
@@ -60,20 +60,20 @@ func (e *exchange) failure(err error) *linkFailure {
 	return f
 }
 
-// lost ends a transaction with its connection where that was asked for. A ROLLBACK is done. Whatever
+// endLost ends a transaction with its connection where that was asked for. A ROLLBACK is done. Whatever
 // became of a COMMIT, the transaction is over: were it only to have failed, the ROLLBACK behind
 // it would tell of something undone that may be committed.
-func (e *exchange) lost(f *linkFailure) {
-	if e.s != nil && !e.s.left {
+func (e *exchange) endLost(f *linkFailure) {
+	if e.s != nil && !e.s.abandoned {
 		return
 	}
-	f.over = !e.committing && e.rollsBack(f.step)
-	if !f.over && !e.committing {
+	f.rolledBack = !e.committing && e.rollsBack(f.step)
+	if !f.rolledBack && !e.committing {
 		return
 	}
 	l := e.link
-	l.explicit, l.failed, l.wrote = false, false, false
-	if f.over && f.step < len(e.of.Steps) { // else it was told
+	l.explicit, l.failed, l.changed = false, false, false
+	if f.rolledBack && f.step < len(e.request.Steps) { // else it was told
 		at := e.out.Open(frame.CommandComplete)
 		e.out.Text("ROLLBACK")
 		e.out.Shut(at)
@@ -83,11 +83,11 @@ func (e *exchange) lost(f *linkFailure) {
 // rollsBack tells whether, behind so many steps, nothing but a ROLLBACK is left to do, or to confirm.
 // Behind a chained one there would be a transaction.
 func (e *exchange) rollsBack(done int) bool {
-	last := len(e.of.Steps) - 1
+	last := len(e.request.Steps) - 1
 	if last < 0 || done < last {
 		return false
 	}
-	s := &e.of.Steps[last]
+	s := &e.request.Steps[last]
 	return verbOf(s) == policy.Rollback && !approvedOf(s).Command().Chain
 }
 
@@ -116,24 +116,24 @@ func (e *exchange) dropStale(w *wanted, gone bool) {
 	}
 }
 
-// failing is the step that an error is about: that whose answer was being read, or that which
+// failedStep is the step that an error is about: that whose answer was being read, or that which
 // could not be written; nil: none.
-func (e *exchange) failing() *proxy.Step {
+func (e *exchange) failedStep() *proxy.Step {
 	switch {
 	case e.reading != nil && e.reading.step != nil:
 		return e.reading.step
-	case e.writing < len(e.of.Steps):
-		return &e.of.Steps[e.writing]
+	case e.writing < len(e.request.Steps):
+		return &e.request.Steps[e.writing]
 	}
 	return nil
 }
 
-// done counts the steps that are answered: those before the first of which an answer is to come, or,
+// stepsDone counts the steps that are answered: those before the first of which an answer is to come, or,
 // where none is, before that which could not be written.
-func (e *exchange) done() int {
-	for _, a := range e.answers[e.due:] {
-		for i := range e.of.Steps {
-			if a.step == &e.of.Steps[i] {
+func (e *exchange) stepsDone() int {
+	for _, a := range e.answers[e.answered:] {
+		for i := range e.request.Steps {
+			if a.step == &e.request.Steps[i] {
 				return i
 			}
 		}
@@ -154,6 +154,6 @@ func (e *exchange) statement(s *proxy.Step) *statement {
 	case approvedOf(s) != nil:
 		st.takeApproved(approvedOf(s))
 	}
-	st.native, st.limits.StatementTimeout = true, e.time
+	st.native, st.limits.StatementTimeout = true, e.timeLimit
 	return st
 }

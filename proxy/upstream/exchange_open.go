@@ -15,7 +15,7 @@ const settingsSQL = `SELECT pg_catalog.set_config(name, value, true) FROM unnest
 func (e *exchange) open() error {
 	l := e.link
 	if !l.held {
-		if err := l.acquire(e.ctx, e.wears()); err != nil {
+		if err := l.acquire(e.ctx, e.replacesConnection()); err != nil {
 			return err
 		}
 		l.lease.session.statements.renew(l.pool.descriptions)
@@ -29,43 +29,43 @@ func (e *exchange) open() error {
 	if l.opened { // the client may have an unnamed one
 		portal = e.s.ownPortal
 	}
-	if e.of.Begin.Valid() && !l.explicit {
-		e.s.wire.parse("", e.of.Begin.SQL())
+	if e.request.Begin.Valid() && !l.explicit {
+		e.s.wire.parse("", e.request.Begin.SQL())
 		e.s.wire.run(e.s.wire.bindPortal(portal, "", 0), portal)
-		e.ownStatement(portal, running)
+		e.skipStatement(portal, running)
 		l.explicit = true
 	}
-	if !l.opened || l.undone {
-		e.s.writeLimits(portal, e.time, l.server)
-		e.ownStatement(portal, running)
+	if !l.opened || l.settingsLost {
+		e.s.writeLimits(portal, e.timeLimit, l.server)
+		e.skipStatement(portal, running)
 		if len(l.settings) > 0 {
-			e.zones = e.zones || zonedSettings(l.settings)
+			e.mayMakeZones = e.mayMakeZones || zonedSettings(l.settings)
 			e.writeSettings(portal, l.settings)
-			e.ownStatement(portal, settling)
+			e.skipStatement(portal, settling)
 		}
 		l.inForce = settingsKey(l.settings)
 	}
-	l.opened, l.undone, e.pending = true, false, true
+	l.opened, l.settingsLost, e.pending = true, false, true
 	return nil
 }
 
 // settings takes in what the client has set now.
 func (e *exchange) settings() {
 	l := e.link
-	if l.held && !e.of.Resettle && e.of.Settings == nil {
+	if l.held && !e.request.Resettle && e.request.Settings == nil {
 		return
 	}
-	l.undone = l.undone || e.of.Resettle
+	l.settingsLost = l.settingsLost || e.request.Resettle
 	l.settings = l.settings[:0]
-	l.settings = append(l.settings, e.of.Settings...)
+	l.settings = append(l.settings, e.request.Settings...)
 }
 
-// ownStatement notes a statement that the client knows nothing of, and closes its portal.
-func (e *exchange) ownStatement(portal string, at phase) {
-	e.expect(answer{kind: ownRun, at: at})
+// skipStatement notes a statement that the client knows nothing of, and closes its portal.
+func (e *exchange) skipStatement(portal string, at phase) {
+	e.expect(answer{kind: skipRun, at: at})
 	if portal != "" {
 		e.s.wire.about(frame.Close, frame.Portal, portal)
-		e.expect(answer{kind: ownClosed})
+		e.expect(answer{kind: skipCloseComplete})
 	}
 }
 

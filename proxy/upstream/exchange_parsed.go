@@ -6,8 +6,8 @@ import (
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
-// parsed reads what Postgres says of a statement, and remembers it.
-func (e *exchange) parsed(a *answer) error {
+// readDescription reads what Postgres says of a statement, and remembers it.
+func (e *exchange) readDescription(a *answer) error {
 	e.at = analysing
 	if err := e.only(frame.ParseComplete); err != nil {
 		return err
@@ -18,15 +18,15 @@ func (e *exchange) parsed(a *answer) error {
 		return err
 	}
 	d.tables = a.wanted.approved.Tables()
-	a.plan.said = d
+	a.plan.description = d
 	if a.plan.name == "" {
 		e.unnamed = a.plan
 	} else {
-		a.plan.of = e.link.account()
+		a.plan.owner = e.link.account()
 		e.s.statements.put(a.plan)
 	}
 	e.link.pool.descriptions.put(a.wanted.key(), d, a.epoch)
-	if told := a.wanted.told(); told != nil && !told.Equal(&d.Description) {
+	if told := a.wanted.expected(); told != nil && !told.Equal(&d.Description) {
 		e.link.pool.descriptions.drop(a.wanted.key())
 		if a.wanted.announced != nil {
 			e.stop()
@@ -75,8 +75,8 @@ func (e *exchange) description() (d described, err error) {
 	return d, nil
 }
 
-// fetched tells the client what Postgres says of a FETCH.
-func (e *exchange) fetched() error {
+// passFetchTypes tells the client what Postgres says of a FETCH.
+func (e *exchange) passFetchTypes() error {
 	if err := e.pass(nil); err != nil {
 		return err
 	}
@@ -88,12 +88,12 @@ func (e *exchange) fetched() error {
 	if err != nil {
 		return err
 	}
-	tellParams(e.out, e.reading.step.Prepared.Approved, d)
-	return tellColumns(e.out, d, nil)
+	writeParameterDescription(e.out, e.reading.step.Prepared.Approved, d)
+	return writeRowDescription(e.out, d, nil)
 }
 
-// portalTold passes on what Postgres says of a portal.
-func (e *exchange) portalTold() error {
+// passPortalColumns passes on what Postgres says of a portal.
+func (e *exchange) passPortalColumns() error {
 	if err := e.pass(nil); err != nil {
 		return err
 	}

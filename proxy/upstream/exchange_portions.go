@@ -46,8 +46,8 @@ func resultOf(s *proxy.Step) string {
 	return s.Portal
 }
 
-// counted notes how much of a result the client has had, once a portion of it has come.
-func (e *exchange) counted(s *proxy.Step, kind byte, rows int) error {
+// countPortion notes how much of a result the client has had, once a portion of it has come.
+func (e *exchange) countPortion(s *proxy.Step, kind byte, rows int) error {
 	l, limits := e.link, approvedOf(s).Limits()
 	name := approvedOf(s).Command().Name
 	switch verb := verbOf(s); {

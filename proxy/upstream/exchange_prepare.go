@@ -11,31 +11,31 @@ import (
 // Postgres is asked, so that the client learns now what is wrong with it.
 func (e *exchange) prepare(s *proxy.Step) error {
 	if commandOf(s) != policy.NoCommand {
-		e.expect(answer{kind: toldParsed, step: s})
+		e.expect(answer{kind: sendParseComplete, step: s})
 		return nil
 	}
 	w := &wanted{approved: s.Prepared.Approved, prepared: s.Prepared}
 	s.Prepared.Told = nil // of a statement that is new, also where this is tried again
 	if d, known := e.link.pool.descriptions.get(w.key()); known {
-		if err := e.asUnknown(); err != nil {
+		if err := e.waitAsUnknown(); err != nil {
 			return err
 		}
 		s.Prepared.Told = &d.Description
-		e.expect(answer{kind: toldParsed, step: s})
+		e.expect(answer{kind: sendParseComplete, step: s})
 		return nil
 	}
 	if err := e.need(policy.NoCommand); err != nil {
 		return err
 	}
 	e.ensure(w, s)
-	e.expect(answer{kind: toldParsed, step: s})
+	e.expect(answer{kind: sendParseComplete, step: s})
 	return nil
 }
 
-// asUnknown fails where an unknown text would, for want of a connection: else whoever has used up his share could tell by
+// waitAsUnknown fails where an unknown text would, for want of a connection: else whoever has used up his share could tell by
 // the answer whether anybody has sent a text before, with the values in it. An exchange that goes on takes the connection, as it
 // would for an unknown text.
-func (e *exchange) asUnknown() error {
+func (e *exchange) waitAsUnknown() error {
 	switch {
 	case e.link.held || e.hadTurn:
 		return nil
@@ -48,7 +48,7 @@ func (e *exchange) asUnknown() error {
 
 // describesOnly tells whether the exchange ends with a Sync and only prepares and describes statements.
 func (e *exchange) describesOnly() bool {
-	return e.of.Commit && !slices.ContainsFunc(e.of.Steps, func(s proxy.Step) bool { return s.Verb != proxy.Prepare && s.Verb != proxy.Describe })
+	return e.request.Commit && !slices.ContainsFunc(e.request.Steps, func(s proxy.Step) bool { return s.Verb != proxy.Prepare && s.Verb != proxy.Describe })
 }
 
 // commandOf is what a step's prepared statement does beside statements on rows.
@@ -62,28 +62,28 @@ func (e *exchange) ensure(w *wanted, s *proxy.Step) (name string) {
 	if p := kept.get(e.planKey(w)); p != nil {
 		return p.name
 	}
-	if p := e.isMaking(w); p != nil && (p.name != "" || p.at == e.s.wire.unnamed) {
+	if p := e.preparingFor(w); p != nil && (p.name != "" || p.at == e.s.wire.unnamed) {
 		return p.name
 	}
 	p := &plan{sql: e.planKey(w), bytes: w.approved.PlanBytes()}
 	if _, asked := e.link.pool.descriptions.get(w.key()); asked {
 		p.name = kept.name()
 	}
-	e.making = append(e.making, p)
-	e.s.grown.add(p.bytes, w.approved.RecordBytes())
-	e.review = e.review || w.canDiffer() && e.changes() // then it is refused
+	e.preparing = append(e.preparing, p)
+	e.s.growth.add(p.bytes, w.approved.RecordBytes())
+	e.reviewed = e.reviewed || w.canDiffer() && e.changes() // then it is refused
 	e.s.wire.parse(p.name, w.text(), w.paramTypes()...)
 	p.at = e.s.wire.unnamed
 	e.s.wire.describe(p.name)
 	e.pending = true
-	e.expect(answer{kind: parsed, step: s, wanted: w, plan: p, epoch: e.link.pool.descriptions.epoch.Load()})
+	e.expect(answer{kind: readDescription, step: s, wanted: w, plan: p, epoch: e.link.pool.descriptions.epoch.Load()})
 	e.link.pool.cfg.Recorder.StatementParsed()
 	return p.name
 }
 
 // changes tells whether the transaction has changed something, or may yet.
 func (e *exchange) changes() bool {
-	return e.link.wrote || e.json != nil && e.json.st.writes || slices.ContainsFunc(e.of.Steps, func(s proxy.Step) bool { a := approvedOf(&s); return a != nil && a.Writes() })
+	return e.link.changed || e.json != nil && e.json.st.writes || slices.ContainsFunc(e.request.Steps, func(s proxy.Step) bool { a := approvedOf(&s); return a != nil && a.Writes() })
 }
 
 // kept are the connection's prepared statements, if one of them may be kept; else nil.
@@ -105,34 +105,34 @@ func (e *exchange) describe(s *proxy.Step) error {
 		e.s.wire.parse("", s.Prepared.Approved.Rewritten())
 		e.s.wire.describe("")
 		e.pending = true
-		e.expect(answer{kind: fetched, step: s})
+		e.expect(answer{kind: passFetchTypes, step: s})
 		return nil
 	default:
-		e.expect(answer{kind: toldNothing, step: s})
+		e.expect(answer{kind: sendNoTypes, step: s})
 		return nil
 	}
 	w := &wanted{approved: s.Prepared.Approved, prepared: s.Prepared}
-	if w.told() == nil {
+	if w.expected() == nil {
 		if d, known := e.link.pool.descriptions.get(w.key()); known {
-			if err := e.asUnknown(); err != nil {
+			if err := e.waitAsUnknown(); err != nil {
 				return err
 			}
 			s.Prepared.Told = &d.Description
 		}
 	}
-	if w.told() == nil && (!e.link.held || e.isMaking(w) == nil) {
+	if w.expected() == nil && (!e.link.held || e.preparingFor(w) == nil) {
 		if err := e.need(policy.NoCommand); err != nil {
 			return err
 		}
 		e.ensure(w, s)
 	}
-	e.expect(answer{kind: toldStatement, step: s, wanted: w})
+	e.expect(answer{kind: sendStatementTypes, step: s, wanted: w})
 	return nil
 }
 
-// isMaking gives the last of a statement's plans that were written in the exchange; nil for none.
-func (e *exchange) isMaking(w *wanted) *plan {
-	for _, p := range slices.Backward(e.making) {
+// preparingFor gives the last of a statement's plans that were written in the exchange; nil for none.
+func (e *exchange) preparingFor(w *wanted) *plan {
+	for _, p := range slices.Backward(e.preparing) {
 		if p.sql == e.planKey(w) {
 			return p
 		}

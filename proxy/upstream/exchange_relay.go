@@ -12,10 +12,10 @@ import (
 	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
-// rows passes on what a statement answers: rows as they come, in whole buffers, without a
+// passResult passes on what a statement answers: rows as they come, in whole buffers, without a
 // look at what is in them.
-func (e *exchange) rows(a *answer) error {
-	e.s.alarm.set(e.ctx, time.Now().Add(e.time+grace))
+func (e *exchange) passResult(a *answer) error {
+	e.s.alarm.set(e.ctx, time.Now().Add(e.timeLimit+grace))
 	had := e.link.portions.of(resultOf(a.step))
 	e.bytes = had.bytes
 	for count := had.rows; ; {
@@ -36,18 +36,18 @@ func (e *exchange) rows(a *answer) error {
 		case err != nil:
 			return err
 		case kind == frame.CommandComplete || kind == frame.PortalSuspended || kind == frame.EmptyQueryResponse:
-			e.tellEnd(a, kind, body)
-			return e.counted(a.step, kind, count)
+			e.endStatement(a, kind, body)
+			return e.countPortion(a.step, kind, count)
 		case kind == frame.CopyOutResponse || kind == frame.CopyDone:
-			e.tellOne(a, kind, body)
+			e.passMessage(a, kind, body)
 		default:
 			return e.unexpected(kind)
 		}
 	}
 }
 
-// tellEnd ends the rows of a statement.
-func (e *exchange) tellEnd(a *answer, kind byte, body []byte) {
+// endStatement ends the rows of a statement.
+func (e *exchange) endStatement(a *answer, kind byte, body []byte) {
 	e.reached = completed
 	e.link.completed(approvedOf(a.step))
 	switch verbOf(a.step) {
@@ -57,24 +57,24 @@ func (e *exchange) tellEnd(a *answer, kind byte, body []byte) {
 	case policy.RollbackTo:
 		e.link.failed = false
 	}
-	e.toEnd()
-	e.tellOne(a, kind, body)
+	e.markEnd()
+	e.passMessage(a, kind, body)
 }
 
-// toEnd notes where the end of a statement is told.
-func (e *exchange) toEnd() { e.end.at, e.end.sent = len(e.out.Buf), e.out.Sent }
+// markEnd notes where the end of a statement is told.
+func (e *exchange) markEnd() { e.end.at, e.end.sent = len(e.out.Buf), e.out.Sent }
 
 // retract takes back the last statement's end, where the commit behind it has failed.
 func (e *exchange) retract() {
 	a := e.reading
-	commits := a != nil && (a.kind == readied || a.kind == ownRows && verbOf(a.step) == policy.Commit)
+	commits := a != nil && (a.kind == readReady || a.kind == skipRows && verbOf(a.step) == policy.Commit)
 	if commits && e.end.sent == e.out.Sent && e.end.at < len(e.out.Buf) {
 		e.out.Buf = e.out.Buf[:e.end.at]
 	}
 }
 
-func (e *exchange) tellOne(a *answer, kind byte, body []byte) {
-	if a.kind == ownRows {
+func (e *exchange) passMessage(a *answer, kind byte, body []byte) {
+	if a.kind == skipRows {
 		return
 	}
 	at := e.out.Open(kind)
@@ -94,7 +94,7 @@ func (e *exchange) head() (kind byte, size int, err error) {
 			e.broken = true
 			return 0, 0, err
 		}
-		if !aside(kind) && kind != frame.NotificationResponse {
+		if !isAside(kind) && kind != frame.NotificationResponse {
 			return kind, length + headSize, nil
 		}
 		kind, body, err := e.s.wire.in.Next()
@@ -102,14 +102,14 @@ func (e *exchange) head() (kind byte, size int, err error) {
 			e.broken = true
 			return 0, 0, err
 		}
-		e.s.wire.aside(kind, body)
+		e.s.wire.noteAside(kind, body)
 	}
 }
 
 // headSize is the length of a message's type and length, in bytes.
 const headSize = 5
 
-// wait makes sure that n bytes are there unread. Who is woken calls the statement off and
+// wait makes sure that n bytes are there unread. At its deadline it has the statement cancelled, and
 // waits on.
 func (r *talk) wait(n int) error {
 	for {
@@ -117,7 +117,7 @@ func (r *talk) wait(n int) error {
 		if err == nil {
 			return nil
 		}
-		if errors.Is(err, os.ErrDeadlineExceeded) && r.woken() {
+		if errors.Is(err, os.ErrDeadlineExceeded) && r.onDeadline() {
 			continue
 		}
 		r.broken = true
@@ -143,7 +143,7 @@ func (e *exchange) passRows(a *answer, kind byte, count int) (int, error) {
 		count++
 	}
 	if in.At > from {
-		return count, e.passed(a, in.Buf[from:in.At], count)
+		return count, e.passWithin(a, in.Buf[from:in.At], count)
 	}
 	size := 1 + int(binary.BigEndian.Uint32(in.Buf[in.At+1:]))
 	if size <= len(in.Buf) {
@@ -152,9 +152,9 @@ func (e *exchange) passRows(a *answer, kind byte, count int) (int, error) {
 	return count + 1, e.passLong(a, size, count+1)
 }
 
-// passed hands rows on, if the limits allow them.
-func (e *exchange) passed(a *answer, b []byte, count int) error {
-	if err := e.checkLimits(a, len(b), count); err != nil || a.kind == ownRows {
+// passWithin hands rows on, if the limits allow them.
+func (e *exchange) passWithin(a *answer, b []byte, count int) error {
+	if err := e.checkLimits(a, len(b), count); err != nil || a.kind == skipRows {
 		return err
 	}
 	return e.pass(b)
@@ -192,7 +192,7 @@ func (e *exchange) passLong(a *answer, size, count int) error {
 		b := in.Buf[in.At:min(in.At+rest, in.End)]
 		in.At += len(b)
 		rest -= len(b)
-		if a.kind == ownRows {
+		if a.kind == skipRows {
 			continue
 		}
 		if err := e.pass(b); err != nil {
@@ -204,8 +204,8 @@ func (e *exchange) passLong(a *answer, size, count int) error {
 
 // cut is for a row of which the client has a part.
 func (e *exchange) cut(a *answer, err error) error {
-	if a.kind != ownRows {
-		e.client = fmt.Errorf("a row broke off: %w", err)
+	if a.kind != skipRows {
+		e.clientErr = fmt.Errorf("a row broke off: %w", err)
 	}
 	return err
 }

@@ -30,30 +30,30 @@ const (
 type answerKind uint8
 
 const (
-	said          answerKind = iota // nothing comes: a text of the front end's
-	toldParsed                      // nothing comes: ParseComplete
-	toldStatement                   // nothing comes: the types of a statement's parameters and columns
-	toldNothing                     // nothing comes: no parameters and no columns
-	toldPortal                      // nothing comes: a portal's columns
-	toldSimple                      // nothing comes: the columns of a Query's result
-	toldClosed                      // nothing comes: CloseComplete
-	ownRun                          // BindComplete to CommandComplete of what the client knows nothing of
-	ownParsed                       // ParseComplete, likewise
-	ownBound                        // BindComplete, likewise
-	ownClosed                       // CloseComplete, likewise
-	ownTypes                        // rows of values.RowsSQL
-	parsed                          // ParseComplete and what Postgres says of the statement
-	fetched                         // ParseComplete and what it says of a FETCH, for the client
-	bound                           // BindComplete
-	portalTold                      // RowDescription or NoData
-	closed                          // CloseComplete
+	sendText           answerKind = iota // nothing comes: a text of the front end's
+	sendParseComplete                    // nothing comes: ParseComplete
+	sendStatementTypes                   // nothing comes: the types of a statement's parameters and columns
+	sendNoTypes                          // nothing comes: no parameters and no columns
+	sendPortalColumns                    // nothing comes: a portal's columns
+	sendColumns                          // nothing comes: the columns of a Query's result
+	sendCloseComplete                    // nothing comes: CloseComplete
+	skipRun                              // BindComplete to CommandComplete of what the client knows nothing of
+	skipParseComplete                    // ParseComplete, likewise
+	skipBindComplete                     // BindComplete, likewise
+	skipCloseComplete                    // CloseComplete, likewise
+	readTypes                            // rows of values.RowsSQL
+	readDescription                      // ParseComplete and what Postgres says of the statement
+	passFetchTypes                       // ParseComplete and what it says of a FETCH, for the client
+	passBindComplete                     // BindComplete
+	passPortalColumns                    // RowDescription or NoData
+	passCloseComplete                    // CloseComplete
 
 	// Behind these a statement has taken its values.
 
-	rows     // rows to CommandComplete or PortalSuspended
-	ownRows  // rows to CommandComplete of what the client knows nothing of
-	jsonRows // rows to CommandComplete, as JSON
-	readied  // ReadyForQuery
+	passRows   // rows to CommandComplete or PortalSuspended
+	skipRows   // rows to CommandComplete of what the client knows nothing of
+	encodeRows // rows to CommandComplete, as JSON
+	readReady  // ReadyForQuery
 )
 
 // answer is what is to come for something that was written.
@@ -70,41 +70,41 @@ type answer struct {
 func (e *exchange) answer(a *answer) error {
 	e.at = a.at
 	switch a.kind {
-	case said:
-		e.toEnd()
+	case sendText:
+		e.markEnd()
 		return e.pass(a.step.Text)
-	case toldParsed, toldStatement, toldNothing, toldPortal, toldSimple, toldClosed:
+	case sendParseComplete, sendStatementTypes, sendNoTypes, sendPortalColumns, sendColumns, sendCloseComplete:
 		return e.report(a)
-	case ownRun:
-		return e.ownRun()
-	case ownParsed:
+	case skipRun:
+		return e.skipRun()
+	case skipParseComplete:
 		e.at = analysing
 		return e.only(frame.ParseComplete)
-	case ownBound:
+	case skipBindComplete:
 		e.link.portions.forget("")
 		return e.only(frame.BindComplete)
-	case ownClosed:
+	case skipCloseComplete:
 		return e.only(frame.CloseComplete)
-	case ownTypes:
-		return e.ownTypes()
-	case parsed:
-		return e.parsed(a)
-	case fetched:
-		return e.fetched()
-	case bound:
+	case readTypes:
+		return e.readTypes()
+	case readDescription:
+		return e.readDescription(a)
+	case passFetchTypes:
+		return e.passFetchTypes()
+	case passBindComplete:
 		e.link.portions.forget(a.step.Portal)
 		return e.passOne(frame.BindComplete)
-	case closed:
+	case passCloseComplete:
 		e.link.portions.forget(a.step.Portal)
 		return e.passOne(frame.CloseComplete)
-	case portalTold:
-		return e.portalTold()
-	case rows, ownRows:
-		return e.rows(a)
-	case jsonRows:
-		return e.jsonRows()
+	case passPortalColumns:
+		return e.passPortalColumns()
+	case passRows, skipRows:
+		return e.passResult(a)
+	case encodeRows:
+		return e.encodeRows()
 	}
-	return e.readied()
+	return e.readReady()
 }
 
 // report says what is known without asking. It can be much longer than what was asked, so what
@@ -115,55 +115,55 @@ func (e *exchange) report(a *answer) error {
 	}
 	out := e.out
 	switch a.kind {
-	case toldParsed:
+	case sendParseComplete:
 		out.Empty(frame.ParseComplete)
-	case toldClosed:
+	case sendCloseComplete:
 		out.Empty(frame.CloseComplete)
-	case toldNothing:
-		tellParams(out, a.step.Prepared.Approved, described{})
+	case sendNoTypes:
+		writeParameterDescription(out, a.step.Prepared.Approved, described{})
 		out.Empty(frame.NoData)
-	case toldStatement:
+	case sendStatementTypes:
 		d, known := e.known(a.wanted)
 		if !known {
 			return defect("a statement's types are not known")
 		}
-		tellParams(out, a.step.Prepared.Approved, d)
-		return tellColumns(out, d, nil)
-	case toldPortal:
-		return e.tellColumns(a, a.step.Formats)
+		writeParameterDescription(out, a.step.Prepared.Approved, d)
+		return writeRowDescription(out, d, nil)
+	case sendPortalColumns:
+		return e.sendRowDescription(a, a.step.Formats)
 	default:
-		return e.tellColumns(a, nil)
+		return e.sendRowDescription(a, nil)
 	}
 	return nil
 }
 
-// tellColumns tells the columns of a statement that is bound.
-func (e *exchange) tellColumns(a *answer, formats []int16) error {
+// sendRowDescription tells the columns of a statement that is bound.
+func (e *exchange) sendRowDescription(a *answer, formats []int16) error {
 	d, known := e.known(a.wanted)
 	if !known {
 		return defect("a result's columns are not known")
 	}
-	return tellColumns(e.out, d, formats)
+	return writeRowDescription(e.out, d, formats)
 }
 
 // known gives what Postgres says of a statement: what the connection was told comes first.
 func (e *exchange) known(w *wanted) (described, bool) {
 	if e.s != nil {
 		if p := e.kept(w).get(e.planKey(w)); p != nil {
-			return p.said, true
+			return p.description, true
 		}
 		if e.unnamed != nil && e.unnamed.sql == e.planKey(w) {
-			return e.unnamed.said, true
+			return e.unnamed.description, true
 		}
 	}
-	if told := w.told(); told != nil {
+	if told := w.expected(); told != nil {
 		return described{Description: *told}, true
 	}
 	return e.link.pool.descriptions.get(w.key())
 }
 
-// ownRun reads what the client knows nothing of.
-func (e *exchange) ownRun() error {
+// skipRun reads what the client knows nothing of.
+func (e *exchange) skipRun() error {
 	if err := e.skip(frame.CommandComplete); err != nil {
 		return err
 	}
@@ -202,15 +202,15 @@ func (e *exchange) pass(b []byte) error {
 	if err == nil {
 		return nil
 	}
-	e.client = fmt.Errorf("writing to the client: %w", err)
+	e.clientErr = fmt.Errorf("writing to the client: %w", err)
 	if e.s != nil {
 		e.stop()
 	}
-	return e.client
+	return e.clientErr
 }
 
-// readied reads the end of the exchange and what became of the transaction.
-func (e *exchange) readied() error {
+// readReady reads the end of the exchange and what became of the transaction.
+func (e *exchange) readReady() error {
 	kind, body, err := e.next()
 	switch {
 	case err != nil:
@@ -218,26 +218,26 @@ func (e *exchange) readied() error {
 	case kind != frame.ReadyForQuery || len(body) != 1:
 		return e.unexpected(kind)
 	}
-	e.became(proxy.State(body[0]))
+	e.applyState(proxy.State(body[0]))
 	if e.broken {
 		return fmt.Errorf("the transaction has not ended: %w", frame.ErrMalformed)
 	}
 	return nil
 }
 
-// became draws the consequences of the transaction's state.
-func (e *exchange) became(state proxy.State) {
+// applyState draws the consequences of the transaction's state.
+func (e *exchange) applyState(state proxy.State) {
 	l := e.link
 	switch {
 	case e.json != nil && state != proxy.Idle: // its Sync ends a transaction
 		e.broken = true
 	case state == proxy.Idle:
-		l.explicit, l.failed, l.wrote = false, false, false
+		l.explicit, l.failed, l.changed = false, false, false
 		l.opened = false
 		e.free = true
 	case state == proxy.Open:
 		l.explicit = true // a chained one is not opened yet
 	default:
-		l.explicit, l.opened, l.undone, l.failed = true, true, true, true
+		l.explicit, l.opened, l.settingsLost, l.failed = true, true, true, true
 	}
 }

@@ -23,10 +23,6 @@ type statement struct {
 	position func(int) int // a character of the text → one of the caller's, or 0
 }
 
-func (st *statement) account() proxy.Account {
-	return proxy.Account{Project: st.project, Server: st.server}
-}
-
 // newStatement makes one that can take one policy.Bound after the other.
 func newStatement() *statement {
 	st := &statement{}

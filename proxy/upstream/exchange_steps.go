@@ -10,23 +10,23 @@ import (
 
 // step writes what one step asks of Postgres, and notes what the client gets for it.
 func (e *exchange) step(s *proxy.Step) error {
-	if err := e.grows(approvedOf(s)); err != nil {
+	if err := e.countRecordTypes(approvedOf(s)); err != nil {
 		return err
 	}
 	if a := approvedOf(s); a != nil && a.Zones() {
-		if err := e.zone(); err != nil {
+		if err := e.countZones(); err != nil {
 			return err
 		}
 	}
-	if e.review && verbOf(s) == policy.Commit { // what can still be refused is not committed
+	if e.reviewed && verbOf(s) == policy.Commit { // what can still be refused is not committed
 		if err := e.catchUp(); err != nil {
 			return err
 		}
-		e.review = false
+		e.reviewed = false
 	}
 	switch s.Verb {
 	case proxy.Say:
-		e.expect(answer{kind: said, step: s})
+		e.expect(answer{kind: sendText, step: s})
 		return nil
 	case proxy.Prepare:
 		return e.prepare(s)
@@ -61,7 +61,7 @@ func (e *exchange) need(verb policy.Verb) error {
 	if l.explicit && l.failed && !l.held {
 		return lostTransaction()
 	}
-	if l.opened && (!l.undone || ends) {
+	if l.opened && (!l.settingsLost || ends) {
 		return nil
 	}
 	return e.open()
@@ -89,22 +89,22 @@ func (e *exchange) execute(s *proxy.Step) error {
 	}
 	e.s.wire.executePortal(s.Portal, s.Most)
 	e.pending = true
-	e.ran(s, rows)
+	e.addRun(s, passRows)
 	return nil
 }
 
-// ran notes that a step's statement runs, and what that does to the transaction.
-func (e *exchange) ran(s *proxy.Step, kind answerKind) {
+// addRun notes that a step's statement runs, and what that does to the transaction.
+func (e *exchange) addRun(s *proxy.Step, kind answerKind) {
 	e.expect(answer{kind: kind, step: s})
 	a := approvedOf(s)
-	e.review = e.review || refusable(a) && e.changes()
-	e.link.wrote = e.link.wrote || a.Writes()
+	e.reviewed = e.reviewed || refusable(a) && e.changes()
+	e.link.changed = e.link.changed || a.Writes()
 	switch verbOf(s) {
 	case policy.Commit, policy.Rollback:
 		e.committing = e.committing || verbOf(s) == policy.Commit
 		e.link.opened = false // what follows is another transaction
 	case policy.RollbackTo:
-		e.link.undone = true
+		e.link.settingsLost = true
 	}
 }
 
@@ -121,49 +121,49 @@ func (e *exchange) describePortal(s *proxy.Step) error {
 		}
 		e.s.wire.about(frame.Describe, frame.Portal, s.Portal)
 		e.pending = true
-		e.expect(answer{kind: portalTold, step: s})
+		e.expect(answer{kind: passPortalColumns, step: s})
 		return nil
 	}
-	e.expect(answer{kind: toldPortal, step: s, wanted: e.wantedFor(s)})
+	e.expect(answer{kind: sendPortalColumns, step: s, wanted: e.wantedFor(s)})
 	return nil
 }
 
 func (e *exchange) closePortal(s *proxy.Step) error {
 	if !e.link.opened {
-		e.expect(answer{kind: toldClosed, step: s})
+		e.expect(answer{kind: sendCloseComplete, step: s})
 		return nil
 	}
 	e.s.wire.about(frame.Close, frame.Portal, s.Portal)
 	e.pending = true
-	e.expect(answer{kind: closed, step: s})
+	e.expect(answer{kind: passCloseComplete, step: s})
 	return nil
 }
 
 // simple runs a statement from its preparation to its end.
 func (e *exchange) simple(s *proxy.Step) error {
-	if err := e.begun(s); err != nil {
+	if err := e.beginStatement(s); err != nil {
 		return err
 	}
 	if err := e.declares(s); err != nil {
 		return err
 	}
 	e.writeBind(s, "", nil)
-	e.expect(answer{kind: ownBound, step: s})
+	e.expect(answer{kind: skipBindComplete, step: s})
 	e.checkShapes(s.Bound.Shapes(), s)
 	switch verb := verbOf(s); {
 	case s.Verb == proxy.Quiet:
 	case verb == policy.Fetch:
 		e.s.wire.about(frame.Describe, frame.Portal, "")
-		e.expect(answer{kind: portalTold, step: s})
+		e.expect(answer{kind: passPortalColumns, step: s})
 	case verb == policy.NoCommand && s.Bound.Returns():
-		e.expect(answer{kind: toldSimple, step: s, wanted: e.wantedFor(s)})
+		e.expect(answer{kind: sendColumns, step: s, wanted: e.wantedFor(s)})
 	}
 	e.s.wire.executePortal("", 0)
-	kind := rows
+	kind := passRows
 	if s.Verb == proxy.Quiet {
-		kind = ownRows
+		kind = skipRows
 	}
-	e.ran(s, kind)
+	e.addRun(s, kind)
 	return nil
 }
 

@@ -57,8 +57,8 @@ func (w *wanted) tables() []policy.TableName {
 // key is what the descriptions know it by: the same for all values.
 func (w *wanted) key() string { return w.approved.Key() }
 
-// told is what the client was told of the statement, or how its values are sent; nil: nothing yet.
-func (w *wanted) told() *frame.Description {
+// expected is what the client was told of the statement, or how its values are sent; nil: nothing yet.
+func (w *wanted) expected() *frame.Description {
 	switch {
 	case w.announced != nil:
 		return &w.announced.Description
@@ -71,7 +71,7 @@ func (w *wanted) told() *frame.Description {
 // canDiffer tells whether Postgres may say something else of the statement than was told. Of one without rows only its
 // parameters' types can differ, and not where they are declared.
 func (w *wanted) canDiffer() bool {
-	told := w.told()
+	told := w.expected()
 	return told != nil && (w.announced == nil || told.Row != nil)
 }
 
@@ -93,9 +93,9 @@ func (e *exchange) planKey(w *wanted) string {
 	return w.key() + e.link.inForce
 }
 
-// tellParams writes the types of the caller's parameters: of each that became a parameter of
+// writeParameterDescription writes the types of the caller's parameters: of each that became a parameter of
 // the final text the one that Postgres found, else what the engine knows of it.
-func tellParams(out *frame.Writer, a *policy.Approved, said described) {
+func writeParameterDescription(out *frame.Writer, a *policy.Approved, said described) {
 	at := out.Open(frame.ParameterDescription)
 	n := a.NumArgs()
 	out.Int16(n)
@@ -111,9 +111,9 @@ func tellParams(out *frame.Writer, a *policy.Approved, said described) {
 	out.Shut(at)
 }
 
-// tellColumns writes the columns of a result in formats: none is text for all, one is for
+// writeRowDescription writes the columns of a result in formats: none is text for all, one is for
 // all of them.
-func tellColumns(out *frame.Writer, said described, formats []int16) error {
+func writeRowDescription(out *frame.Writer, said described, formats []int16) error {
 	if said.Row == nil {
 		out.Empty(frame.NoData)
 		return nil

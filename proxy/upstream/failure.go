@@ -111,15 +111,15 @@ func (f *failure) repeatable() bool {
 	switch {
 	case f.refused != nil:
 		return false
-	case f.unsent, f.stale(), f.elsewhere():
+	case f.unsent, f.stale(), f.writesElsewhere():
 		return true
 	default:
 		return f.ended() && f.reached == unbegun
 	}
 }
 
-// elsewhere tells whether writes are to go to another database now.
-func (f *failure) elsewhere() bool { return sqlState(f.err) == readOnly && !f.readOnly }
+// writesElsewhere tells whether writes are to go to another database now.
+func (f *failure) writesElsewhere() bool { return sqlState(f.err) == readOnly && !f.readOnly }
 
 // undone tells whether the statement certainly left nothing behind. What the server
 // reported before the statement's end, it reported instead of a commit; without a Sync
@@ -156,7 +156,7 @@ func (f *failure) class() string {
 		return classSchema
 	}
 	switch state := sqlState(f.err); {
-	case f.elsewhere():
+	case f.writesElsewhere():
 		return classReadOnly
 	case state == queryCanceled:
 		return classTimeout

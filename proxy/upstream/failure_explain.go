@@ -16,9 +16,9 @@ func (f *failure) explain(ctx context.Context, st *statement) *proxy.Error {
 	case f.refused != nil:
 		return f.refused
 	case errors.Is(f.err, frame.ErrTooLong):
-		return f.settle(st, tooLarge(fmt.Sprintf("%d bytes", st.limits.MaxResultBytes)), "the answer was too long to be read")
+		return f.orUncertain(st, tooLarge(fmt.Sprintf("%d bytes", st.limits.MaxResultBytes)), "the answer was too long to be read")
 	case ctx.Err() != nil:
-		return f.settle(st, gone(ctx), "the statement was cut off")
+		return f.orUncertain(st, contextEnded(ctx), "the statement was cut off")
 	}
 	if pg := f.server(); pg != nil {
 		return f.explainServer(st, pg)
@@ -26,24 +26,24 @@ func (f *failure) explain(ctx context.Context, st *statement) *proxy.Error {
 	if f.outlived {
 		what := fmt.Sprintf("the statement took longer than %s", st.limits.StatementTimeout)
 		e := &proxy.Error{Code: proxy.StatementTimeout, Message: what + " and was given up", Hint: slowHint, SQLState: queryCanceled, Cause: f.err}
-		return f.settle(st, e, what)
+		return f.orUncertain(st, e, what)
 	}
-	return f.lost(st, "the connection to the database was lost")
+	return f.connectionLost(st, "the connection to the database was lost")
 }
 
-// lost tells of a connection that ended under a statement.
-func (f *failure) lost(st *statement, what string) *proxy.Error {
+// connectionLost tells of a connection that ended under a statement.
+func (f *failure) connectionLost(st *statement, what string) *proxy.Error {
 	cause := f.err
 	if pg := f.server(); pg != nil {
 		cause = forLog(pg)
 	}
-	return f.settle(st, unavailable(what, cause), what)
+	return f.orUncertain(st, unavailable(what, cause), what)
 }
 
-// settle gives e for a statement that left nothing behind. Of a write that may have been
+// orUncertain gives e for a statement that left nothing behind. Of a write that may have been
 // committed it tells just that, after what happened: e's own words may be to try again, and
 // its SQLSTATE one that clients repeat a statement for.
-func (f *failure) settle(st *statement, e *proxy.Error, what string) *proxy.Error {
+func (f *failure) orUncertain(st *statement, e *proxy.Error, what string) *proxy.Error {
 	if f.undone(st) {
 		return e
 	}
@@ -52,10 +52,10 @@ func (f *failure) settle(st *statement, e *proxy.Error, what string) *proxy.Erro
 	}
 }
 
-// gone tells that the caller's context ended. A cause that is meant for the caller (the
+// contextEnded tells that the caller's context ended. A cause that is meant for the caller (the
 // service shuts down) is told as it is, which is right only of a statement that left
 // nothing behind.
-func gone(ctx context.Context) *proxy.Error {
+func contextEnded(ctx context.Context) *proxy.Error {
 	cause := context.Cause(ctx)
 	var told *proxy.Error
 	switch {

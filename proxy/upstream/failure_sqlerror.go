@@ -117,9 +117,9 @@ func (f *failure) explainState(st *statement, pg *pgconn.PgError) *proxy.Error {
 	case "40":
 		return conflict(pg)
 	case "53":
-		return f.settle(st, overloaded("the database has too little of a resource", "have the statement read, sort and give back fewer rows", forLog(pg)), "the database ran out of a resource")
+		return f.orUncertain(st, overloaded("the database has too little of a resource", "have the statement read, sort and give back fewer rows", forLog(pg)), "the database ran out of a resource")
 	case "08", "57":
-		return f.lost(st, "the database ended the connection")
+		return f.connectionLost(st, "the database ended the connection")
 	default:
 		return nil
 	}

@@ -36,7 +36,7 @@ type Result struct {
 func (e *exchange) writeJSON() error {
 	j := e.json
 	j.st.announced, j.form, j.first = nil, nil, time.Time{} // of an attempt before
-	e.zones = j.st.bound.Valid() && j.st.bound.Approved().Zones()
+	e.mayMakeZones = j.st.bound.Valid() && j.st.bound.Approved().Zones()
 	if err := e.need(policy.NoCommand); err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (e *exchange) writeJSON() error {
 		return err
 	}
 	e.boundAnswers()
-	e.zones = e.zones || j.st.bound.Valid() && zoneIn(j.st.bound, j.form.said)
+	e.mayMakeZones = e.mayMakeZones || j.st.bound.Valid() && zoneIn(j.st.bound, j.form.description)
 	return e.runJSON(e.ensure(&j.st.wanted, nil))
 }
 
@@ -60,11 +60,11 @@ func (e *exchange) runJSON(name string) error {
 	if err := j.st.bind(w, name, j.form.params); err != nil {
 		return err
 	}
-	e.expect(answer{kind: ownBound})
+	e.expect(answer{kind: skipBindComplete})
 	e.checkShapes(j.st.shapes, nil)
 	w.executePortal("", 0)
-	e.expect(answer{kind: jsonRows})
-	e.pending, e.review, e.link.wrote = true, e.review || j.st.reviewed(), j.st.writes
+	e.expect(answer{kind: encodeRows})
+	e.pending, e.reviewed, e.link.changed = true, e.reviewed || j.st.reviewed(), j.st.writes
 	return nil
 }
 

@@ -9,15 +9,15 @@ import (
 
 // form is how the values of a statement are sent, and how its rows are written as JSON.
 type form struct {
-	said    described
-	params  []values.Type
-	columns []values.Type
-	head    []byte // the JSON up to the first row
+	description described
+	params      []values.Type
+	columns     []values.Type
+	head        []byte // the JSON up to the first row
 }
 
 // newForm gives nil where a type is not known.
 func newForm(d described, t *values.Types) *form {
-	f := &form{said: d, head: values.AppendHead(nil, d.Columns)}
+	f := &form{description: d, head: values.AppendHead(nil, d.Columns)}
 	for _, oid := range d.Params {
 		known, ok := t.Get(oid)
 		if !ok {
@@ -43,17 +43,9 @@ func (e *exchange) findForm() error {
 		j.form = p.form
 		return nil
 	}
-	d, known := described{}, false
-	if p != nil {
-		d = p.said
-	} else if d, known = e.link.pool.descriptions.get(w.key()); known {
-		w.announced = &d
-	} else {
-		e.ensure(w, nil)
-		if err := e.catchUp(); err != nil {
-			return err
-		}
-		d, _ = e.known(w)
+	d, err := e.describedFor(p)
+	if err != nil {
+		return err
 	}
 	for j.form = newForm(d, e.link.pool.types); j.form == nil; j.form = newForm(d, e.link.pool.types) { // a type may be forgotten meanwhile
 		if err := e.askTypes(e.link.pool.types.Missing(&d.Description)); err != nil {
@@ -64,6 +56,28 @@ func (e *exchange) findForm() error {
 		p.form = j.form
 	}
 	return nil
+}
+
+// describedFor gives what Postgres says of the statement: on this connection, where p is its plan there, or on another one; or
+// asks it.
+func (e *exchange) describedFor(p *plan) (described, error) {
+	w := &e.json.st.wanted
+	if p != nil {
+		return p.description, nil
+	}
+	if d, known := e.link.pool.descriptions.get(w.key()); known {
+		w.announced = &d
+		return d, nil
+	}
+	e.ensure(w, nil)
+	if err := e.catchUp(); err != nil {
+		return described{}, err
+	}
+	d, known := e.known(w)
+	if !known {
+		return described{}, defect("a statement's types are not known")
+	}
+	return d, nil
 }
 
 // askTypes asks Postgres about types.
@@ -81,12 +95,12 @@ func (e *exchange) askTypes(oids []uint32) error {
 	w.out.ShutValue(from)
 	w.execute(at)
 	e.json.asked, e.pending = oids, true
-	e.expect(answer{kind: ownTypes})
+	e.expect(answer{kind: readTypes})
 	return e.catchUp()
 }
 
-// ownTypes reads what Postgres says of types.
-func (e *exchange) ownTypes() error {
+// readTypes reads what Postgres says of types.
+func (e *exchange) readTypes() error {
 	rows := map[uint32]values.Row{}
 	for {
 		kind, body, err := e.next()

@@ -12,8 +12,8 @@ import (
 	"github.com/tenantgate/tenantgate/proxy/upstream/values"
 )
 
-// jsonRows reads the statement's rows and writes them as JSON, until they end or go beyond the limits.
-func (e *exchange) jsonRows() error {
+// encodeRows reads the statement's rows and writes them as JSON, until they end or go beyond the limits.
+func (e *exchange) encodeRows() error {
 	j := e.json
 	j.Result = Result{Body: append(j.dst, j.form.head...)}
 	j.enc.Most = len(j.dst) + j.st.limits.MaxResultBytes - responseTail

@@ -21,19 +21,19 @@ type Link struct {
 	opened   bool // the prelude of this transaction was written
 	explicit bool // it was opened by a BEGIN
 	failed   bool // and can only be rolled back
-	wrote    bool // a statement in it may have changed something
+	changed  bool // a statement in it may have changed something
 	unsynced bool // something was sent since the last Sync
 	// undone is that some of what was set for the transaction may be gone: it is made again before
 	// the next statement, but never in a transaction that has failed.
-	undone   bool
-	settings []policy.Setting // the client's, as they are made in each transaction of the link's
-	inForce  string           // those that were made last: a statement's constants are read under them
-	portions portions         // of results of this transaction
-	cursors  *cursors         // of this transaction; nil: it has had none, and no savepoints
-	records  recordTypes      // of this transaction
-	exchange exchange
-	json     *jsonResult   // what each exchange runs in place of steps; nil: the steps
-	waited   time.Duration // by this exchange, before it asked for a connection
+	settingsLost bool
+	settings     []policy.Setting // the client's, as they are made in each transaction of the link's
+	inForce      string           // those that were made last: a statement's constants are read under them
+	portions     portions         // of results of this transaction
+	cursors      *cursors         // of this transaction; nil: it has had none, and no savepoints
+	records      recordTypes      // of this transaction
+	exchange     exchange
+	json         *jsonResult   // what each exchange runs in place of steps; nil: the steps
+	waited       time.Duration // by this exchange, before it asked for a connection
 }
 
 // Link gives a client's way to the database for a server. It costs nothing until it is used;
@@ -52,7 +52,7 @@ func (l *Link) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer) (p
 		l.end()
 		return l.state(), unavailable("where the database looks for names has changed, and the transaction was rolled back", nil)
 	}
-	job, err := l.begin(ctx)
+	job, err := l.startWork(ctx)
 	if err != nil {
 		return l.state(), err
 	}
@@ -66,7 +66,7 @@ func (l *Link) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer) (p
 	}()
 	fresh, mark, sent := !l.held && !l.explicit, len(out.Buf), out.Sent
 	f := l.attempt(ctx, x, out)
-	if f != nil && fresh && out.Sent == sent && f.again() && ctx.Err() == nil {
+	if f != nil && fresh && out.Sent == sent && f.mayRepeat() && ctx.Err() == nil {
 		l.pool.react(ctx, &f.failure)
 		l.Rollback() // the attempt may have begun a transaction
 		out.Buf = out.Buf[:mark]
@@ -81,7 +81,7 @@ func (l *Link) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer) (p
 		return l.state(), f.client
 	}
 	l.pool.react(ctx, &f.failure)
-	if f.over {
+	if f.rolledBack {
 		x.Done = len(x.Steps)
 		return l.state(), nil
 	}
@@ -106,30 +106,30 @@ func (p *Pool) react(ctx context.Context, f *failure) {
 	p.cfg.Recorder.UpstreamError(class)
 }
 
-// begin waits until the exchange may run beside others' statements. Within a transaction it does not:
+// startWork waits until the exchange may run beside others' statements. Within a transaction it does not:
 // others may wait for what that has locked.
-func (l *Link) begin(ctx context.Context) (job proxy.Job, err error) {
+func (l *Link) startWork(ctx context.Context) (job proxy.Job, err error) {
 	l.waited = 0
 	if l.held || l.explicit {
 		return l.pool.cfg.Work.Start(l.account()), nil
 	}
-	job, l.waited, err = l.pool.begin(ctx, l.account())
+	job, l.waited, err = l.pool.startWork(ctx, l.account())
 	return job, err
 }
 
 // linkFailure is an exchange that did not end well.
 type linkFailure struct {
 	failure
-	st     *statement // the one that failed
-	step   int        // its place
-	client error      // what became of the client's connection, if that is what failed
-	ended  bool       // a transaction was ended before: to do it all again would be once too often
-	over   bool       // all that was left to do was to roll back, which the loss of the connection has done
+	st           *statement // the one that failed
+	step         int        // its place
+	client       error      // what became of the client's connection, if that is what failed
+	endedEarlier bool       // a transaction was ended before: to do it all again would be once too often
+	rolledBack   bool       // all that was left to do was to roll back, which the loss of the connection has done
 }
 
-// again tells whether the exchange may be tried once more: nothing of it remains.
-func (f *linkFailure) again() bool {
-	return f.client == nil && !f.ended && (f.repeatable() || errors.Is(f.err, errStale) && !(f.synced && f.st.writes))
+// mayRepeat tells whether the exchange may be tried once more: nothing of it remains.
+func (f *linkFailure) mayRepeat() bool {
+	return f.client == nil && !f.endedEarlier && (f.repeatable() || errors.Is(f.err, errStale) && !(f.synced && f.st.writes))
 }
 
 // state is that of the transaction, as the client is to see it.
@@ -184,7 +184,7 @@ func (l *Link) release() {
 		return
 	}
 	was := l.lease
-	l.lease, l.held, l.opened, l.unsynced, l.undone, l.settings, l.inForce = lease{}, false, false, false, false, nil, ""
+	l.lease, l.held, l.opened, l.unsynced, l.settingsLost, l.settings, l.inForce = lease{}, false, false, false, false, nil, ""
 	l.portions.drop()
 	l.cursors.drop()
 	l.cursors = nil // most clients are idle and have none
@@ -194,19 +194,19 @@ func (l *Link) release() {
 // end forgets the transaction.
 func (l *Link) end() {
 	l.release()
-	l.explicit, l.failed, l.wrote = false, false, false
+	l.explicit, l.failed, l.changed = false, false, false
 }
 
 // giveUp closes the connection: what is on it can't be told apart any more.
 func (l *Link) giveUp() {
-	if l.held && !l.lease.session.left {
+	if l.held && !l.lease.session.abandoned {
 		l.lease.session.giveUp()
 	}
 }
 
 // Rollback ends what is open, as if nothing of it had been. The link can be used again.
 func (l *Link) Rollback() {
-	if l.held && !l.lease.session.left && l.lease.session.rollback() != nil {
+	if l.held && !l.lease.session.abandoned && l.lease.session.rollback() != nil {
 		l.giveUp()
 	}
 	l.end()
@@ -223,7 +223,7 @@ func (s *session) rollback() error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	t := talk{ctx: context.Background(), s: s, called: true}
+	t := talk{ctx: context.Background(), s: s, cancelSent: true}
 	if t.untilReady() != proxy.Idle || !w.idle() {
 		return errors.New("the transaction was not rolled back")
 	}

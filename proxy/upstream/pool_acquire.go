@@ -55,7 +55,7 @@ func (p *Pool) noLease(ctx context.Context, err error) error {
 	case errors.Is(err, errAbandoned):
 		return p.barred()
 	case ctx.Err() != nil:
-		return gone(ctx)
+		return contextEnded(ctx)
 	}
 	return p.noConnection(err)
 }
@@ -71,15 +71,15 @@ func (p *Pool) passes(ctx context.Context, of proxy.Account, waited time.Duratio
 	return nil
 }
 
-// begin waits until a statement of the account may run beside those of others, and tells how long that took. The
+// startWork waits until a statement of the account may run beside those of others, and tells how long that took. The
 // statement has so much less time to wait for a connection.
-func (p *Pool) begin(ctx context.Context, of proxy.Account) (job proxy.Job, waited time.Duration, err error) {
+func (p *Pool) startWork(ctx context.Context, of proxy.Account) (job proxy.Job, waited time.Duration, err error) {
 	job, waited, err = p.cfg.Work.Begin(ctx, of, p.cfg.AcquireTimeout)
 	switch {
 	case err == nil:
 		return job, waited, nil
 	case ctx.Err() != nil:
-		return job, 0, gone(ctx)
+		return job, 0, contextEnded(ctx)
 	}
 	p.cfg.Recorder.UpstreamError(classBusy)
 	return job, 0, proxy.HeldBack(err)
@@ -176,7 +176,7 @@ func (p *Pool) shelved(apart bool) (lease, bool) {
 // release gives a connection back, and the server's turn with it, unless a backend holds that.
 func (p *Pool) release(l lease, of proxy.Account) {
 	if l.session.pooled() { // the next transaction may have another backend
-		l.session.grown, l.session.zoned = growth{}, 0
+		l.session.growth, l.session.zoned = growth{}, 0
 	}
 	if reason := l.session.worn(); reason != "" {
 		p.cfg.Recorder.ConnectionReplaced(reason)

@@ -54,7 +54,7 @@ func hooks(pc *pgxpool.Config, cfg Config, places *places, path *searchPath) {
 		}
 		return readPassword(cfg.PasswordFile, c)
 	}
-	pc.BeforeClose = takeLeave
+	pc.BeforeClose = closeAndWait
 	pc.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
 		socketOf(c.PgConn()).ticket.connected.Store(true)
 		version := c.PgConn().ParameterStatus("server_version")
@@ -66,14 +66,14 @@ func hooks(pc *pgxpool.Config, cfg Config, places *places, path *searchPath) {
 	}
 }
 
-// takeLeave closes a connection and waits until the server has too. Until then the pool
+// closeAndWait closes a connection and waits until the server has too. Until then the pool
 // counts it: whoever waits for a connection gets the next that is free, instead of
 // waiting for the place of this one.
-func takeLeave(c *pgx.Conn) {
+func closeAndWait(c *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()
 	_ = c.Close(ctx) // it is closed in any case
-	if s := sessionOf(c.PgConn()); s != nil && s.left {
+	if s := sessionOf(c.PgConn()); s != nil && s.abandoned {
 		_ = c.PgConn().CancelRequest(ctx) // its statement would go on
 	}
 	select {

@@ -164,7 +164,7 @@ func TestFarewellOfAStranger(t *testing.T) {
 	_ = c.Close()
 	select {
 	case <-c.(*socket).gone:
-	case <-time.After(strangerTime + 5*time.Second):
+	case <-time.After(unservedTime + 5*time.Second):
 		t.Error("its place is still taken")
 	}
 }

@@ -61,10 +61,10 @@ func (s *shelf) pop(apart bool) (l lease, ok bool) {
 // put takes a connection back, or hands it on to pgxpool when its time has come. It tells whether
 // the connection was given up; one that was not may be another statement's when put returns.
 func (s *shelf) put(l lease) (left bool) {
-	if !l.session.left && l.session.wire.state != proxy.Idle { // pgxpool does not know of it
+	if !l.session.abandoned && l.session.wire.state != proxy.Idle { // pgxpool does not know of it
 		l.session.giveUp()
 	}
-	left = l.session.left
+	left = l.session.abandoned
 	if !l.session.usable() || time.Since(l.since) > s.keep || !s.keeps(l) {
 		l.handOn()
 	}

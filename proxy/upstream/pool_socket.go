@@ -13,7 +13,7 @@ import (
 const (
 	// strangerTime bounds how long a closed connection keeps its place that never came to serve: it runs
 	// no statement, and Postgres itself gives up who does not authenticate.
-	strangerTime = 5 * time.Second
+	unservedTime = 5 * time.Second
 	// peerTimeout is when a server's machine that acknowledges nothing counts as gone.
 	peerTimeout = 20 * time.Second
 )
@@ -53,7 +53,7 @@ func (s *socket) Close() error {
 		s.ticket.places.release(s)
 		return err
 	}
-	go s.farewell()
+	go s.waitForPeer()
 	return nil
 }
 
@@ -80,13 +80,13 @@ func (s *socket) deadline(set func(time.Time) error, t time.Time) error {
 	return set(t)
 }
 
-// farewell waits until the server closed its side, and drops what it still sends. A backend that
+// waitForPeer waits until the server closed its side, and drops what it still sends. A backend that
 // is busy for hours keeps its place for hours; one whose machine is gone, for peerTimeout.
-func (s *socket) farewell() {
+func (s *socket) waitForPeer() {
 	defer s.ticket.places.release(s)
 	watchPeer(s.Conn)
 	if !s.ticket.connected.Load() {
-		timer := time.AfterFunc(strangerTime, func() { _ = s.Conn.Close() })
+		timer := time.AfterFunc(unservedTime, func() { _ = s.Conn.Close() })
 		defer timer.Stop()
 	}
 	_, _ = io.Copy(io.Discard, s.Conn)

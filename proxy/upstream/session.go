@@ -33,9 +33,9 @@ type session struct {
 	path       string        // its search_path
 	statements *statements   // nil where nothing may be named
 	ownPortal  string        // of statements that a client knows nothing of; nobody can guess it
-	left       bool          // given up while the server may still be at work
+	abandoned  bool          // given up while the server may still be at work
 	zoned      time.Duration // that statements took which may have made time zones
-	grown      growth
+	growth     growth
 }
 
 // messagesSQL asks for messages in English where the role may set that; the caller's
@@ -111,9 +111,9 @@ func (s *session) usable() bool {
 }
 
 // giveUp closes the connection: what is still on it can't be told apart. The pool has the
-// server call the statement off before the place is free (takeLeave).
+// server call the statement off before the place is free (closeAndWait).
 func (s *session) giveUp() {
-	s.left = true
+	s.abandoned = true
 	s.close()
 }
 

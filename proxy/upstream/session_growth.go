@@ -48,13 +48,13 @@ func (g *growth) add(plan, records int) {
 // Behind a pooler the backend is not the connection's.
 func (s *session) worn() string {
 	switch {
-	case s.pooled(), s.left, s.wire.state != proxy.Idle:
+	case s.pooled(), s.abandoned, s.wire.state != proxy.Idle:
 		return ""
 	case s.zoned > zonesTime:
 		return replacedZones
-	case s.grown.records > recordsMost:
+	case s.growth.records > recordsMost:
 		return replacedRecords
-	case s.grown.plan > planMost:
+	case s.growth.plan > planMost:
 		return replacedPlan
 	case s.strays():
 		return replacedSettings
@@ -62,18 +62,18 @@ func (s *session) worn() string {
 	return ""
 }
 
-// wears tells whether a statement costs its connection, at once or together with a few dozen others like it. Such a
+// replacesConnection tells whether a statement costs its connection, at once or together with a few dozen others like it. Such a
 // one is kept off the connections in use: to lose one that has others' statements prepared costs those the time to
 // prepare them anew, in a backend that knows nothing of the tables yet.
-func wears(plan, records int) bool { return plan > planMost || records > recordsMany }
+func replacesConnection(plan, records int) bool { return plan > planMost || records > recordsMany }
 
-func (e *exchange) wears() bool {
+func (e *exchange) replacesConnection() bool {
 	if e.json != nil {
-		return wears(e.json.st.approved.PlanBytes(), e.json.st.approved.RecordBytes())
+		return replacesConnection(e.json.st.approved.PlanBytes(), e.json.st.approved.RecordBytes())
 	}
-	return slices.ContainsFunc(e.of.Steps, func(s proxy.Step) bool {
+	return slices.ContainsFunc(e.request.Steps, func(s proxy.Step) bool {
 		a := approvedOf(&s)
-		return a != nil && wears(a.PlanBytes(), a.RecordBytes())
+		return a != nil && replacesConnection(a.PlanBytes(), a.RecordBytes())
 	})
 }
 
@@ -87,8 +87,8 @@ type recordTypes struct {
 // recordTexts is how many texts of a transaction are counted once, however often they come. Those beyond count each time.
 const recordTexts = 1000
 
-// grows counts the types of rows that a step makes, and refuses it where the transaction has made too many.
-func (e *exchange) grows(a *policy.Approved) error {
+// countRecordTypes counts the types of rows that a step makes, and refuses it where the transaction has made too many.
+func (e *exchange) countRecordTypes(a *policy.Approved) error {
 	if a == nil || a.RecordBytes() == 0 {
 		return nil
 	}

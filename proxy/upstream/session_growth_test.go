@@ -176,7 +176,7 @@ func TestRecordTypes(t *testing.T) {
 		t.Errorf("the backend has %d KB", grown)
 	}
 	l.want(proxy.Exchange{Begin: l.begin("BEGIN"), Steps: []proxy.Step{l.simple("SELECT id FROM notes WHERE id = 1")}, Commit: true}, proxy.Open, "columns id:23:0", "row 1", "done SELECT 1")
-	l.link.lease.session.grown.records, l.link.records.bytes = recordsEnd, recordsEnd
+	l.link.lease.session.growth.records, l.link.records.bytes = recordsEnd, recordsEnd
 	if _, state, err := l.run(proxy.Exchange{Steps: []proxy.Step{l.simple(row(1, 1))}, Commit: true}); sqlStateOf(err) != "54000" || state != proxy.Failed {
 		t.Errorf("%c, %v", state, err)
 	}
@@ -194,10 +194,10 @@ func TestRecordTypesBehindAPooler(t *testing.T) {
 	for range 3 {
 		l.want(proxy.Exchange{Begin: l.begin("BEGIN"), Steps: []proxy.Step{row}, Commit: true}, proxy.Open, "columns n:2249:0", "row (1,1)", "done SELECT 1")
 		s := l.link.lease.session
-		if s.grown.records == 0 || s.grown.records > recordsMany {
-			t.Errorf("%d bytes of types of rows in one transaction", s.grown.records)
+		if s.growth.records == 0 || s.growth.records > recordsMany {
+			t.Errorf("%d bytes of types of rows in one transaction", s.growth.records)
 		}
-		l.link.records.bytes, s.grown.records, s.zoned = recordsEnd, recordsEnd, zonesMost+1
+		l.link.records.bytes, s.growth.records, s.zoned = recordsEnd, recordsEnd, zonesMost+1
 		for _, step := range []proxy.Step{row, zone} {
 			if _, _, err := l.run(proxy.Exchange{Steps: []proxy.Step{l.simple("SAVEPOINT a"), step}, Commit: true}); sqlStateOf(err) != "54000" {
 				t.Errorf("in the same transaction: %v", err)

@@ -11,13 +11,13 @@ import (
 
 // plan is a statement as a connection knows it.
 type plan struct {
-	sql   string        // with the types of parameters where such were given; see wanted
-	name  string        // "": the unnamed statement
-	of    proxy.Account // who had it prepared
-	bytes int           // about what it takes in the backend
-	at    int           // of the unnamed statement: its number in the exchange
-	said  described
-	form  *form // for results in JSON; nil: to be found
+	sql         string        // with the types of parameters where such were given; see wanted
+	name        string        // "": the unnamed statement
+	owner       proxy.Account // who had it prepared
+	bytes       int           // about what it takes in the backend
+	at          int           // of the unnamed statement: its number in the exchange
+	description described
+	form        *form // for results in JSON; nil: to be found
 }
 
 // statements are the prepared statements of one connection, within the limit; see victim. It belongs to the connection's holder.
@@ -50,7 +50,7 @@ func (s *statements) renew(d *descriptions) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	for _, e := range s.byText {
-		if p := e.Value.(*plan); d.outdated(p.said, s.epoch) {
+		if p := e.Value.(*plan); d.outdated(p.description, s.epoch) {
 			s.drop(p.sql)
 		}
 	}
@@ -97,11 +97,11 @@ func (s *statements) put(p *plan) {
 func (s *statements) count(p *plan, n int) {
 	s.bytes += n * p.bytes
 	size := n * (1 + p.bytes)
-	if s.projects[p.of.Project] += size; s.projects[p.of.Project] == 0 {
-		delete(s.projects, p.of.Project)
+	if s.projects[p.owner.Project] += size; s.projects[p.owner.Project] == 0 {
+		delete(s.projects, p.owner.Project)
 	}
-	if s.servers[p.of] += size; s.servers[p.of] == 0 {
-		delete(s.servers, p.of)
+	if s.servers[p.owner] += size; s.servers[p.owner] == 0 {
+		delete(s.servers, p.owner)
 	}
 }
 
@@ -117,7 +117,7 @@ func (s *statements) victim() *plan {
 	}
 	for e := s.order.Back(); ; e = e.Prev() {
 		p := e.Value.(*plan)
-		if s.projects[p.of.Project] == project && s.servers[p.of] == server {
+		if s.projects[p.owner.Project] == project && s.servers[p.owner] == server {
 			return p
 		}
 	}

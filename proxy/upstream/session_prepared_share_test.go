@@ -52,7 +52,7 @@ func TestOneProjectDoesNotTakeAllConnections(t *testing.T) {
 func TestUniqueTextsPushNothingOut(t *testing.T) {
 	s := newStatements(20, 1<<20)
 	put := func(project, server string, n int) string {
-		p := &plan{sql: fmt.Sprint(project, " ", server, " ", n), name: fmt.Sprint(n), of: proxy.Account{Project: project, Server: server}, bytes: 10}
+		p := &plan{sql: fmt.Sprint(project, " ", server, " ", n), name: fmt.Sprint(n), owner: proxy.Account{Project: project, Server: server}, bytes: 10}
 		s.put(p)
 		return p.sql
 	}

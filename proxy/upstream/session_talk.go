@@ -15,12 +15,12 @@ import (
 // talk is what is said on one connection for one caller. While it waits it can be woken, by
 // its deadline or the end of its context, and calls off what runs.
 type talk struct {
-	ctx    context.Context //nolint:containedctx // a talk lives no longer than its call
-	s      *session
-	broken bool // the connection can't be used any more
-	late   bool // its own deadline woke it
-	called bool // the statement was called off
-	deaf   bool // and the server did not confirm that
+	ctx         context.Context //nolint:containedctx // a talk lives no longer than its call
+	s           *session
+	broken      bool // the connection can't be used any more
+	timedOut    bool // its own deadline woke it
+	cancelSent  bool // the statement was called off
+	unconfirmed bool // and the server did not confirm that
 }
 
 // next gives the next message; an error of the server's is an error. Who is woken calls the
@@ -32,10 +32,10 @@ func (r *talk) next() (kind byte, body []byte, err error) {
 		case err == nil && kind != frame.ErrorResponse:
 			return kind, body, nil
 		case err == nil:
-			err = serverError(body, r.s.wire.cut)
+			err = serverError(body, r.s.wire.truncated)
 			r.broken = r.broken || fatal(err)
 			return kind, nil, err
-		case errors.Is(err, os.ErrDeadlineExceeded) && r.woken():
+		case errors.Is(err, os.ErrDeadlineExceeded) && r.onDeadline():
 			continue
 		}
 		r.broken = true
@@ -49,11 +49,11 @@ func fatal(err error) bool {
 	return !errors.As(err, &pg) || cmp.Or(pg.SeverityUnlocalized, pg.Severity) != "ERROR"
 }
 
-// woken calls the statement off, once; it tells whether there is still an end to wait for.
+// onDeadline calls the statement off, once; it tells whether there is still an end to wait for.
 // Behind a pooler there is none: a cancellation there costs the connection.
-func (r *talk) woken() bool {
-	r.late = r.late || !r.called && r.ctx.Err() == nil
-	return !r.s.pooled() && r.callOff()
+func (r *talk) onDeadline() bool {
+	r.timedOut = r.timedOut || !r.cancelSent && r.ctx.Err() == nil
+	return !r.s.pooled() && r.cancelOnce()
 }
 
 // stop ends a statement whose rows are not wanted any more.
@@ -62,16 +62,16 @@ func (r *talk) stop() {
 		r.broken = true
 		return
 	}
-	r.callOff()
+	r.cancelOnce()
 }
 
-// callOff has the server cancel the statement, if that was not asked of it before.
-func (r *talk) callOff() bool {
-	if r.called {
+// cancelOnce has the server cancel the statement, if that was not asked of it before.
+func (r *talk) cancelOnce() bool {
+	if r.cancelSent {
 		return false
 	}
-	r.called = true
-	r.deaf = !r.s.cancel()
+	r.cancelSent = true
+	r.unconfirmed = !r.s.cancel()
 	return true
 }
 

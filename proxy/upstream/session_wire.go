@@ -21,9 +21,9 @@ type wire struct {
 	unnamed int
 	// state is the transaction's, as the server told it last; 0 while something is sent that it
 	// has not answered to the end.
-	state proxy.State
-	rest  int  // bytes of an error that are still to come, and not wanted
-	cut   bool // the message that came last is such an error
+	state     proxy.State
+	discard   int  // bytes of an error that are still to come, and not wanted
+	truncated bool // the message that came last is such an error
 	// reported are the parameters that the server says it has changed, as they are now.
 	reported map[string]string
 }
@@ -58,16 +58,16 @@ func (w *wire) next() (kind byte, body []byte, err error) {
 		if err == nil && kind == frame.ReadyForQuery && len(body) == 1 {
 			w.state = proxy.State(body[0])
 		}
-		if err != nil || !aside(kind) && kind != frame.NotificationResponse {
+		if err != nil || !isAside(kind) && kind != frame.NotificationResponse {
 			return kind, body, err
 		}
-		w.aside(kind, body)
+		w.noteAside(kind, body)
 	}
 }
 
-// aside notes what a message says that is about no statement (PostgreSQL manual, "Asynchronous
+// noteAside notes what a message says that is about no statement (PostgreSQL manual, "Asynchronous
 // Operations").
-func (w *wire) aside(kind byte, body []byte) {
+func (w *wire) noteAside(kind byte, body []byte) {
 	if kind != frame.ParameterStatus {
 		return
 	}
@@ -82,16 +82,16 @@ func (w *wire) aside(kind byte, body []byte) {
 // message gives the next message, and of an error that is longer than anything may be its begin:
 // it quotes a value that a client has sent.
 func (w *wire) message() (kind byte, body []byte, err error) {
-	for w.rest > 0 {
+	for w.discard > 0 {
 		if err := w.in.Need(1); err != nil {
 			return 0, nil, err
 		}
-		n := min(w.rest, w.in.Unread())
-		w.in.At, w.rest = w.in.At+n, w.rest-n
+		n := min(w.discard, w.in.Unread())
+		w.in.At, w.discard = w.in.At+n, w.discard-n
 	}
 	kind, length, err := w.in.Head()
-	w.cut = err == nil && kind == frame.ErrorResponse && length > max(w.in.Most, keptError)
-	if !w.cut {
+	w.truncated = err == nil && kind == frame.ErrorResponse && length > max(w.in.Most, keptError)
+	if !w.truncated {
 		return w.in.Next()
 	}
 	if err := w.in.Need(headSize + keptError); err != nil {
@@ -99,30 +99,30 @@ func (w *wire) message() (kind byte, body []byte, err error) {
 	}
 	body = w.in.Buf[w.in.At+headSize:][:keptError]
 	clear(body[keptError-2:]) // the field ends here, and the message
-	w.in.At, w.rest = w.in.At+headSize+keptError, length-keptError
+	w.in.At, w.discard = w.in.At+headSize+keptError, length-keptError
 	return kind, body, nil
 }
 
 // keptError is what is kept of a long error, in bytes: its message, which is shortened, comes early.
 const keptError = 4 << 10
 
-// aside tells the messages that may come at any time and are about no statement.
-func aside(kind byte) bool { return kind == frame.NoticeResponse || kind == frame.ParameterStatus }
+// isAside tells the messages that may come at any time and are about no statement.
+func isAside(kind byte) bool { return kind == frame.NoticeResponse || kind == frame.ParameterStatus }
 
 // idle ends a run: it gives back what was large, and tells whether nothing but whole
 // messages that concern nobody was received. What else there is would be taken for the
 // answer to the next statement.
 func (w *wire) idle() bool {
-	if w.rest > 0 {
+	if w.discard > 0 {
 		return false
 	}
 	for w.in.Unread() > 0 {
 		kind, _, whole := frame.Peek(w.in.Buf[w.in.At:w.in.End])
-		if !whole || !aside(kind) {
+		if !whole || !isAside(kind) {
 			return false
 		}
 		kind, body, _ := w.in.Next() // it is whole
-		w.aside(kind, body)
+		w.noteAside(kind, body)
 	}
 	w.in.At, w.in.End = 0, 0
 	if len(w.in.Buf) > receiveSize {

@@ -20,9 +20,9 @@ const (
 	zonesMost = 10 * time.Second
 )
 
-// zone notes that the exchange may make time zones.
-func (e *exchange) zone() error {
-	e.zones = true
+// countZones notes that the exchange may make time zones.
+func (e *exchange) countZones() error {
+	e.mayMakeZones = true
 	if l := e.link; l.held && l.lease.session.zoned > zonesMost {
 		return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: "the statements of this transaction that may make up time zones took too long",
 			Hint: "Commit, and go on in another transaction; or write offsets such as +02 in place of zones, and a zone as a constant."}

@@ -19,7 +19,7 @@ func TestVictimIsOfTheLargestProject(t *testing.T) {
 		s := newStatements(len(of), 1<<20)
 		for i, a := range of {
 			project, server, _ := strings.Cut(a, "/")
-			s.put(&plan{sql: strconv.Itoa(i), of: proxy.Account{Project: project, Server: server}, bytes: 100})
+			s.put(&plan{sql: strconv.Itoa(i), owner: proxy.Account{Project: project, Server: server}, bytes: 100})
 		}
 		if got := s.victim().sql; got != want[:1] {
 			t.Errorf("%s: it is %s", want, got)
