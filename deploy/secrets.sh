@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the secrets that compose.yaml mounts, in deploy/secrets: passwords, which are kept
-# when they exist, and URLs with them. So it is safe to repeat. For a Postgres elsewhere:
+# Creates the secrets that compose.yaml mounts, in deploy/secrets: passwords, and URLs with
+# them. Existing passwords are kept, so it is safe to repeat. For a Postgres elsewhere:
 #
 #   DATABASE_HOST=db.internal:5432 DATABASE_OPTIONS=sslmode=verify-full deploy/secrets.sh
 #

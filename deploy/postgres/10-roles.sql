@@ -1,12 +1,12 @@
--- Four roles and two databases, made once, as a superuser. The Postgres image runs it when
+-- Four roles and two databases, created once, as a superuser. The Postgres image runs it when
 -- its volume is empty; by hand, with the folder that secrets.sh fills (an absolute path):
 --
 --   psql -h HOST -U postgres -v secrets="$PWD/deploy/secrets" -v shared=1 -f deploy/postgres/10-roles.sql
 --
--- The recipe of docs/own-tables.md makes roles of the same names: in its cluster this fails,
+-- The recipe of docs/own-tables.md creates roles of the same names: in its cluster this fails
 -- until the recipe's last block has removed them.
 --
--- Without shared=1 the cluster is taken to be tenantgate's alone, and NOBODY BUT SUPERUSERS
+-- Without shared=1 the cluster is assumed to be used by tenantgate only, and NOBODY BUT SUPERUSERS
 -- MAY CONNECT to the databases postgres and template1 afterwards.
 \set ON_ERROR_STOP on
 \if :{?secrets}
@@ -32,17 +32,17 @@ CREATE ROLE tenantgate_owner LOGIN PASSWORD :'owner' NOSUPERUSER NOCREATEDB NOCR
 CREATE ROLE tenantgate_statement LOGIN PASSWORD :'statement' NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT NOREPLICATION NOBYPASSRLS;
 -- Serves the look-up of end users by e-mail; owns nothing.
 CREATE ROLE tenantgate_lookup LOGIN PASSWORD :'lookup' NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT NOREPLICATION NOBYPASSRLS;
--- The last word, should tenantgate ever lose hold of a statement; its own limits are lower.
+-- A last limit, in case tenantgate ever loses track of a statement; its own limits are lower.
 ALTER ROLE tenantgate_statement SET statement_timeout = '60s';
 ALTER ROLE tenantgate_statement SET idle_in_transaction_session_timeout = '60s';
--- A sort, or a cursor that is left open, may fill the disk with files that all servers need the space of.
+-- A sort, or a cursor that is left open, could fill the disk, which all servers share, with temporary files.
 ALTER ROLE tenantgate_statement SET temp_file_limit = '1GB';
 COMMIT;
 
 CREATE DATABASE tenantgate_control OWNER tenantgate_control;
 CREATE DATABASE tenantgate_data OWNER tenantgate_owner;
 
--- Whoever runs statements reaches the data and nothing else, not even by name.
+-- The roles that use the data can connect only to the database with the data.
 REVOKE CONNECT, TEMPORARY ON DATABASE tenantgate_control, tenantgate_data FROM PUBLIC;
 GRANT CONNECT ON DATABASE tenantgate_control TO tenantgate_control;
 GRANT CONNECT ON DATABASE tenantgate_data TO tenantgate_owner, tenantgate_statement, tenantgate_lookup;
