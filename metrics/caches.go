@@ -15,7 +15,7 @@ func newCaches(f factory) caches {
 			"hit": f.counter("plan_cache_hits_total",
 				"Statements whose decision was found in the plan cache."),
 			"miss": f.counter("plan_cache_misses_total",
-				"Statements that had to be parsed, decided, rewritten and verified. A low hit ratio costs CPU: an application that writes values into its texts instead of args makes every text new."),
+				"Statements that were not in the plan cache, and were parsed, decided, rewritten and verified. A low hit ratio costs CPU: an application that writes values into its texts instead of args makes every text new."),
 			"eviction": f.counter("plan_cache_evictions_total",
 				"Plans dropped to keep the cache within its bound. A steady rate with a low hit ratio means that the cache is too small for the texts in use."),
 		},
@@ -23,10 +23,10 @@ func newCaches(f factory) caches {
 			"hit": f.counter("credential_cache_hits_total",
 				"Credential look-ups answered from memory."),
 			"miss": f.counter("credential_cache_misses_total",
-				"Credential look-ups that asked the control store. A jump without a deployment means that credentials are being guessed, or that the cache was emptied because the control store's notifications were lost."),
+				"Credential look-ups that asked the control store. A jump without a deployment means that somebody guesses credentials, or that the cache was emptied because the control store's notifications were lost."),
 		},
 		refreshes: f.counters("schema_refreshes_total",
-			"Times the catalog of the policies' tables was read again, by result. changed: a table was altered, and plans were compiled again. failed: the catalog could not be read, and decisions go on with the last known schema; or a policy does not fit the schema, and serves nothing until one of the two is mended: the log names the policy and the line.",
+			"Times the catalog of the policies' tables was read again, by result. changed: a table was altered, and plans were compiled again. failed: the catalog could not be read, and decisions use the last known schema; or a policy does not match the schema, and serves nothing until one of the two is fixed: the log names the policy and the line.",
 			label{"result", []string{"unchanged", "changed", "failed"}}),
 	}
 }

@@ -23,17 +23,17 @@ func newClients(f factory, known Known) clients {
 	postgres := newStates(f, "pg_clients", known.ClientStates,
 		"Postgres clients connected now, by state: starting (not authenticated yet), idle, active (a statement runs), transaction (silent, with a transaction open, which holds a database connection from its first statement on). Many in transaction are an application that does other work between BEGIN and COMMIT.")
 	http := newStates(f, "http_connections", known.HTTPStates,
-		"HTTP connections open now, by state: starting (no request with valid credentials has come yet), idle (between requests), active (a request is served, or its answer taken). Many in starting are health checks or browsers, or somebody who opens connections and completes no request: those make room for others when places run short.")
+		"HTTP connections open now, by state: starting (no request with valid credentials has come yet), idle (between requests), active (a request is served, or its answer sent). Many in starting are health checks or browsers, or somebody who opens connections and completes no request: these are closed first when places run short.")
 	return clients{
 		postgres: postgres, http: http,
 		evicted: f.pairs("connections_evicted_total",
-			"Connections that were closed to make room for others, by front end and whether they had authenticated. It happens at --max-conns, --pg-max-clients and, for one address, --max-unauthenticated-per-ip. Where no rises, somebody opens connections and does not log in, or the limit is too low; where yes rises, clients keep more connections open than --max-conns.",
+			"Connections that were closed to make room for others, by front end and whether they had authenticated. It happens at --max-conns, --pg-max-clients and, for one address, --max-unauthenticated-per-ip. If no rises, somebody opens connections and does not log in, or the limit is too low; if yes rises, clients keep more connections open than --max-conns.",
 			label{"frontend", known.Frontends}, label{"authenticated", []string{"yes", "no"}}),
 		ended: f.counters("pg_transactions_ended_total",
-			"Postgres clients that were disconnected, and their transactions rolled back, by reason. timeout: older than --pg-transaction-timeout. contended: older than --pg-contended-timeout, while somebody with fewer database connections waited for one. unread: the client, in a transaction or not, took nothing of a result for longer than its statement may run. A rise of the first two is an application that keeps transactions open; of unread, one that stops reading.",
+			"Postgres clients that were disconnected, and their transactions rolled back, by reason. timeout: older than --pg-transaction-timeout. contended: older than --pg-contended-timeout, while somebody with fewer database connections waited for one. unread: the client, in a transaction or not, read nothing of a result for longer than its statement may run. A rise of the first two means an application that keeps transactions open; of unread, one that stops reading.",
 			label{"reason", []string{"timeout", "contended", "unread"}}),
 		connections: f.counters("pg_connections_total",
-			"Connections of Postgres clients, by outcome of the login. ok: logged in. An error code: refused with that. cancel: one of the short connections by which a client cancels a statement. protocol: it ended before a login, or was no Postgres client: a probe of the port, or a client that insists on TLS where that is off. A rise in unauthorized is a wrong key or somebody guessing.",
+			"Connections of Postgres clients, by outcome of the login. ok: logged in. An error code: refused with that code. cancel: a short connection that a client opens to cancel a statement. protocol: it ended before a login, or was no Postgres client: a probe of the port, or a client that requires TLS where that is off. A rise in unauthorized means a wrong key or somebody who guesses keys.",
 			label{"outcome", known.Connections}),
 	}
 }
@@ -56,7 +56,7 @@ func (m *Metrics) WatchHTTP(read ClientStates) { m.clients.http.read.Store(&read
 // TransactionEnded counts a transaction that was ended, by why.
 func (m *Metrics) TransactionEnded(why string) { m.clients.ended.of(why).Inc() }
 
-// WatchClients makes the pg_clients gauges show what read tells. Until it is called they are
+// WatchClients makes the pg_clients gauges show what read returns. Until it is called they are
 // absent; a later call takes the place of an earlier one.
 func (m *Metrics) WatchClients(read ClientStates) { m.clients.postgres.read.Store(&read) }
 

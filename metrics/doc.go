@@ -1,4 +1,4 @@
-// Package metrics counts what tenantgate does and tells it to whoever operates it.
+// Package metrics counts what tenantgate does and exposes it to the operator.
 //
 // New builds and registers every metric of the process on a registry of its own;
 // there is no other place where one is made. Each thing worth counting is one method

@@ -26,25 +26,25 @@ func newGate(f factory, known Known) gate {
 	return gate{
 		requests: newRequests(f, known),
 		rejections: f.pairs("rejections_total",
-			"Requests turned away before a statement ran, by error code and front end; those of rest are in requests_total as well, and logins of Postgres clients that failed are in pg_connections_total instead. They cost no work in the database. A jump in unauthorized is a bad deployment or somebody guessing credentials; in *_not_allowed, an application that the policy does not fit; in rate_limited, a noisy server.",
+			"Requests refused before a statement ran, by error code and front end. Those of rest are also in requests_total; failed logins of Postgres clients are in pg_connections_total instead. They cause no work in the database. A jump in unauthorized means a bad deployment or somebody who guesses credentials; in *_not_allowed, an application that does not match the policy; in rate_limited, a noisy server.",
 			label{"code", known.Codes}, label{"frontend", known.Frontends}),
 		stages: f.histograms("stage_duration_seconds",
 			"Seconds that requests spent in one stage. policy and encode are tenantgate's own work, pool_wait is waiting for a free database connection (raise the pool or find the slow statements), upstream is Postgres.",
 			label{"stage", known.Stages}, stageBuckets()),
 		statements: f.pairs("statements_total",
-			"Statements that the policy approved and that were handed to the pool for Postgres, once each however often they were tried, by kind and outcome: ok, the error code that the caller got, or client_closed.",
+			"Statements that the policy approved and that were passed to the pool for Postgres, counted once however often they were tried, by kind and outcome: ok, the error code that the caller got, or client_closed.",
 			label{"kind", known.Kinds}, label{"outcome", known.Outcomes}),
 		short: f.pairs("short_total",
-			"Refusals because something that all share ran short, by whose share was used up (server; project: --project-share, --project-budget; all: everything is in use) and of what. parsing: places in which texts are checked. requests: statements a second, and statements at once. clients: connected Postgres clients. answers: memory for large REST answers that are not read yet. bodies: memory for requests of more than 64 KiB. management: requests to make, change and list servers. lookups: look-ups of what is not in memory: of credentials, where server is also a client's network until it has shown valid ones, and of servers and projects by id, where server is also a token. users: look-ups of end users by e-mail. handshakes: places for TLS handshakes, of which none became free in 5 s, as somebody begins more of them than the processors bear. statements: memory for prepared statements and portals of Postgres clients. savepoints: those that are open in transactions, each of which takes a place in the table of locks of Postgres. portals, cursors: tables in the plans of open ones, each of which keeps shared buffers of Postgres. messages: pauses of clients that send many Postgres messages or REST requests which run nothing; server is here also a client's network, until it has shown valid credentials. Connections to the database are in upstream_errors_total.",
+			"Refusals because a shared resource ran short, by whose share was used up (server; project: --project-share, --project-budget; all: everything is in use) and by resource (what). parsing: places in which texts are checked. requests: statements a second, and statements at once. clients: connected Postgres clients. answers: memory for large REST answers that are not read yet. bodies: memory for requests of more than 64 KiB. management: requests to create, change and list servers. lookups: look-ups that are not answered from memory: of credentials, where server also means a client's network until it has shown valid ones, and of servers and projects by id, where server also means a token. users: look-ups of end users by e-mail. handshakes: places for TLS handshakes, of which none became free in 5 s because clients begin more of them than the processors can compute. statements: memory for prepared statements and portals of Postgres clients. savepoints: open savepoints, each of which uses an entry of Postgres' lock table. portals, cursors: tables in the plans of open ones, each of which pins shared buffers of Postgres. messages: pauses of clients that send many Postgres messages or REST requests which run nothing; here server also means a client's network, until it has shown valid credentials. Connections to the database are in upstream_errors_total.",
 			label{"what", []string{"parsing", "requests", "clients", "answers", "management", "lookups", "users", "bodies", "handshakes", "statements", "savepoints", "portals", "cursors", "messages"}}, label{"whose", []string{"server", "project", "all"}}),
 		overridden: f.counter("server_id_overridden_total",
-			"Values that callers gave for a scope column and that were not the server's own id: each that was replaced by the authenticated server's id, and one for each statement refused with foreign_server_id. Nothing leaked; a steady rate means that a client gives no id, mixes up its servers, or tries another's."),
+			"Values that callers gave for a scope column and that were not the server's own id: each that was replaced by the authenticated server's id, and one for each statement refused with foreign_server_id. Nothing leaked; a steady rate means that a client sends no id, mixes up its servers, or tries another server's id."),
 	}
 }
 
 func newRequests(f factory, known Known) bounded[endpoint] {
 	counts := f.pairs("requests_total",
-		"Requests answered, by endpoint and code. code is ok, the error code of the response's body, or client_closed when the client left before its answer. internal is a defect, upstream_unavailable and overloaded are the database or its pool, statement_timeout is a slow statement; all others are the caller's to mend.",
+		"Requests answered, by endpoint and code. code is ok, the error code of the response's body, or client_closed when the client disconnected before its answer. internal is a defect, upstream_unavailable and overloaded are the database or its pool, statement_timeout is a slow statement; all others are the caller's errors.",
 		label{"endpoint", known.Endpoints}, label{"code", append(slices.Clone(known.Codes), "ok")})
 	seconds := f.histograms("request_duration_seconds",
 		"Seconds from the moment a request's head has been read until its answer is ready to be written, by endpoint: receiving a large body counts, sending the answer does not. Refused requests count too. See stage_duration_seconds for where the time went.",
@@ -76,7 +76,7 @@ func (m *Metrics) Rejected(code, frontend string) {
 	m.gate.rejections.of(code).of(frontend).Inc()
 }
 
-// Stage tells how long a request spent in one stage.
+// Stage records how long a request spent in one stage.
 func (m *Metrics) Stage(stage string, seconds float64) {
 	m.gate.stages.of(stage).Observe(seconds)
 }

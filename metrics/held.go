@@ -6,9 +6,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// held keeps some observations of a histogram back and puts them into it together: one alone
-// finds the histogram's native buckets out of the processor's cache, which costs a request
-// more than all else that it tells.
+// held collects some observations of a histogram and adds them together: a single one
+// misses the processor's cache in the native buckets, which costs a request
+// more than all its other metrics.
 type held struct {
 	mu     sync.Mutex
 	n      int
@@ -33,7 +33,7 @@ func (h *held) flush() {
 	h.putIn()
 }
 
-// putIn is flush for who has the lock.
+// putIn is flush for a caller that holds the lock.
 func (h *held) putIn() {
 	for _, value := range h.values[:h.n] {
 		h.to.Observe(value)

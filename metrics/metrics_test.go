@@ -365,7 +365,7 @@ func TestTooManyScrapesAtOnceAreRefused(t *testing.T) {
 	}
 }
 
-// BenchmarkRequestEvents is all that one statement tells.
+// BenchmarkRequestEvents measures all events of one statement.
 func BenchmarkRequestEvents(b *testing.B) {
 	m := newMetrics()
 	b.ReportAllocs()

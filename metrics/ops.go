@@ -27,11 +27,11 @@ const (
 
 // OpsConfig is what the operations listener needs. Every field must be set.
 type OpsConfig struct {
-	// Listener is open already, so that a busy port is told at once. Run closes it.
+	// Listener is open already, so that a busy port is reported at once. Run closes it.
 	Listener net.Listener
 	// Metrics answers /metrics.
 	Metrics http.Handler
-	// Ready tells why requests can't be served, or nil. It must return when its context
+	// Ready returns why requests can't be served, or nil. It must return when its context
 	// ends, two seconds at the latest; its error is shown to whoever asks /readyz.
 	Ready func(context.Context) error
 	// Beside gives lines that /readyz has below "ready": what is amiss while requests are served.
@@ -40,7 +40,7 @@ type OpsConfig struct {
 	Log *slog.Logger
 }
 
-// Ops is the operations listener: /metrics, /healthz and /readyz for those who run
+// Ops is the operations listener: /metrics, /healthz and /readyz for the operators of
 // tenantgate. It must not be reachable from outside.
 type Ops struct {
 	config OpsConfig

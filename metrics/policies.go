@@ -7,11 +7,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// maxPolicies bounds the policies told by name. Their names come from the operator's
+// maxPolicies limits the policies that are reported by name. Their names come from the operator's
 // files, so they can't be known to New.
 const maxPolicies = 100
 
-// policies tells which policy texts are in force, and what stands behind them.
+// policies reports which policy texts are in force, and which tables have row-level security.
 type policies struct {
 	info    *prometheus.GaugeVec
 	wall    *prometheus.GaugeVec
@@ -27,24 +27,24 @@ func newPolicies(f factory) *policies {
 			"Always 1. The policies in force and the SHA-256 of their files: replicas that show different sums for one name decide differently.",
 			"name", "sha256"),
 		wall: f.gaugeVec("scoped_tables",
-			"Scoped tables of the policies, by whether row-level security stands behind them (walled true) as the catalog was read last. A table with false is kept apart by the policy alone, and with --rls required nothing is served meanwhile: the log says what it lacks.",
+			"Scoped tables of the policies, by whether row-level security protects them (walled true), as of the last read of the catalog. A table with false is protected by the policy only, and with --rls required nothing is served meanwhile: the log says what is missing.",
 			"walled"),
 		closed: newFound(f, "tables_closed",
-			"Always 1. A table of the policies that is closed: a statement that names it is refused with table_not_allowed. finding is what tenantgate doctor calls the breach by which a statement could reach other servers' rows, or policy-misfit where the table no longer fits a policy. /readyz and the log say more."),
+			"Always 1. A table of the policies that is closed: a statement that names it is refused with table_not_allowed. finding is tenantgate doctor's name of the breach by which a statement could reach other servers' rows, or policy-misfit if the table no longer matches a policy. /readyz and the log say more."),
 		telling: newFound(f, "tables_telling",
-			"Always 1. A table of the policies that tells a server whether another one has a value, by the finding of tenantgate doctor. It is served; /readyz and the log say more."),
+			"Always 1. A table of the policies that reveals to a server whether another one has a value, by the finding of tenantgate doctor. It is not closed; /readyz and the log say more."),
 		sums: make(map[string]string),
 	}
 }
 
-// ScopedTables tells behind how many scoped tables row-level security stands, and behind
+// ScopedTables reports how many scoped tables row-level security protects, and
 // how many it does not.
 func (m *Metrics) ScopedTables(walled, open int) {
 	m.policies.wall.WithLabelValues("true").Set(float64(walled))
 	m.policies.wall.WithLabelValues("false").Set(float64(open))
 }
 
-// FoundTables sets the tables that each finding closes, and those that tell of values by it.
+// FoundTables sets the tables that each finding closes, and those that reveal values by it.
 func (m *Metrics) FoundTables(closed, telling map[string][]string) {
 	m.policies.mu.Lock()
 	defer m.policies.mu.Unlock()
@@ -86,15 +86,15 @@ func (f *found) set(tables map[string][]string) {
 	f.shown = next
 }
 
-// PolicyInfo tells that the policy of this name is in force, made from a file with
-// this SHA-256 in hex. It takes the place of what was told of the name before.
+// PolicyInfo reports that the policy of this name is in force, read from a file with
+// this SHA-256 in hex. It replaces what was reported for the name before.
 func (m *Metrics) PolicyInfo(name, sha256 string) {
 	p := m.policies
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	name, sha256 = strings.ToValidUTF8(name, "?"), strings.ToValidUTF8(sha256, "?")
-	old, told := p.sums[name]
-	if !told && len(p.sums) >= maxPolicies {
+	old, known := p.sums[name]
+	if !known && len(p.sums) >= maxPolicies {
 		name, sha256 = other, ""
 		old = p.sums[name]
 	}

@@ -13,10 +13,10 @@ const (
 	readyTime = 2 * time.Second // after this a check counts as failed
 )
 
-// errDraining is what /readyz tells from Drain on.
-var errDraining = errors.New("draining: tenantgate is shutting down and takes no new requests")
+// errDraining is the answer of /readyz from Drain on.
+var errDraining = errors.New("draining: tenantgate is shutting down and accepts no new requests")
 
-// errChecking is told to a probe that waited for another probe's check in vain.
+// errChecking is the answer to a probe that waited in vain for another probe's check.
 var errChecking = errors.New("the check of the database and the control store has not answered yet")
 
 // readiness remembers the answer to "ready?" for a moment, so that any number of
@@ -36,7 +36,7 @@ func newReadiness(ask func(context.Context) error, log *slog.Logger) *readiness 
 
 func (r *readiness) drain() { r.draining.Store(true) }
 
-// check tells why requests can't be served, or nil. The context is the listener's and
+// check returns why requests can't be served, or nil. The context is the listener's and
 // not the probe's: a probe that gives up must not make the next one fail.
 func (r *readiness) check(ctx context.Context) error {
 	if r.draining.Load() {
