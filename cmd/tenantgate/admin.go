@@ -14,7 +14,7 @@ import (
 
 // projectCommand manages projects.
 type projectCommand struct {
-	Create    projectCreate    `cmd:"" help:"Make a project."`
+	Create    projectCreate    `cmd:"" help:"Create a project."`
 	List      projectList      `cmd:"" help:"List all projects."`
 	SetPolicy projectSetPolicy `cmd:"" help:"Assign a policy to the servers of a project that have none of their own."`
 }
@@ -120,18 +120,18 @@ func noteOfPolicy(c *console, policy string) {
 
 // tokenCommand manages developers' access tokens.
 type tokenCommand struct {
-	Create tokenCreate `cmd:"" help:"Make a token and show it, this once."`
-	List   tokenList   `cmd:"" help:"List all tokens, revoked ones too."`
-	Revoke tokenRevoke `cmd:"" help:"End a token for good; it is refused everywhere within a second."`
+	Create tokenCreate `cmd:"" help:"Create a token and show it, only this once."`
+	List   tokenList   `cmd:"" help:"List all tokens, including revoked ones."`
+	Revoke tokenRevoke `cmd:"" help:"Revoke a token; it is refused everywhere within a second."`
 }
 
 type tokenCreate struct {
 	storeFlags
-	Project []string `name:"project" required:"" env:"-" placeholder:"ID" help:"Project that it reaches; may be repeated."`
+	Project []string `name:"project" required:"" env:"-" placeholder:"ID" help:"Project that the token may use; may be repeated."`
 	Scope   []string `name:"scope" env:"-" default:"manage,read,write" placeholder:"SCOPE" help:"manage (servers), read or write (statements); may be repeated. Without it the token has all three."`
 	Expires string   `name:"expires" env:"-" placeholder:"DURATION" help:"How long it is valid, such as 90d or 12h. Without it the token does not expire."`
 	Name    string   `name:"name" env:"-" help:"A name for the list."`
-	Policy  string   `name:"policy" env:"-" help:"Policy for statements with this token; it wins over the server's and the project's."`
+	Policy  string   `name:"policy" env:"-" help:"Policy for statements with this token; it overrides the server's and the project's."`
 }
 
 type tokenList struct{ storeFlags }

@@ -17,8 +17,8 @@ import (
 // checkCommand decides statements without a database: for a project's own CI.
 type checkCommand struct {
 	Dialect string   `name:"dialect" env:"-" enum:"rest,postgres" default:"rest" help:"How the statements are written. rest: with ? for parameters; only statements on rows. postgres: as Postgres clients send them, with $1 and the commands of a session; whether the names in SET and SHOW exist is not checked."`
-	Policy  []string `name:"policy" placeholder:"FILE" help:"Policy file, or the name of a shipped one: default, inject or readonly. Of several, as serve is given them, the first decides. Without one: default, and inject for the dialect postgres."`
-	Schema  string   `name:"schema" env:"-" placeholder:"FILE" help:"JSON of the tables that the policy names (policies/README.md shows how to make it); the bundled schema by default."`
+	Policy  []string `name:"policy" placeholder:"FILE" help:"Policy file, or the name of a bundled one: default, inject or readonly. Of several, as for serve, the first decides. Without one: default, and inject for the dialect postgres."`
+	Schema  string   `name:"schema" env:"-" placeholder:"FILE" help:"JSON of the tables that the policy names (policies/README.md shows how to create it); the bundled schema by default."`
 	JSON    bool     `name:"json" env:"-" help:"Print one JSON object per statement."`
 	Files   []string `arg:"" name:"file" help:"SQL files; statements end with a semicolon. - is standard input. Exit code 1: a statement is refused; 2: a file can't be read."`
 }

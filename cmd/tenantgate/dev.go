@@ -29,8 +29,8 @@ const (
 // devCommand is the embedded default.
 type devCommand struct {
 	settings
-	DataDir         string `name:"data-dir" default:".tenantgate" help:"Where the embedded Postgres and the demo's credentials live; made when missing."`
-	PGBin           string `name:"pg-bin" placeholder:"DIR" help:"Folder with initdb and postgres; searched when not given."`
+	DataDir         string `name:"data-dir" default:".tenantgate" help:"Directory of the embedded Postgres and the demo's credentials; created when missing."`
+	PGBin           string `name:"pg-bin" placeholder:"DIR" help:"Folder with initdb and postgres; by default the usual places are searched."`
 	CredentialsFile string `name:"credentials-file" placeholder:"FILE" help:"Write the demo's URLs and credentials there as JSON (mode 0600) when the service is ready."`
 }
 

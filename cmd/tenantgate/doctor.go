@@ -15,11 +15,11 @@ import (
 
 // doctorCommand looks over the database that statements run in, and changes nothing.
 type doctorCommand struct {
-	DatabaseURL      string   `name:"database-url" secret:"" placeholder:"URL" help:"Role that statements run as, as serve is given it. (secret)"`
-	OwnerDatabaseURL string   `name:"owner-database-url" secret:"" placeholder:"URL" help:"Owner of the tables or a superuser, in the same database: for what the statement role can't see. (secret)"`
-	DataDir          string   `name:"data-dir" placeholder:"DIR" help:"Instead of both: the data directory of a running tenantgate dev (make run: .tenantgate). What is given as a flag wins over the others' variables."`
-	Policy           []string `name:"policy" placeholder:"FILE" help:"Policy file, or the name of a shipped one; may be repeated: all that serve is given. Without one the shipped policies (default, inject, readonly), which know the bundled tables alone."`
-	SQL              bool     `name:"sql" env:"-" xor:"form" help:"Print only the SQL that mends what was found, as one script."`
+	DatabaseURL      string   `name:"database-url" secret:"" placeholder:"URL" help:"Role that statements run as, the same as for serve. (secret)"`
+	OwnerDatabaseURL string   `name:"owner-database-url" secret:"" placeholder:"URL" help:"Owner of the tables or a superuser, in the same database: reads what the statement role can't see. (secret)"`
+	DataDir          string   `name:"data-dir" placeholder:"DIR" help:"Instead of both: the data directory of a running tenantgate dev (make run: .tenantgate). A flag overrides the variables of the others."`
+	Policy           []string `name:"policy" placeholder:"FILE" help:"Policy file, or the name of a bundled one; may be repeated: give all policies of serve. By default the bundled policies (default, inject, readonly), which list only the bundled tables."`
+	SQL              bool     `name:"sql" env:"-" xor:"form" help:"Print only the SQL that fixes what was found, as one script."`
 	JSON             bool     `name:"json" env:"-" xor:"form" help:"Print JSON, for scripts."`
 }
 

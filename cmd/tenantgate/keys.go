@@ -14,14 +14,14 @@ import (
 // of it ever shows a secret.
 type keyCommand struct {
 	List   keyList   `cmd:"" help:"List the keys: which one the services sign with, and which ones the database accepts."`
-	Rotate keyRotate `cmd:"" help:"Make a new key. Within a second every service signs with it; the former ones stay valid until they are retired."`
-	Retire keyRetire `cmd:"" help:"End all keys but the newest: statements that were signed with another one see no rows from then on."`
+	Rotate keyRotate `cmd:"" help:"Create a new key. Within a second every service signs with it; the previous keys stay valid until they are retired."`
+	Retire keyRetire `cmd:"" help:"Delete all keys but the newest: statements that are signed with another key see no rows from then on."`
 }
 
 // keyFlags say where the keys are: in the control store and where statements run.
 type keyFlags struct {
 	storeFlags
-	OwnerDatabaseURL string `name:"owner-database-url" secret:"" placeholder:"URL" help:"The database that statements run in, as the role that owns schema tenantgate_wall, in which the keys are. Without it the control store's URL, where one database holds both. (secret)"`
+	OwnerDatabaseURL string `name:"owner-database-url" secret:"" placeholder:"URL" help:"The database that statements run in, as the role that owns the schema tenantgate_wall, which holds the keys. By default the control store's URL, for the case that one database holds both. (secret)"`
 }
 
 type (

@@ -29,15 +29,15 @@ func build() string {
 
 // app is the command line. The order of the commands is that of the help.
 type app struct {
-	Dev     devCommand     `cmd:"" help:"Run the service on an embedded Postgres, with a demo project: for trying out and for tests."`
+	Dev     devCommand     `cmd:"" help:"Run the service on an embedded Postgres, with a demo project: for trials and tests."`
 	Serve   serveCommand   `cmd:"" help:"Run the service in front of a database that has a table of end users."`
-	Migrate migrateCommand `cmd:"" help:"Make or update the control store's tables, what row-level security needs, and the bundled tables (end_users, conversations, messages, files)."`
+	Migrate migrateCommand `cmd:"" help:"Create or update the control store's tables, what row-level security needs, and the bundled tables (end_users, conversations, messages, files)."`
 	Project projectCommand `cmd:"" help:"Manage projects."`
 	Server  serverCommand  `cmd:"" help:"Manage servers (tenants)."`
 	Token   tokenCommand   `cmd:"" help:"Manage developers' access tokens."`
-	Key     keyCommand     `cmd:"" help:"Manage the keys by which row-level security knows which server a statement is for. Not API keys: those are tenantgate server rotate-key's."`
-	Check   checkCommand   `cmd:"" help:"Tell which SQL statements a policy admits, and what they become. Needs no database."`
-	Doctor  doctorCommand  `cmd:"" help:"Find what in a database lets one server read, change or learn of another's rows, and print the SQL that mends it."`
+	Key     keyCommand     `cmd:"" help:"Manage the keys that sign, for row-level security, which server a statement is for. For API keys see tenantgate server rotate-key."`
+	Check   checkCommand   `cmd:"" help:"Show which SQL statements a policy admits, and their rewritten text. Needs no database."`
+	Doctor  doctorCommand  `cmd:"" help:"Find what in a database lets one server read, change or learn about another's rows, and print the SQL that fixes it."`
 	Version versionCommand `cmd:"" help:"Print the version, the commit, the Go version and the platform."`
 
 	ShowVersion kong.VersionFlag `name:"version" env:"-" help:"Print the version, the commit, the Go version and the platform."`

@@ -17,12 +17,12 @@ import (
 // at once.
 type migrateCommand struct {
 	storeFlags
-	OwnerDatabaseURL string `name:"owner-database-url" secret:"" placeholder:"URL" help:"The database that statements run in, as the role that is to own what tenantgate makes there: schema tenantgate_wall (row-level security's view and keys) and, without --no-tables, the bundled tables. Never the role of serve's --database-url. Without it the control store's URL, where one database holds both. (secret)"`
-	ControlOnly      bool   `name:"control-only" help:"Make the control store alone, and nothing in the database that statements run in."`
-	Moved            bool   `name:"moved" env:"-" help:"Note that statements run in this database from now on, and no longer in the one of before. Without it, a database other than the one of before gets row-level security's view, but no key and no tables."`
-	NoTables         bool   `name:"no-tables" help:"Leave the bundled tables out, because the database that statements run in has tables of its own. What row-level security needs is made all the same."`
-	StatementRole    string `name:"statement-role" placeholder:"ROLE" help:"Role that statements run as; it is granted what it needs. Without it tenantgate_statement, where there is such a role."`
-	LookupRole       string `name:"lookup-role" placeholder:"ROLE" help:"Role that the look-up by e-mail reads as. Without it tenantgate_lookup, where there is such a role."`
+	OwnerDatabaseURL string `name:"owner-database-url" secret:"" placeholder:"URL" help:"The database that statements run in, as the role that will own what tenantgate creates there: the schema tenantgate_wall (row-level security's view and keys) and, without --no-tables, the bundled tables. Never the role of serve's --database-url. By default the control store's URL, for the case that one database holds both. (secret)"`
+	ControlOnly      bool   `name:"control-only" help:"Create only the control store, and nothing in the database that statements run in."`
+	Moved            bool   `name:"moved" env:"-" help:"Record that statements run in this database from now on, and no longer in the previous one. Without this flag, a database other than the previous one gets row-level security's view, but no key and no tables."`
+	NoTables         bool   `name:"no-tables" help:"Do not create the bundled tables, because the database that statements run in has tables of its own. What row-level security needs is still created."`
+	StatementRole    string `name:"statement-role" placeholder:"ROLE" help:"Role that statements run as; it gets the grants that it needs. By default tenantgate_statement, if that role exists."`
+	LookupRole       string `name:"lookup-role" placeholder:"ROLE" help:"Role that the look-up by e-mail reads as. By default tenantgate_lookup, if that role exists."`
 }
 
 // Run migrates.

@@ -35,7 +35,7 @@ type serveCommand struct {
 type databases struct {
 	DatabaseURL        string `name:"database-url" required:"" secret:"" placeholder:"URL" help:"Role that statements run as: no owner, restricted to the policy's tables. (secret)"`
 	ControlDatabaseURL string `name:"control-database-url" required:"" secret:"" placeholder:"URL" help:"Role that owns the control store's tables. (secret)"`
-	LookupDatabaseURL  string `name:"lookup-database-url" secret:"" placeholder:"URL" help:"Role that looks up end users by e-mail; no other role needs the password hashes. Without it the control store's role does that, in the control store's database. serve does not start without a table of end users: see endUsers in deploy/README.md. (secret)"`
+	LookupDatabaseURL  string `name:"lookup-database-url" secret:"" placeholder:"URL" help:"Role that looks up end users by e-mail; no other role needs the password hashes. By default the control store's role does that, in the control store's database. serve does not start without a table of end users: see endUsers in deploy/README.md. (secret)"`
 }
 
 // Run serves until the process is told to stop.

@@ -15,8 +15,8 @@ import (
 
 // idFlags say what the id of a new server is held against.
 type idFlags struct {
-	Policy      []string `name:"policy" placeholder:"FILE" help:"Policy file, or the name of a shipped one, as serve is given them; may be repeated. That which the project is assigned, else the first, says which columns hold the id. Without one the shipped policies (default, inject, readonly), which know the bundled tables alone."`
-	DatabaseURL string   `name:"database-url" secret:"" placeholder:"URL" help:"The database that statements run in, as any role: the types of those columns are read there. Without it the control store's URL, where one database holds both. (secret)"`
+	Policy      []string `name:"policy" placeholder:"FILE" help:"Policy file, or the name of a bundled one, as for serve; may be repeated. The policy that the project is assigned, else the first, says which columns hold the id. By default the bundled policies (default, inject, readonly), which list only the bundled tables."`
+	DatabaseURL string   `name:"database-url" secret:"" placeholder:"URL" help:"The database that statements run in, as any role: the types of those columns are read there. By default the control store's URL, for the case that one database holds both. (secret)"`
 }
 
 // AfterApply sees to it that one database is meant; that of --data-dir holds the control store, too.

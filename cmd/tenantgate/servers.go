@@ -12,23 +12,23 @@ import (
 // serverCommand manages servers, the tenants.
 type serverCommand struct {
 	List       serverList       `cmd:"" help:"List the servers of a project, or of all projects."`
-	Create     serverCreate     `cmd:"" help:"Make a server, with an id of your own if need be, and show its API key, this once."`
-	Activate   serverActivate   `cmd:"" help:"Admit look-ups and statements of a server again."`
+	Create     serverCreate     `cmd:"" help:"Create a server, with an id of your choice if needed, and show its API key, only this once."`
+	Activate   serverActivate   `cmd:"" help:"Allow look-ups and statements of a server again."`
 	Deactivate serverDeactivate `cmd:"" help:"Refuse look-ups and statements of a server, everywhere within a second."`
-	RotateKey  serverRotateKey  `cmd:"" help:"Give a server a new API key and show it, this once."`
-	SetPolicy  serverSetPolicy  `cmd:"" help:"Assign a policy to a server; it wins over its project's."`
+	RotateKey  serverRotateKey  `cmd:"" help:"Give a server a new API key and show it, only this once."`
+	SetPolicy  serverSetPolicy  `cmd:"" help:"Assign a policy to a server; it overrides its project's."`
 }
 
 type serverList struct {
 	storeFlags
-	Project string `name:"project" env:"-" placeholder:"ID" help:"Only this project's."`
+	Project string `name:"project" env:"-" placeholder:"ID" help:"Only servers of this project."`
 }
 
 type serverCreate struct {
 	storeFlags
 	idFlags
 	Project     string  `name:"project" required:"" env:"-" placeholder:"ID" help:"The owning project."`
-	ID          *string `name:"id" env:"-" help:"Its id: give it where rows of this server exist already, as they have it in server_id. It is refused where the type of a scope column can't hold it; a note says so where the types are not known (--policy, --database-url). Without it a UUID is made."`
+	ID          *string `name:"id" env:"-" help:"Its id: if rows of this server already exist, the value of their server_id. It is refused if the type of a scope column can't store it; if the types are not known (--policy, --database-url), a note says that the id was not checked. By default a new UUID."`
 	Description string  `name:"description" env:"-" help:"A description, up to 1000 characters."`
 	Name        string  `arg:"" help:"Its name, 1 to 100 characters."`
 }
@@ -46,7 +46,7 @@ type (
 
 type serverRotateKey struct {
 	serverFlags
-	Overlap string `name:"overlap" env:"-" default:"0s" help:"How long the present key stays valid beside the new one, such as 24h; by default it ends at once."`
+	Overlap string `name:"overlap" env:"-" default:"0s" help:"How long the current key stays valid beside the new one, such as 24h; by default it ends at once."`
 }
 
 type serverSetPolicy struct {

@@ -21,7 +21,7 @@ import (
 // storeFlags say which control store an administrative command works on.
 type storeFlags struct {
 	ControlDatabaseURL string `name:"control-database-url" secret:"" placeholder:"URL" help:"The database of the control store: projects, servers, credentials, and the keys that services sign with. (secret)"`
-	DataDir            string `name:"data-dir" placeholder:"DIR" help:"Instead: the data directory of a running tenantgate dev (make run: .tenantgate). Whichever of the two is given as a flag wins over the other one's variable."`
+	DataDir            string `name:"data-dir" placeholder:"DIR" help:"Instead: the data directory of a running tenantgate dev (make run: .tenantgate). If one of the two is a flag, it overrides the other one's variable."`
 	JSON               bool   `name:"json" env:"-" help:"Print JSON, for scripts."`
 }
 
