@@ -1,13 +1,13 @@
-// Package clients has real clients do what applications do, through Postgres' own
-// protocol: psql, pgbench, pgx, JDBC, and the Node clients of folder node, each as it is
-// published. None of them names server_id.
+// Package clients makes real clients do what applications do, through Postgres' own
+// protocol: psql, pgbench, pgx, JDBC, and the Node clients of folder node, each in its
+// published version. None of them names server_id.
 //
-// The same is done to each target: a plain Postgres that holds one server's rows alone, and
-// tenantgate in front of one that holds another server's too. What is expected is written
-// down once, so that what passes on both is the same on both.
+// Each test runs against each target: a plain Postgres that holds only one server's rows, and
+// tenantgate in front of one that also holds another server's. The expected results are written
+// once, so what passes on both targets is the same on both.
 //
 //	go test ./clients -targets plain,tenantgate
-//	go test ./clients -url postgres://… -run Pgx   # an empty database of the test's tables
+//	go test ./clients -url postgres://… -run Pgx   # an empty database with the test's tables
 package clients_test
 
 import (

@@ -1,35 +1,35 @@
-// Package doctor looks over a database that statements of many servers run in, and tells
-// what lets one server learn of another there, with the SQL that mends it.
+// Package doctor inspects a database that statements of many servers run in. It reports
+// what lets one server learn something about another there, with the SQL that fixes it.
 //
 // It changes nothing: it reads catalogs in read-only transactions, as the role that
 // statements run as and, for what that role can't see, as an owner or administrator. It
 // reads no row of a table and no key.
 //
-// # How it is built
+// # Structure
 //
-// A check is a row of a table: a query over the catalogs, which gives one row for each
-// fault, and words with places in braces for that query's columns. The checks stand in
-// one file for each group:
+// A check is a row of a table: a query over the catalogs, which returns one row for each
+// fault, and a message with placeholders in braces for that query's columns. Each group of
+// checks is in one file:
 //
 //	role      what the statement role is and may do beside tables
-//	policy    what the policies say of the database that it does not bear out
-//	grants    what the role may do with tables and what the policies admit, held together
+//	policy    what the policies assume about the database and is not so
+//	grants    what the role may do with tables, compared with what the policies admit
 //	wall      row-level security, the view and the keys of package wall
-//	hidden    what no wall can hide: keys, references, sequences, views, triggers
-//	planner   what the planner knows of all servers' values, and indexes whose order tells of them
-//	surface   functions, extensions and what else widens the reach of a statement
+//	hidden    what no wall can prevent: keys, references, sequences, views, triggers
+//	planner   what the planner knows of all servers' values, and indexes whose order reveals them
+//	surface   functions, extensions and what else a statement could reach
 //	server    the release, settings and the connection
 //
-// All queries share the relations of prelude.go, which know the role and the policies.
+// All queries use the relations of prelude.go, which contain the role and the policies.
 //
-// # What the grades mean
+// # Grades
 //
-//   - Breach: by this alone a statement could read or change another server's rows, be it one
-//     that the policy admits or one that got past it. Where naming a table of the policies is
-//     enough to come to it, Finding.Table is that table, and the service closes it.
+//   - Breach: this alone lets a statement read or change another server's rows, whether
+//     the policy admits it or it got past the policy. If naming a table of the policies is
+//     enough, Finding.Table is that table, and the service closes it.
 //   - Tell: it shows whether another server has a value.
-//   - Risk: it gives a statement that got past the policy more to work with, or takes away a
+//   - Risk: it gives a statement that got past the policy more to work with, or removes a
 //     wall behind it.
-//   - Note: nothing that is in a row leaks; something works badly or not at all, or tells
+//   - Note: no value of a row leaks. Something works badly or not at all, or reveals
 //     how much others do, which is outside the promise.
 package doctor

@@ -1,7 +1,7 @@
-// Package policies ships policy files and the names that they can refer to: the sets of
+// Package policies embeds the bundled policy files and the names that they can refer to: the sets of
 // functions of pg_catalog, and the types and operators that a statement may name. It is
-// data; package policy gives it its meaning and never imports this one. README.md is for those who
-// write policies, and says how the sets are made.
+// data; package policy interprets it and never imports this one. README.md is for authors of
+// policies, and says how the sets are generated.
 package policies
 
 import (

@@ -1,16 +1,16 @@
-// Package wall is what tenantgate and the database agree on so that row-level security
-// can tell the servers apart: the third wall, which holds though a statement got past the
+// Package wall has what tenantgate and the database agree on so that row-level security
+// can distinguish the servers: the third wall, which holds even if a statement got past the
 // policy.
 //
-// With each statement, and for its transaction only, go two settings: the server's id and a
+// Two settings are sent with each statement, for its transaction only: the server's id and a
 // signature of it. A view in the database, which reads with its owner's rights, verifies
-// the signature with keys that nobody else can read and gives the server's id; without
+// the signature with keys that nobody else can read and returns the server's id; without
 // a valid signature it has no row. A policy on each scoped table compares the scope column
-// with it. So a statement that reached set_config could show itself nothing but its own
-// server, whose signature is the only one it ever saw.
+// with it. So a statement that reached set_config could select only its own
+// server, whose signature is the only one that it has ever seen.
 //
-// The package is pure: texts and arithmetic. The objects in the database are made by
-// package control and looked over by package doctor.
+// The package is pure: texts and arithmetic. Package control creates the objects in the
+// database, and package doctor checks them.
 package wall
 
 import (

@@ -1,14 +1,14 @@
-// Command bench measures tenantgate: beside what stands for its price (make bench), beside a
-// server that takes all it can get, or one that attacks (make bench-crowd), and with ever more servers and
-// statements (make bench-grow). Its front end for Postgres' protocol it measures beside PgBouncer
-// (make bench-wire). A newer version it measures beside an older one (make bench-versions).
+// Command bench measures tenantgate: its cost (make bench), beside a server that sends without
+// pause or attacks (make bench-crowd), with ever more servers and statements (make bench-grow),
+// its front end for Postgres' protocol beside PgBouncer (make bench-wire), and a newer version
+// beside an older one (make bench-versions).
 //
-// For the price, on one Postgres, in turns of a second or so, each statement is sent to five fronts by the
-// same clients: tenantgate as it is shipped, with all walls; a bare program, which runs one
-// prepared statement and checks nothing (bare.go); the same behind row-level security; what
-// somebody would write by hand (idiomatic.go); and pgbench, which asks Postgres directly. Each front is a process of its
-// own, so that what it takes of the machine can be read. What is printed are medians over
-// the rounds, of the ratios too: a busy machine slows a whole round down.
+// For the cost, the same clients send each statement to five fronts on one Postgres, in turns of
+// about a second: tenantgate as shipped, with all walls; a bare program, which runs one prepared
+// statement and checks nothing (bare.go); the same behind row-level security; a program as one
+// would write it by hand (idiomatic.go); and pgbench, directly to Postgres. Each front is a process of
+// its own, so that its use of the machine can be measured. Printed are medians over the rounds, also
+// of the ratios: a busy machine slows a whole round down.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package barrier shows on a real Postgres what the barrier of tables without row-level
-// security is for, and that the indexes which honest statements need are used all the same.
+// Package barrier shows on a real Postgres what the barrier prevents on tables without row-level
+// security, and that honest statements still use the indexes that they need.
 package barrier
 
 import (

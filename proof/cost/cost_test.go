@@ -1,10 +1,10 @@
 // Package cost measures what the second and the third wall add to a statement, side by side
 // in one run on one Postgres: make bench-walls.
 //
-// Each round runs every statement in every way in turn, in an order of its own, and what is
-// printed are medians over the rounds, of the ratios too: a busy machine slows a whole round
-// down, and a ratio within a round is the same. Of the time a part is the client's and the
-// socket's; what Postgres' process had of a CPU is read beside it, where the system is Linux.
+// Each round runs every statement in every variant, in a random order. Printed
+// are medians over the rounds, also of the ratios: a busy machine slows a whole round
+// down, and a ratio within a round stays the same. A part of the time is the client's and the
+// socket's; on Linux the CPU time of Postgres' process is printed beside it.
 package cost
 
 import (

@@ -1,11 +1,11 @@
-// Package plans measures what it costs that Postgres' planner neither sees the values of a
-// statement nor has statistics of the columns: make bench-plans.
+// Package plans measures the cost of hiding the values of a statement, and the statistics of
+// columns, from Postgres' planner: make bench-plans.
 //
-// Each honest statement runs on two databases with the same skewed rows in turn, as a server
-// that owns half of them, as one of middle size and as a small one: before, the caller's
-// constants are in the text, plans may be made for arguments and the tables are analysed in full;
-// after, as tenantgate does it. Times are medians of what one execution of the prepared
-// statement takes, round trip included, so that of a statement planned for its arguments planning is part.
+// Each honest statement runs in turn on two databases with the same skewed rows, as a server
+// that owns half of them, as one of middle size and as a small one. Before: the caller's
+// constants are in the text, plans may be made for arguments and the tables are fully analysed.
+// After: as tenantgate does it. Times are medians of one execution of the prepared
+// statement, round trip included, and so planning too for a statement that is planned for its arguments.
 package plans
 
 import (

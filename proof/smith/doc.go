@@ -1,17 +1,17 @@
-// Package smith replays what sqlsmith writes, a generator of statements that knows nothing of
-// tenantgate, through a connection that is one server's.
+// Package smith replays statements of sqlsmith, a generator that knows nothing of
+// tenantgate, through a connection of one server.
 //
-// sqlsmith reads the catalog of a database and prints what fits it. One half of the statements
-// are for a catalog as it is: most of those name what no policy admits. The other half are for
-// one that shows only the functions, types, tables and columns of the policy, so that nearly
-// all of them are admitted.
+// sqlsmith reads the catalog of a database and prints statements for it. One half is generated
+// from a complete catalog: most of these name what no policy admits. The other half is generated from
+// a catalog that shows only the functions, types, tables and columns of the policy, so that nearly
+// all of these are admitted.
 //
-// Of every statement it is demanded that nothing of another server's rows is in any byte that
-// comes back, and that the connection goes on working. What a policy refused, by its code in
-// DETAIL, is not looked at further. The answer to all else must be the one of a database that
-// holds the server's rows alone: columns, rows, command tag and SQLSTATE. A statement is
-// unsettled, and not compared, where that database itself answers in more than one way, or
-// as tenantgate did with another plan; where it does once each `limit 1 offset n` is told which
-// row to take; or where only one of the two answers is an error of
-// values, and tenantgate in front of the server's rows alone gives its answer too.
+// For every statement no value of another server's rows may be in any byte that
+// comes back, and the connection must stay usable. A statement that a policy refused, by its code in
+// DETAIL, is not examined further. Any other answer must be that of a database that
+// holds only the server's rows: columns, rows, command tag and SQLSTATE. A statement is
+// unsettled, and not compared, if that database itself answers in more than one way, or
+// answers as tenantgate did with another plan, or does so once each `limit 1 offset n` is given an
+// order; or if only one of the two answers is an error of
+// values, and tenantgate in front of the server's rows alone gives that answer too.
 package smith

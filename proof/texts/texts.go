@@ -1,4 +1,4 @@
-// Package texts has texts of SQL that tests of several packages start from.
+// Package texts has SQL texts that tests of several packages start from.
 package texts
 
 import (

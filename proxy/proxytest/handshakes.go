@@ -1,4 +1,4 @@
-// Package proxytest has what the tests of both front ends need of package proxy.
+// Package proxytest has helpers on package proxy for the tests of both front ends.
 package proxytest
 
 import (

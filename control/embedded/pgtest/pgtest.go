@@ -1,13 +1,13 @@
 // Package pgtest gives tests a real PostgreSQL: one server for each test binary,
-// started when the first test asks for it, and an empty database for each test.
+// started when the first test needs it, and an empty database for each test.
 //
 //	func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 //
 //	func TestIt(t *testing.T) {
 //		conn, err := pgx.Connect(t.Context(), pgtest.Database(t))
 //
-// Main stops the server after the last test, also when a test failed. A test binary
-// that panics or is killed takes the server along, and the next one removes the
+// Main stops the server after the last test, also when a test failed. If a test binary
+// panics or is killed, the server stops too, and the next one removes the
 // files that it left.
 //
 // TENANTGATE_PG_BIN names the folder of initdb and postgres to use, so that all

@@ -1,3 +1,3 @@
-// Package facts has what the steps hand to each other: Facts, which Analyze finds and the
-// rules judge; Demands, by which Verify knows what the rewrite must have done; and the Rewritten text.
+// Package facts has the types that the steps pass to each other: Facts, the result of Analyze, which the
+// rules check; Demands, which tell Verify what the rewrite must have done; and the Rewritten text.
 package facts

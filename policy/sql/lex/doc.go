@@ -1,6 +1,6 @@
-// Package lex reads a text's tokens as Postgres does, before the parser, which is C code, has
-// seen it: hostile texts end here. It also makes ? placeholders $n (translate.go), spells names and
-// literals (quotes.go), and has the cursor by which the rewrite finds its way in a text (tokens*.go).
+// Package lex splits a text into tokens as Postgres does, before the parser, which is C code,
+// sees it: hostile texts are refused here. It also turns ? placeholders into $n (translate.go), quotes names and
+// literals (quotes.go), and has the cursor by which the rewrite finds positions in a text (tokens*.go).
 //
-// Scan takes time in proportion to the text's length.
+// Scan's time is proportional to the text's length.
 package lex

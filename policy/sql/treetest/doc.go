@@ -1,2 +1,2 @@
-// Package treetest has the catalog that tests of the packages beside it share.
+// Package treetest has the catalog for tests of the packages beside it.
 package treetest

@@ -1,6 +1,6 @@
-// Package apidoc turns the OpenAPI document, as it is written in YAML, into what is
+// Package apidoc turns the OpenAPI document, written in YAML, into what is
 // served: JSON for machines, and one HTML page for people that needs no script and
-// loads nothing. It keeps the order in which the document was written. It knows the
+// loads nothing. It preserves the order of the document. It knows the
 // parts of OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1.html) that the document
 // uses, and of Markdown paragraphs, lists, headings, bold and code.
 package apidoc

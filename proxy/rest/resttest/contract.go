@@ -1,11 +1,11 @@
-// Package resttest holds exchanges with the HTTP front end against its OpenAPI
+// Package resttest checks requests and responses of the HTTP front end against its OpenAPI
 // document. It is for tests: of the front end itself, and of the whole program.
 //
 // The library that reads the document checks OpenAPI 3.1 schemas with a validator of
-// JSON Schema 2020-12. What it leaves out is checked here: answers to HEAD, paths and
+// JSON Schema 2020-12. This package checks what the library omits: answers to HEAD, paths and
 // methods that the document does not have, headers that it does not name, the pairing of
-// codes and statuses, and that a request which was served is one that it allows. What
-// nobody checks here: the order of members, repeated members, and the digits of numbers.
+// codes and statuses, and that a request which was served is one that it allows. Not
+// checked are the order of members, repeated members, and the digits of numbers.
 package resttest
 
 import (
