@@ -78,13 +78,13 @@ func (r *Report) unmatched(files []*policy.File, n *named) (notes []Finding) {
 					Says: fmt.Sprintf("the policy %s accepts %s of %s for the table %s.%s, ", file.Name, a.Finding, a.Object, section.Schema, section.Name)}
 				switch {
 				case r.risks(a):
-					note.Says += "which is a risk: a policy can accept a breach or a tell alone"
+					note.Says += "which is a risk: a policy can accept only a breach or a tell"
 					note.Instead = "Take the line out of the policy: a risk closes no table. Mend it, or leave it as it is."
 				case r.has(section, a, n):
 					continue
 				default:
-					note.Says += "where nothing of that name closes the table or tells"
-					note.Instead = "Spell finding and object as they are printed here, or take the line out of the policy: what it was for is mended, or row-level security stands behind it."
+					note.Says += "where no breach or tell has that name"
+					note.Instead = "Spell finding and object as they are printed here, or remove the line from the policy: its reason was fixed, or row-level security protects the table."
 				}
 				notes = append(notes, note)
 			}

@@ -9,7 +9,7 @@ var grantChecks = []check{
 			CASE c.relkind WHEN 'S' THEN 'SEQUENCE ' ELSE '' END AS kind,
 			CASE WHEN bool_or(near.why <> '') THEN 'breach' ELSE 'risk' END AS grade,
 			CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialised view' WHEN 'f' THEN 'foreign table' WHEN 'S' THEN 'sequence' ELSE 'table' END AS what,
-			coalesce(nullif(max(near.why), ''), 'honest statements do not need that, and one that gets past the policy could use it, where nothing tells the servers apart') AS why
+			coalesce(nullif(max(near.why), ''), 'honest statements do not need that, and one that gets past the policy could use it, where nothing separates the servers') AS why
 		FROM rights r JOIN pg_class c ON c.oid = r.rel JOIN reached n ON n.oid = c.relnamespace
 		CROSS JOIN LATERAL (SELECT CASE WHEN EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND NOT a.attisdropped AND a.attname IN (SELECT "column" FROM scoped))
 			THEN 'it has a scope column, and a statement that gets past the policy could reach every server''s rows in it' ELSE '' END AS why) near
@@ -88,7 +88,7 @@ var grantChecks = []check{
 		name: "grants-sequence", grade: Note, stage: stageGrant,
 		sql: `SELECT s.ident AS object, named.ident AS tab, named.role FROM serials s JOIN named ON named.oid = s.rel AND named.inserts, me
 		WHERE s.deptype = 'a' AND named.relowner <> me.oid AND NOT me.rolsuper AND NOT EXISTS (SELECT FROM rights r WHERE r.rel = s.oid AND r.privilege = 'USAGE')`,
-		says: `{role} has no USAGE on {object}, from which {tab} takes a default: an INSERT that leaves the column out fails`,
+		says: `{role} has no USAGE on {object}, from which {tab} has a default: an INSERT that omits the column fails`,
 		mend: `GRANT USAGE ON SEQUENCE {object} TO {role};`,
 	}, {
 		name: "grants-catalog", grade: Breach, stage: stageRevoke,

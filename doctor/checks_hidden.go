@@ -20,7 +20,7 @@ const (
 const conName = `coalesce((SELECT up.conname FROM pg_constraint up WHERE up.oid = con.conparentid AND up.conrelid = con.conrelid), con.conname)`
 
 // fromAbove is said of what no SQL on a partition can mend.
-const fromAbove = `It comes from a table above, which no policy names: mend it there, as its owner. `
+const fromAbove = `It comes from a table above, which no policy names: fix it there, as its owner. `
 
 // asCaller, of a view c, is that it reads as whoever asks it.
 const asCaller = `coalesce(array_to_string(c.reloptions, ' ') ~* 'security_invoker=(true|on|yes|1)', false)`
@@ -40,14 +40,14 @@ var hiddenChecks = []check{
 		sql: `SELECT quote_ident(k.relname) || ' on ' || u.ident AS object, u.wall AS listed, u.root AS listed_oid, '' AS needs, u.scope, CASE WHEN k.holds THEN 'holds ' || u.scope || ' in a collation that is not deterministic' ELSE 'does not hold ' || u.scope END AS lacks,
 			CASE WHEN k.uuids THEN 'risk' ELSE 'tell' END AS grade,
 			CASE WHEN k.uuids THEN 'whoever has seen such a value can ask, by an INSERT, whether a row of another server has it'
-				ELSE 'an INSERT or UPDATE that fails tells that a row of another server has the value' END AS why,
+				ELSE 'an INSERT or UPDATE that fails reveals that a row of another server has the value' END AS why,
 			CASE WHEN k.referenced OR k.inherited THEN '' WHEN twin.owned THEN format('ALTER TABLE %s DROP CONSTRAINT %I;', u.ident, con.conname)
 				WHEN twin.relname IS NOT NULL THEN format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s USING INDEX %I;', u.ident, con.conname, con.conname, CASE con.contype WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END, twin.relname)
 				WHEN con.oid IS NOT NULL
 				THEN format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s;', u.ident, con.conname, con.conname, overlay(pg_get_constraintdef(con.oid) PLACING '(' || u.scope || ', ' FROM position('(' IN pg_get_constraintdef(con.oid)) FOR 1))
 				ELSE format(E'DROP INDEX IF EXISTS %I.%I;\n%s%s, %s;', k.nspname, k.relname, replace(k.head, ' ON ONLY ' || u.ident, ' ON ' || u.ident), u.scope, substr(k.def, length(k.head) + 1)) END AS mend,
-			CASE WHEN k.inherited THEN '` + fromAbove + `' WHEN k.referenced THEN 'Foreign keys refer to it: mend those first, then run doctor again. '
-				ELSE 'It takes a lock and builds an index; ON CONFLICT must name the new columns, and so must GROUP BY where it goes by the primary key. ' END AS instead
+			CASE WHEN k.inherited THEN '` + fromAbove + `' WHEN k.referenced THEN 'Foreign keys refer to it: fix those first, then run doctor again. '
+				ELSE 'It takes a lock and builds an index; ON CONFLICT must name the new columns, and so must GROUP BY if it relies on the primary key. ' END AS instead
 		FROM units u JOIN LATERAL (
 			SELECT c.oid, c.relname, n.nspname, pg_get_indexdef(c.oid) AS def, i.indrelid,
 				format('CREATE UNIQUE INDEX %I ON %s%s USING %I (', c.relname, CASE WHEN t.relkind = 'p' THEN 'ONLY ' ELSE '' END, u.ident, am.amname) AS head,
@@ -63,7 +63,7 @@ var hiddenChecks = []check{
 				AND (con.contype = 'u' OR own.oid IS NULL)
 			ORDER BY own.oid IS NULL, c.relname LIMIT 1) twin ON true`,
 		says: `the unique key {object} {lacks}: {why}`,
-		mend: `{mend}`, instead: `{instead}No wall can hide it: a unique key is checked against every row.`,
+		mend: `{mend}`, instead: `{instead}No wall can prevent it: a unique key is checked against every row.`,
 	}, {
 		name: "hidden-exclusion", grade: Tell, served: true, stage: stageKey,
 		sql: `SELECT quote_ident(con.conname) || ' on ' || u.ident AS object, 'tell' AS grade, u.wall AS listed, u.root AS listed_oid, '' AS needs, u.scope,
@@ -72,23 +72,23 @@ var hiddenChecks = []check{
 		FROM units u JOIN pg_constraint con ON con.conrelid = u.oid AND con.contype = 'x'
 		WHERE NOT EXISTS (SELECT FROM pg_index i CROSS JOIN LATERAL generate_series(0, i.indnkeyatts - 1) k JOIN pg_operator o ON o.oid = con.conexclop[k + 1] AND o.oprname = '='
 			JOIN pg_attribute a ON a.attrelid = u.oid AND a.attnum = u.attnum WHERE i.indexrelid = con.conindid AND i.indkey[k] = u.attnum AND ` + exact + `)`,
-		says: `the exclusion constraint {object} does not compare {scope}, or not exactly: an INSERT that fails tells that a row of another server is in its way`,
-		mend: `{mend}`, instead: `With gist it needs the extension btree_gist. No wall can hide it: the constraint is checked against every row.`,
+		says: `the exclusion constraint {object} does not compare {scope}, or not exactly: an INSERT that fails reveals that a row of another server conflicts with it`,
+		mend: `{mend}`, instead: `With gist it needs the extension btree_gist. No wall can prevent it: the constraint is checked against every row.`,
 	}, {
 		name: "hidden-brin", grade: Tell, served: true, stage: stageRest,
 		sql: `SELECT quote_ident(c.relname) || ' on ' || u.ident AS object, 'tell' AS grade, u.wall AS listed, u.root AS listed_oid, '' AS needs, u.scope,
 			CASE WHEN up.inherited THEN '' ELSE format('DROP INDEX IF EXISTS %I.%I;', n.nspname, c.relname) END AS mend,
-			CASE WHEN up.inherited THEN 'It is a part of an index of the table above: mend that one. ' ELSE '' END AS instead
+			CASE WHEN up.inherited THEN 'It is a part of an index of the table above: fix that one. ' ELSE '' END AS instead
 		FROM units u JOIN pg_index i ON i.indrelid = u.oid JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am am ON am.oid = c.relam AND am.amname = 'brin' JOIN pg_namespace n ON n.oid = c.relnamespace
 		CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM pg_inherits h JOIN pg_index p ON p.indexrelid = h.inhparent JOIN units o ON o.oid = p.indrelid WHERE h.inhrelid = c.oid) AS inherited) up
 		WHERE EXISTS (SELECT FROM unnest(i.indclass::oid[], i.indkey::int2[]) AS used (oid, num) JOIN pg_opclass o ON o.oid = used.oid JOIN pg_type t ON t.oid = o.opcintype
 			WHERE used.num <> u.attnum AND (o.opcname ~ '_minmax_multi_ops$' OR t.typlen = -1 AND t.oid <> 'inet'::regtype AND o.opcname !~ '_bloom_ops$'))`,
-		says: `the BRIN index {object} keeps values of the rows of a page range, other servers' among them: the least and the greatest, or several. An INSERT fails where its value becomes one of them and has no room, which tells them`,
-		mend: `{mend}`, instead: `{instead}A btree index that leads with {scope} tells nothing. Nor does BRIN of values of fixed length, as timestamps and integers, by their least and greatest (minmax, not minmax_multi).`,
+		says: `the BRIN index {object} keeps values of the rows of a page range, other servers' among them: the smallest and the largest, or several. An INSERT fails where its value becomes one of them and does not fit, which reveals them`,
+		mend: `{mend}`, instead: `{instead}A btree index that leads with {scope} reveals no value. Nor does BRIN of values of fixed length, such as timestamps and integers, with only the smallest and the largest (minmax, not minmax_multi).`,
 	}, {
 		name: "hidden-foreign-key", grade: Tell, served: true, stage: stageForeign,
 		sql: `SELECT quote_ident(` + conName + `) || ' on ' || u.ident AS object, 'tell' AS grade, u.wall AS listed, u.root AS listed_oid, '' AS needs, p.ident AS parent,
-			CASE WHEN con.confdeltype IN ('a', 'r') THEN 'a DELETE that fails tells that rows of another server point there'
+			CASE WHEN con.confdeltype IN ('a', 'r') THEN 'a DELETE that fails reveals that rows of another server refer to it'
 				ELSE 'rows of two servers can point at each other' END AS effect,
 			CASE WHEN con.conparentid <> 0 THEN '` + fromAbove + `' ELSE 'Where it fails, rows of two servers point at each other already. ' END AS instead,
 			CASE WHEN con.conparentid <> 0 THEN NULL WHEN EXISTS (SELECT FROM pg_index i WHERE ` + scopedKey("p.oid", "con.confkey || p.attnum::int2") + `) THEN ''
@@ -103,8 +103,8 @@ var hiddenChecks = []check{
 			FROM unnest(con.conkey, con.confkey) WITH ORDINALITY AS k(own, target, at)
 			JOIN pg_attribute a ON a.attrelid = con.conrelid AND a.attnum = k.own JOIN pg_attribute b ON b.attrelid = con.confrelid AND b.attnum = k.target) cols ON true
 		WHERE ` + astray,
-		says: `the foreign key {object} to {parent} does not carry the scope column: an INSERT tells whether another server has the row that it points at, and {effect}`,
-		mend: `{mend}`, instead: `{instead}No wall can hide it: references are followed as the owner.`,
+		says: `the foreign key {object} to {parent} does not include the scope column: an INSERT reveals whether another server has the row that it refers to, and {effect}`,
+		mend: `{mend}`, instead: `{instead}No wall can prevent it: foreign keys are checked with the owner's rights.`,
 	}, {
 		name: "hidden-cascade", grade: Breach, served: true,
 		sql: `SELECT DISTINCT quote_ident(con.conname) || ' on ' || u.ident AS object, f.listed, f.root AS listed_oid, '' AS needs, 'breach' AS grade, f.ident AS parent, CASE WHEN p.oid IS NOT NULL THEN 'hidden-foreign-key ' || quote_ident(` + conName + `) || ' on ' || u.ident END AS by,
@@ -126,12 +126,12 @@ var hiddenChecks = []check{
 			CASE WHEN con.confupdtype = 'd' AND u.attnum = ANY (con.conkey) THEN 'UPDATE' END) verb
 		LEFT JOIN family f ON f.oid = con.confrelid AND (verb LIKE 'DELETE%' AND f.events & 8 <> 0 OR verb LIKE '%UPDATE' AND f.events & 16 <> 0)
 		WHERE verb <> ''`,
-		says: `the foreign key {object} to {parent} sets {scope} to its default: a {verb} of a row there gives the rows that point at it to the server that the default names`,
-		mend: `{mend}`, instead: `{instead}No wall can hide it: references are followed as the owner.`,
+		says: `the foreign key {object} to {parent} sets {scope} to its default: a {verb} of a row there gives the rows that refer to it to the server that the default names`,
+		mend: `{mend}`, instead: `{instead}No wall can prevent it: foreign keys are checked with the owner's rights.`,
 	}, {
 		name: "hidden-foreign-into", grade: Risk,
 		sql: `SELECT quote_ident(` + conName + `) || ' on ' || format('%I.%I', n.nspname, c.relname) AS object, p.ident AS parent,
-			CASE con.confdeltype WHEN 'c' THEN 'deletes rows there' WHEN 'n' THEN 'changes rows there' WHEN 'd' THEN 'changes rows there' ELSE 'fails where rows there point at it, and so tells of them' END AS effect
+			CASE con.confdeltype WHEN 'c' THEN 'deletes rows there' WHEN 'n' THEN 'changes rows there' WHEN 'd' THEN 'changes rows there' ELSE 'fails where rows there refer to it, and so reveals them' END AS effect
 		FROM units p JOIN pg_constraint con ON con.confrelid = p.oid AND con.contype = 'f' AND NOT EXISTS (SELECT FROM pg_constraint up JOIN units a ON a.oid = up.confrelid WHERE up.oid = con.conparentid)
 		JOIN pg_class c ON c.oid = con.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE NOT EXISTS (SELECT FROM units u WHERE u.oid = con.conrelid)`,
@@ -145,21 +145,21 @@ var hiddenChecks = []check{
 				AND EXISTS (SELECT FROM pg_depend d WHERE d.objid = s.oid AND d.refobjid = u.oid AND d.refobjsubid = a.attnum))
 			OR EXISTS (SELECT FROM pg_attrdef f JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid AND d.refclassid = 'pg_class'::regclass AND d.refobjid = s.oid
 				WHERE f.adrelid = u.oid AND f.adnum = a.attnum))`,
-		says:    `{object} is numbered by {sequence}, which counts for all servers: the numbers of two of its own rows tell a server how many rows others made between them, and nothing of what is in them`,
-		instead: `No wall can hide it: give the rows ids that tell nothing (uuid DEFAULT gen_random_uuid()), or number them for each server.`,
+		says:    `{object} is numbered by {sequence}, which counts for all servers: the numbers of two of its own rows show a server how many rows others made between them, but not their values`,
+		instead: `No wall can prevent it: give the rows ids that reveal nothing (uuid DEFAULT gen_random_uuid()), or number them for each server.`,
 	}, {
 		name: "hidden-collation", grade: Breach, stops: true, stage: stageColumn,
 		sql: `SELECT scoped.ident || '.' || scoped.scope AS object, co.collname AS collation, ` + retypeSQL("format_type(scoped.atttypid, NULL) || ' COLLATE \"C\"'") + ` AS mend
 		FROM scoped JOIN pg_collation co ON co.oid = scoped.attcollation AND NOT co.collisdeterministic`,
 		says: `the collation {collation} of {object} is not deterministic: ids that are spelled in two ways are one to the database, so two servers can be the same, and the service does not start with it`,
-		mend: `{mend}`, instead: `Foreign keys on the column must be dropped before and made again after.`,
+		mend: `{mend}`, instead: `Foreign keys on the column must be dropped before and created again after.`,
 	}, {
 		name: "hidden-type", grade: Risk, stage: stageColumn,
 		sql: `SELECT scoped.ident || '.' || scoped.scope AS object, format_type(scoped.atttypid, -1) AS type,
 			CASE format_type(scoped.atttypid, -1) WHEN 'bpchar' THEN 'ids that differ in trailing spaces are one to the database' ELSE 'ids that differ in case are one to the database' END AS why, ` + retypeSQL("'text'") + ` AS mend
 		FROM scoped JOIN pg_type t ON t.oid = scoped.atttypid WHERE t.oid = 'bpchar'::regtype OR t.typname = 'citext'`,
 		says: `the type of {object} is {type}: {why}, so two servers can be the same`,
-		mend: `{mend}`, instead: `Foreign keys on the column must be dropped before and made again after.`,
+		mend: `{mend}`, instead: `Foreign keys on the column must be dropped before and created again after.`,
 	}, {
 		name: "hidden-unfit", grade: Risk, stops: true,
 		sql: `SELECT scoped.ident || '.' || scoped.scope AS object, format_type(scoped.atttypid, NULL) AS type FROM scoped JOIN pg_type t ON t.oid = scoped.atttypid JOIN pg_namespace n ON n.oid = t.typnamespace
@@ -191,7 +191,7 @@ var hiddenChecks = []check{
 		name: "hidden-statistics", grade: Risk,
 		sql: `SELECT 'pg_catalog.' || v.relname AS object, string_agg(DISTINCT u.ident, ', ') AS tabs FROM pg_class v JOIN pg_namespace n ON n.oid = v.relnamespace AND n.nspname = 'pg_catalog', units u JOIN pg_statistic_ext x ON x.stxrelid = u.oid
 		WHERE v.relname IN ('pg_stats_ext', 'pg_stats_ext_exprs') AND pg_get_viewdef(v.oid) !~ 'pg_has_role' GROUP BY v.relname`,
-		says:    `{object} is as Postgres had it before CVE-2024-4317 was fixed, which an upgrade alone does not mend: it shows values of every server's rows of {tabs}`,
+		says:    `{object} is as Postgres had it before CVE-2024-4317 was fixed, which an upgrade alone does not fix: it shows values of every server's rows of {tabs}`,
 		instead: `Run fix-CVE-2024-4317.sql, which comes with Postgres, as a superuser; or DROP STATISTICS.`,
 	}, {
 		name: "hidden-index", grade: Note, stage: stageRest,
@@ -203,7 +203,7 @@ var hiddenChecks = []check{
 			UNION ALL SELECT 'hidden-foreign-key ' || quote_ident(` + conName + `) || ' on ' || u.ident FROM units p JOIN pg_constraint con ON con.confrelid = p.oid JOIN units u ON u.oid = con.conrelid
 			WHERE p.oid = scoped.oid AND con.conparentid = 0 AND ` + astray + ` AND NOT EXISTS (SELECT FROM pg_index i WHERE ` + scopedKey("p.oid", "con.confkey || p.attnum::int2") + `)) k) made
 		WHERE scoped.relkind <> 'f' AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = scoped.oid AND i.indkey[0] = scoped.attnum AND i.indisvalid AND i.indpred IS NULL)`,
-		says: `{object} has no index that begins with {scope}: every statement reads the rows of all servers to find its own, and its run time tells how many there are`,
+		says: `{object} has no index that begins with {scope}: every statement reads the rows of all servers to find its own, and its run time shows how many there are`,
 		mend: `{mend}`, instead: `{instead}`,
 	},
 }

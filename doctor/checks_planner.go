@@ -27,9 +27,9 @@ var plannerChecks = []check{
 	{
 		name: "planner-statistics", grade: Tell, served: true, stage: stageRest,
 		sql: `SELECT scoped.ident AS object, scoped.ident AS listed, scoped.oid AS listed_oid, '' AS needs, CASE WHEN scoped.custom THEN 'note' ELSE 'tell' END AS grade, has.what, scoped.scope,
-			CASE WHEN scoped.custom THEN 'the policies say planner: custom, by which the order of a server''s rows can tell which values other servers hold, value by value'
+			CASE WHEN scoped.custom THEN 'the policies say planner: custom, so the order of a server''s rows can reveal which values other servers hold, value by value'
 				ELSE 'joins show a server by their plan, and so by the order of its rows, whether a value that it plants is common among others'
-				|| CASE WHEN dropped.together THEN '; a statistics object with dependencies or most common values tells without a join what two columns of others hold together' ELSE '' END END AS why,
+				|| CASE WHEN dropped.together THEN '; a statistics object with dependencies or most common values reveals without a join what two columns of others hold together' ELSE '' END END AS why,
 			CASE WHEN NOT scoped.custom THEN concat_ws(E'\n', nullif(fresh.sql, ''), nullif(anew.sql, ''), dropped.sql, CASE WHEN fresh.sql || anew.sql <> '' OR again.due THEN again.sql END) END AS mend
 		FROM scoped CROSS JOIN LATERAL (
 			SELECT coalesce(string_agg(format('ALTER TABLE ONLY %s ALTER COLUMN %I SET STATISTICS 0;', f.ident, f.attname), E'\n' ORDER BY f.ident, f.attnum) FILTER (WHERE f.target), '') AS sql,
@@ -53,17 +53,17 @@ var plannerChecks = []check{
 	}, {
 		name: "planner-index", grade: Tell, served: true, stage: stageRest,
 		sql: `SELECT quote_ident(k.relname) || ' on ' || u.ident AS object, u.wall AS listed, u.root AS listed_oid, '' AS needs, CASE WHEN scoped.custom THEN 'note' ELSE 'tell' END AS grade,
-			k.amname AS method, u.scope, CASE WHEN scoped.custom THEN 'the policies say planner: custom, by which the order of a server''s rows can tell which values other servers hold'
-				WHEN k.amname = 'hash' THEN 'other servers'' rows with the same value fill these pages, so the order of a server''s own rows tells how many others have a value'
-				ELSE 'other servers'' values shape that, so the order of a server''s own rows tells whether others hold a value that it asks for' END AS why,
+			k.amname AS method, u.scope, CASE WHEN scoped.custom THEN 'the policies say planner: custom, so the order of a server''s rows can reveal which values other servers hold'
+				WHEN k.amname = 'hash' THEN 'other servers'' rows with the same value fill these pages, so the order of a server''s own rows reveals how many others have a value'
+				ELSE 'other servers'' values shape that, so the order of a server''s own rows reveals whether others hold a value that it searches for' END AS why,
 			CASE k.amname WHEN 'hash' THEN 'by the pages of a bucket' WHEN 'gist' THEN 'at the same distance in the order of its tree' WHEN 'spgist' THEN 'at the same distance in the order of its tree' ELSE 'in an order of its own' END AS how,
 			CASE WHEN scoped.custom OR NOT k.mendable THEN NULL WHEN k.twin THEN k.remove
 				ELSE format('DO %L;', format('BEGIN %s; %s %s EXCEPTION WHEN program_limit_exceeded THEN RAISE WARNING %L; END', k.make, k.no_statistics, k.remove,
 					replace(format('%I on %s holds values that are too long for a btree index: it stays', k.relname, u.ident), '%', '%%'))) END AS mend,
-			CASE WHEN k.inherited THEN 'It is a part of an index of the table above: mend that one.'
+			CASE WHEN k.inherited THEN 'It is a part of an index of the table above: fix that one.'
 				WHEN k.conname IS NOT NULL AND k.amname = 'hash' THEN format('The constraint %I needs it: have a btree index keep it, which leads with %s. Where hidden-exclusion names it, that has the SQL.', k.conname, u.scope)
-				WHEN k.conname IS NOT NULL THEN format('The constraint %I needs it: accept the finding by name in the policy, where what it tells is no secret, or replace the constraint.', k.conname)
-				WHEN NOT k.mendable THEN 'Drop it where nothing needs it, or have in its place a btree index that leads with ' || u.scope || ', or one with GIN, which gives rows in no order of its own, for words, arrays and JSON: without it the nearest rows are found by sorting all of the server''s. Else accept the finding by name in the policy.'
+				WHEN k.conname IS NOT NULL THEN format('The constraint %I needs it: accept the finding by name in the policy, if what it reveals is no secret, or replace the constraint.', k.conname)
+				WHEN NOT k.mendable THEN 'Drop it if nothing needs it, or replace it with a btree index that leads with ' || u.scope || ', or one with GIN, which returns rows in no order of its own, for words, arrays and JSON: without it the nearest rows are found by sorting all of the server''s. Else accept the finding by name in the policy.'
 				WHEN k.twin THEN 'A btree index that leads with ' || u.scope || ' has its rows already.'
 				ELSE 'It costs room, and length: a btree index keeps whole values, and an INSERT of one that takes more than 2704 bytes there fails; where there are such the hash index stays, and has to be dropped without another in its place. On a large table make the new one first, by itself, with CREATE INDEX CONCURRENTLY.' END AS instead
 		FROM units u JOIN scoped ON scoped.oid = u.root CROSS JOIN LATERAL (
@@ -82,17 +82,17 @@ var plannerChecks = []check{
 				AND NOT (i.indnatts = 1 AND i.indkey[0] = u.attnum AND i.indpred IS NULL)
 				AND NOT EXISTS (SELECT FROM pg_inherits h JOIN pg_index p ON p.indexrelid = h.inhparent JOIN units o ON o.oid = p.indrelid WHERE h.inhrelid = c.oid)
 		) k`,
-		says: `the {method} index {object} gives rows {how}: {why}`,
+		says: `the {method} index {object} returns rows {how}: {why}`,
 		mend: `{mend}`, instead: `{instead}`,
 	}, {
 		name: "planner-duplicates", grade: Tell, served: true, stage: stageRest,
 		sql: `SELECT quote_ident(c.relname) || ' on ' || u.ident AS object, u.wall AS listed, u.root AS listed_oid, '' AS needs, CASE WHEN scoped.custom THEN 'note' ELSE 'tell' END AS grade,
-			CASE WHEN u.attnum = i.indkey[0] THEN '' ELSE 'Better have an index that leads with ' || u.scope || ' in its place: in this one other servers'' rows lie between, which transactions at SERIALIZABLE and very large bitmaps tell of, too. ' END AS better,
-			CASE WHEN scoped.custom THEN 'the policies say planner: custom, by which the order of a server''s rows can tell which values other servers hold'
-				WHEN u.attnum = ANY (i.indkey::int2[]) THEN 'Postgres makes them when a page is full, and a backward scan reads each list forwards; other servers'' values fill the page, too, so where a list ends among a server''s own rows tells how long these are, and how often the same'
-				ELSE 'a backward scan, as for ORDER BY … DESC, reads each list forwards, and other servers'' rows with the value fill it, so where a list ends among a server''s own rows tells how many others have a value' END AS why,
+			CASE WHEN u.attnum = i.indkey[0] THEN '' ELSE 'Better replace it with an index that leads with ' || u.scope || ': in this one other servers'' rows lie between, which transactions at SERIALIZABLE and very large bitmaps reveal, too. ' END AS better,
+			CASE WHEN scoped.custom THEN 'the policies say planner: custom, so the order of a server''s rows can reveal which values other servers hold'
+				WHEN u.attnum = ANY (i.indkey::int2[]) THEN 'Postgres makes them when a page is full, and a backward scan reads each list forwards; other servers'' values fill the page, too, so where a list ends among a server''s own rows reveals how long these are, and how often they repeat'
+				ELSE 'a backward scan, as for ORDER BY … DESC, reads each list forwards, and other servers'' rows with the value fill it, so where a list ends among a server''s own rows reveals how many others have a value' END AS why,
 			CASE WHEN NOT scoped.custom THEN format(E'ALTER INDEX %1$I.%2$I SET (deduplicate_items = off);\nREINDEX INDEX %1$I.%2$I;', n.nspname, c.relname) END AS mend,
-			CASE WHEN EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = c.oid) THEN ' It is a part of an index of the table above, whose setting a partition made later takes and ALTER INDEX can''t change: make that one anew WITH (deduplicate_items = off), and drop it.' ELSE '' END AS above
+			CASE WHEN EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = c.oid) THEN ' It is a part of an index of the table above, whose setting later partitions inherit and ALTER INDEX can''t change: create that one anew WITH (deduplicate_items = off), and drop it.' ELSE '' END AS above
 		FROM units u JOIN scoped ON scoped.oid = u.root JOIN pg_index i ON i.indrelid = u.oid JOIN pg_class c ON c.oid = i.indexrelid AND c.relkind = 'i' JOIN pg_namespace n ON n.oid = c.relnamespace
 		JOIN pg_am am ON am.oid = c.relam AND am.amname = 'btree'
 		WHERE i.indisvalid AND i.indnatts = i.indnkeyatts AND NOT ((i.indisunique OR i.indisexclusion) AND (u.attnum <> ALL (i.indkey::int2[])
@@ -102,7 +102,7 @@ var plannerChecks = []check{
 			AND NOT EXISTS (SELECT FROM unnest(i.indclass::oid[]) AS used (oid) JOIN pg_opclass o ON o.oid = used.oid WHERE NOT EXISTS (
 				SELECT FROM pg_amproc p WHERE p.amprocfamily = o.opcfamily AND p.amproclefttype = o.opcintype AND p.amprocrighttype = o.opcintype AND p.amprocnum = 4))`,
 		says:    `the index {object} is deduplicated, so it keeps the rows of one value together in lists: {why}`,
-		instead: `{better}It costs room where many rows have the same value. REINDEX takes the lists that are there, and statements on the table wait for it; on a large table run REINDEX INDEX CONCURRENTLY in its place, and don't forget it: doctor sees the setting alone.{above}`,
+		instead: `{better}It costs space where many rows have the same value. REINDEX removes the existing lists, and statements on the table wait for it; on a large table run REINDEX INDEX CONCURRENTLY instead, and don't forget it: doctor sees only the setting.{above}`,
 		mend:    `{mend}`,
 	},
 }

@@ -25,7 +25,7 @@ var policyChecks = []check{
 	}, {
 		name: "policy-scope", grade: Risk, opens: true,
 		sql:     `SELECT named.ident AS object, named.ident AS wall, array_to_string(named.scopes, ' and ') AS columns FROM named WHERE cardinality(named.scopes) > 1`,
-		says:    `one policy scopes {object} by another column than the next ({columns}): row-level security can compare one of them, so the service takes none for a wall`,
+		says:    `one policy scopes {object} by another column than the next ({columns}): row-level security can compare only one of them, so the service counts neither as a wall`,
 		instead: `Name the same column in all policies.`,
 	}, {
 		name: "policy-shared", grade: Breach, served: true,
@@ -45,7 +45,7 @@ var policyChecks = []check{
 		name: "policy-writable", grade: Risk,
 		sql: `SELECT named.ident AS object, array_to_string(named.shared, ', ') AS policies FROM named
 		WHERE named.shared <> '{}' AND NOT named.scoped AND named.access && '{insert,update,delete}'`,
-		says:    `the policy {policies} lets every server write {object}, which all of them share: what one writes another reads, and one can take away what others need; where other tables refer to it, a lock or a DELETE tells that rows of another server do`,
+		says:    `the policy {policies} lets every server write {object}, which all of them share: what one writes another reads, and one can delete what others need; where other tables refer to it, a lock or a DELETE reveals that rows of another server do`,
 		instead: `Write access: [select] in the policy, and let something else than statements fill the table.`,
 	},
 }

@@ -65,7 +65,7 @@ var surfaceChecks = []check{
 			('pg_surgery', 'change rows under Postgres'' feet'), ('pgrowlocks', 'see which rows other servers are changing'), ('pgstattuple', 'count every server''s rows'),
 			('pg_buffercache', 'see what other servers read'), ('pg_visibility', 'see which pages other servers change'), ('amcheck', 'run index expressions as the owner of a table'),
 			('http', 'send what it reads over the network'), ('pg_net', 'send what it reads over the network'), ('pg_cron', 'have a statement run later, outside the policy'),
-			('pg_background', 'have a statement run beside it, outside the policy'), ('plproxy', 'run statements elsewhere'), ('xml2', 'run a query that it gives as text'), ('tablefunc', 'run a query that it gives as text'),
+			('pg_background', 'run another statement beside it, outside the policy'), ('plproxy', 'run statements elsewhere'), ('xml2', 'run a query that it gives as text'), ('tablefunc', 'run a query that it gives as text'),
 			('lo', 'make and remove large objects, which belong to no server'), ('pldbgapi', 'look into the functions of other sessions'), ('orafce', 'read and write files and shared pipes')) danger(name, why)
 		JOIN ` + callable + ` ON f.extension = danger.name AND NOT f.prosecdef AND NOT f.allowed GROUP BY f.extension, danger.why`,
 		says: `{role} may execute functions of the extension {object}: a statement that gets past the policy could {why}`,
@@ -89,7 +89,7 @@ var surfaceChecks = []check{
 			CASE WHEN own.ours THEN 'risk' ELSE 'breach' END AS grade, CASE WHEN own.ours THEN '-' ELSE '' END AS wall, CASE WHEN own.ours THEN '' ELSE ', which no Postgres from 15 to 18 marks so by itself' END AS whose
 		FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace CROSS JOIN LATERAL (SELECT n.nspname <> 'pg_catalog' AS ours) own
 		WHERE p.proleakproof AND (own.ours OR p.proname || '(' || array_to_string(p.proargtypes::regtype[], ', ') || ')' <> ALL (string_to_array($list$` + stockLeakproof + `$list$, E'\n')))`,
-		says: `{object} is marked LEAKPROOF{whose}: Postgres lets it see other servers' rows before row-level security has dropped them, and what it raises or records tells of them`,
+		says: `{object} is marked LEAKPROOF{whose}: Postgres lets it see other servers' rows before row-level security has removed them, and what it raises or records reveals them`,
 		mend: `ALTER FUNCTION {object} NOT LEAKPROOF;`,
 	}, {
 		name: "surface-cast", grade: Risk, stage: stageColumn,

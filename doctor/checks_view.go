@@ -19,7 +19,7 @@ var viewChecks = []check{
 	{
 		name: viewMissing, grade: Breach, opens: true,
 		sql:     `SELECT 'tenantgate_wall.server' AS object WHERE NOT EXISTS (SELECT FROM judge)`,
-		says:    `there is no view {object}, which "tenantgate migrate" makes: nothing in the database can tell which server a statement is for, so no wall can stand`,
+		says:    `there is no view {object}, which "tenantgate migrate" creates: nothing in the database knows which server a statement is for, so there can be no wall`,
 		instead: migrateFirst,
 	}, {
 		name: "view-invoker", grade: Risk, opens: true, stage: stageSchema,
@@ -34,8 +34,8 @@ var viewChecks = []check{
 	}, {
 		name: "view-query", grade: Breach, opens: true,
 		sql:     `SELECT 'tenantgate_wall.server' AS object FROM judge AS c WHERE NOT ` + wall.Defined,
-		says:    `{object} is not the view that the wall is made of, or an operator of its query is not Postgres' own: what it gives for a server is whatever it reads, with the rights of its owner, who reads the keys`,
-		instead: migrateAgain + ` If its columns are others it says so: DROP VIEW {object} CASCADE first, which takes the policies that read it, and doctor prints those again.`,
+		says:    `{object} is not the view that the wall is made of, or an operator of its query is not Postgres' own: what it returns for a server is whatever it reads, with the rights of its owner, which can read the keys`,
+		instead: migrateAgain + ` If its columns are others it says so: DROP VIEW {object} CASCADE first, which also drops the policies that read it; doctor prints those again.`,
 	}, {
 		name: "view-select", grade: Risk, opens: true, stage: stageSchema,
 		sql: `SELECT 'tenantgate_wall.server' AS object, me.ident AS role FROM me, judge
@@ -67,7 +67,7 @@ var viewChecks = []check{
 		name: "keys-missing", grade: Risk, opens: true,
 		sql:     `SELECT 'tenantgate_wall.keys' AS object WHERE (SELECT oid FROM keyring) IS NULL AND (SELECT oid FROM judge) IS NOT NULL`,
 		says:    `there is no table {object}: no signature can be verified, so statements fail or see no rows`,
-		instead: `Run "tenantgate migrate": it makes the keys and gives them to the service. They are not printed here.`,
+		instead: `Run "tenantgate migrate": it creates the keys and passes them to the service. They are not printed here.`,
 	}, {
 		name: "keys-readable", grade: Breach, opens: true, stage: stageSchema,
 		sql: `SELECT vaults.ident AS object, me.ident AS role, string_agg(DISTINCT r.privilege, ', ') AS privileges, string_agg(DISTINCT r.holder, ', ') AS holders
@@ -80,7 +80,7 @@ var viewChecks = []check{
 			string_agg(DISTINCT r.privilege, ', ') AS privileges, string_agg(DISTINCT r.holder, ', ') AS holders
 		FROM me, peeks JOIN pg_class c ON c.oid = peeks.oid JOIN reached n ON n.oid = c.relnamespace JOIN rights r ON r.rel = c.oid
 		WHERE NOT ` + asCaller + ` GROUP BY 1, 2`,
-		says: `{role} has {privileges} on {object}, which gives what is in {vault} to whoever may not read that: a statement that gets past the policy could sign for any server, and so read and change every server's rows`,
+		says: `{role} has {privileges} on {object}, which shows the contents of {vault} to roles that may not read it: a statement that gets past the policy could sign for any server, and so read and change every server's rows`,
 		mend: `REVOKE ALL ON {object} FROM {holders};`, instead: forgetKeys,
 	}, {
 		name: "keys-others", grade: Risk, stage: stageSchema,

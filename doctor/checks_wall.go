@@ -61,7 +61,7 @@ var wallChecks = []check{
 		FROM scoped, ` + leftOut + `, ` + ours + ` JOIN pg_depend d ON d.classid = 'pg_policy'::regclass AND d.objid = ours.oid AND d.refclassid = 'pg_proc'::regclass
 			JOIN pg_proc p ON p.oid = d.refobjid
 		WHERE ours.sees = ours.expected AND ours.checks = ours.expected GROUP BY scoped.ident, mend`,
-		says: `the policy tenantgate_server on {object} reads as it must, and runs {functions} beside, which somebody made: what the scope column is compared with is whatever that gives`,
+		says: `the policy tenantgate_server on {object} reads as it must, and runs {functions} beside, which are not Postgres' own: the scope column is compared with whatever they return`,
 		mend: `{mend}`,
 	}, {
 		name: "wall-command", grade: Risk, opens: true, stage: stageWall,

@@ -31,7 +31,7 @@ func wire(config *pgx.ConnConfig) []Finding {
 			unverified = w.host
 		}
 	}
-	const instead = "No SQL mends it: write sslmode=verify-full, and sslrootcert with the CA's file, into the URL."
+	const instead = "No SQL fixes it: write sslmode=verify-full, and sslrootcert with the CA's file, into the URL."
 	switch {
 	case plain != "":
 		return []Finding{{Grade: Risk, Check: "server-tls", Object: plain, Instead: instead,

@@ -185,7 +185,7 @@ func TestMendedByAnother(t *testing.T) {
 		"\n-- Mended below, by hidden-foreign-key plain on public.items: hidden-cascade: ",
 		"\n-- Mended below, by hidden-unique items_pkey on public.items: hidden-index: ",
 		"None has to be made: the SQL of hidden-unique items_pkey on public.items makes one that begins with it.\n",
-		"\n-- Not mended here: hidden-unique: the unique key one_id on public.orders",
+		"\n-- Not fixed here: hidden-unique: the unique key one_id on public.orders",
 	} {
 		if !strings.Contains(script, want) {
 			t.Errorf("no %q in\n%s", want, script)

@@ -21,7 +21,7 @@ var wallFaults = []fault{
 	{name: "no wall at all", sql: `DROP SCHEMA tenantgate_wall CASCADE; ALTER TABLE orders DISABLE ROW LEVEL SECURITY; ALTER TABLE items DISABLE ROW LEVEL SECURITY; DROP POLICY reports ON orders`,
 		want: "breach view-missing tenantgate_wall.server\nbreach wall-missing public.items\nbreach wall-missing public.orders", open: "public.orders public.items"},
 	{name: "before the migration", mend: true, sql: `DROP SCHEMA tenantgate_wall CASCADE; ALTER TABLE orders DISABLE ROW LEVEL SECURITY; GRANT SELECT ON unnamed TO @role`,
-		want: "breach view-missing tenantgate_wall.server\nbreach wall-missing public.orders\nrisk wall-policy public.items\nrisk grants-unnamed public.unnamed", says: `which "tenantgate migrate" makes`,
+		want: "breach view-missing tenantgate_wall.server\nbreach wall-missing public.orders\nrisk wall-policy public.items\nrisk grants-unnamed public.unnamed", says: `which "tenantgate migrate" creates`,
 		open: "public.orders public.items"},
 	{name: "switched off", sql: `ALTER TABLE orders DISABLE ROW LEVEL SECURITY`, want: "breach wall-off public.orders", open: "public.orders"},
 	{name: "no policy", sql: `DROP POLICY tenantgate_server ON orders`, want: "risk wall-policy public.orders", open: "public.orders"},

@@ -89,5 +89,5 @@ func countKeys(ctx context.Context, tx pgx.Tx) (findings []Finding, looked bool,
 	}
 	return []Finding{{Grade: Risk, Check: "keys-none", Object: wall.Keys, wall: true,
 		Says:    wall.Keys + " holds no key: no signature can be right, so statements see no rows",
-		Instead: `Run "tenantgate migrate": it makes the keys and gives them to the service. They are not printed here.`}}, true, nil
+		Instead: `Run "tenantgate migrate": it creates the keys and passes them to the service. They are not printed here.`}}, true, nil
 }

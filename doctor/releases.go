@@ -64,17 +64,17 @@ func release(number int) []Finding {
 	switch {
 	case major < oldestMajor:
 		f.Check, f.Says = "release-old", fmt.Sprintf("%s gets no fixes any more: every hole that is found stays open to a statement that gets past the policy", f.Object)
-		f.Instead = fmt.Sprintf("No SQL mends it: move to PostgreSQL %d.", newestMajor)
+		f.Instead = fmt.Sprintf("No SQL fixes it: move to PostgreSQL %d.", newestMajor)
 	case major > newestMajor:
 		f.Check, f.Says = "release-new", fmt.Sprintf("%s is newer than what tenantgate was made for: what its grammar and functions can do beyond PostgreSQL %d was not looked at", f.Object, newestMajor)
-		f.Instead = fmt.Sprintf("No SQL mends it: use PostgreSQL %d, or a newer tenantgate.", newestMajor)
+		f.Instead = fmt.Sprintf("No SQL fixes it: use PostgreSQL %d, or a newer tenantgate.", newestMajor)
 	default:
 		open, mended := openHoles(major, minor)
 		if len(open) == 0 {
 			return nil
 		}
 		f.Check, f.Says = "release-holes", fmt.Sprintf("%s has known holes (as of %s): a statement could %s", f.Object, holesAsOf, told(open))
-		f.Instead = fmt.Sprintf("No SQL mends it: install PostgreSQL %d.%d or a later minor release, and restart.", major, mended)
+		f.Instead = fmt.Sprintf("No SQL fixes it: install PostgreSQL %d.%d or a later minor release, and restart.", major, mended)
 	}
 	return []Finding{f}
 }

@@ -14,7 +14,7 @@ import (
 func (r *Report) Script() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "-- What tenantgate doctor would change in the database %s, for the statement role %s.\n", line(r.Database), line(r.Role))
-	fmt.Fprintf(&b, "-- It was held against the policies %s: what they do not admit is taken away.\n", line(strings.Join(r.Policies, ", ")))
+	fmt.Fprintf(&b, "-- It was compared with the policies %s: rights that they do not need are revoked.\n", line(strings.Join(r.Policies, ", ")))
 	b.WriteString("-- Read it first. It needs the owner of the tables, for some parts a superuser. The wall's\n-- view and keys are not in it: \"tenantgate migrate\" makes them.\n")
 	for _, f := range r.Findings {
 		if f.SQL == "" {
@@ -53,7 +53,7 @@ func (r *Report) where(f Finding) string {
 	if f.by != "" && slices.ContainsFunc(r.Findings, func(other Finding) bool { return other.SQL != "" && other.Check+" "+other.Object == f.by }) {
 		return "Mended below, by " + line(f.by)
 	}
-	return "Not mended here"
+	return "Not fixed here"
 }
 
 // notBefore is a statement that fails. Without the wall's view the script can't put up the wall,

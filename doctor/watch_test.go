@@ -102,7 +102,7 @@ func TestUnmatchedAcceptance(t *testing.T) {
 	if notes := r.unmatched(files, n); len(notes) != 2 {
 		t.Errorf("another table's finding counts: %+v", notes)
 	}
-	for i, want := range []string{"which is a risk", "which is a risk", "nothing of that name"} {
+	for i, want := range []string{"which is a risk", "which is a risk", "no breach or tell has that name"} {
 		r.Findings = []Finding{{Grade: Risk, Check: "hidden-rule", Object: "copy on public.items", Table: []string{"public.items", ""}[i%2]}}
 		if i == 2 {
 			r.Findings[0].Object = "another"
