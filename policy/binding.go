@@ -138,7 +138,7 @@ func (a *Approved) Bind(server string, args []Arg) (Bound, *Refusal) {
 	for _, t := range p.types {
 		if !canonical(server, t) {
 			return Bound{}, &Refusal{Code: QueryFailed, SQLState: "22P02",
-				Message: "this server's id can't stand in the scope column, whose type is " + t.Name,
+				Message: "this server's id can't be stored in the scope column, whose type is " + t.Name,
 				Hint:    "make a server with an id that is spelled as the rows have it: the member id over REST, or --id of tenantgate server create"}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Postgres plans the query of a DECLARE with the values of its parameters, whatever
-// plan_cache_mode is, and COPY takes no parameters at all. So that the planner does not see what a
+// plan_cache_mode is, and COPY has no parameters at all. So that the planner does not see what a
 // caller chose, each value stands in such a text as COALESCE((SELECT value::type)). The types are
 // those that Postgres finds for the query by itself: the query is described first.
 

@@ -14,7 +14,7 @@ import (
 func (p *Policy) command(text string, tr *lex.Translation, d *command.Directive, given GivenTypes) (*Approved, *refusal.Refusal) {
 	switch {
 	case len(given) > 0 && d.Verb != Declare:
-		return nil, &refusal.Refusal{Code: ArgumentCount, Offset: -1, Message: "this command takes no parameters, and types of some are given"}
+		return nil, &refusal.Refusal{Code: ArgumentCount, Offset: -1, Message: "this command has no parameters, but types of parameters are declared"}
 	case d.Made != "":
 		return p.madeCommand(d)
 	case d.End > 0:
@@ -43,7 +43,7 @@ func (p *Policy) queryCommand(text string, tr *lex.Translation, d *command.Direc
 	}
 	if d.Verb == CopyOut && len(query.Placeholders) > 0 {
 		return nil, &refusal.Refusal{Code: QueryFailed, SQLState: "42P02", Offset: d.Start + query.Placeholders[0].Start,
-			Message: "there is no parameter $1", Hint: "COPY takes no parameters"}
+			Message: "there is no parameter $1", Hint: "COPY has no parameters"}
 	}
 	a, fault := p.statement(inner, query, stmt, Postgres, given)
 	if fault != nil {

@@ -75,7 +75,7 @@ func TestUnfitServerID(t *testing.T) {
 	schema := scopedBy(t, "pg_catalog", "uuid")
 	p := hinting(t, schema, "statement: {kinds: [select]}\nscope: {mode: inject}\ntables: {messages: {scoped: true}}\n")
 	_, r := p.Decide("SELECT id FROM messages", policy.Postgres).Approved.Bind("srv-a", nil)
-	if r == nil || r.Code != policy.QueryFailed || r.Message != "this server's id can't stand in the scope column, whose type is uuid" || r.Hint != "make a server with an id that is spelled as the rows have it: the member id over REST, or --id of tenantgate server create" {
+	if r == nil || r.Code != policy.QueryFailed || r.Message != "this server's id can't be stored in the scope column, whose type is uuid" || r.Hint != "make a server with an id that is spelled as the rows have it: the member id over REST, or --id of tenantgate server create" {
 		t.Errorf("%+v", r)
 	}
 }

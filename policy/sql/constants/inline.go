@@ -218,7 +218,7 @@ func (f Filling) isIn(n, parameter *pg.Node) error {
 		want = &pg.Node{Node: &pg.Node_AConst{AConst: &pg.A_Const{Val: &pg.A_Const_Sval{Sval: &pg.String{Sval: f.Value}}}}}
 	}
 	if !tree.Equal(n, want) {
-		return fmt.Errorf("%T stands where a value must", n.GetNode())
+		return fmt.Errorf("there is %T where a value is expected", n.GetNode())
 	}
 	return nil
 }

@@ -16,11 +16,11 @@ const (
 	hintParts    = "send the statements that it would run, one by one"
 	HintChannel  = "its channels would be shared with others; keep in a table what is to be told, and ask for it"
 	HintDeferred = "each constraint is checked when it was declared to be, which is at COMMIT for one that is INITIALLY DEFERRED"
-	hintSchema   = "ask whoever runs the database behind to do it there"
-	hintMade     = "it is made in the database behind, by whoever runs that; a WITH query can take the place of a temporary table"
-	hintTemp     = "a WITH query can take the place of a temporary table"
+	hintSchema   = "ask the operator of the database behind to do it there"
+	hintMade     = "it is done in the database behind, by its operator; a WITH query can replace a temporary table"
+	hintTemp     = "a WITH query can replace a temporary table"
 	hintUpkeep   = "it is for whoever runs the database behind"
-	hintSession  = "it is for Postgres clients alone: here each request is one SELECT, VALUES, TABLE, INSERT, UPDATE or DELETE, and a transaction of its own"
+	hintSession  = "it is for Postgres clients only: here each request is one SELECT, VALUES, TABLE, INSERT, UPDATE or DELETE, and a transaction of its own"
 )
 
 // refusals are the statements that people write and that are not allowed, under the parser's

@@ -102,7 +102,7 @@ func (v *verifier) insertSource(a, b *pg.Node, g *given) error {
 		}
 		return v.row(nil, rows[0].GetList().GetItems(), g)
 	case a == nil:
-		return errors.New("DEFAULT VALUES leaves out the scope column")
+		return errors.New("DEFAULT VALUES omits the scope column")
 	}
 	return v.source(a, b, g)
 }

@@ -196,7 +196,7 @@ func (v *verifier) targets(a, b []*pg.Node, tableForm int, given *given) error {
 		return err
 	}
 	if g := given; g != nil && g.index >= 0 && !positioned(a, g.index) {
-		return errors.New("the place of the scope column can't be told")
+		return errors.New("the position of the scope column is unknown")
 	}
 	for i, n := range a {
 		x := n.GetResTarget()

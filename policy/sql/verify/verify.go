@@ -76,7 +76,7 @@ func (v *verifier) message(a, b proto.Message) error {
 		y, _ := b.(*pg.Node)
 		return v.node(x, y)
 	case *pg.RawStmt, *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt, *pg.OnConflictClause:
-		return errors.New("a statement stands where none is expected")
+		return errors.New("there is a statement where none is expected")
 	case *pg.JoinExpr:
 		hidden := v.covered(x.Larg, x.Rarg)
 		if len(hidden) > 0 && len(x.Alias.GetColnames()) > 0 {
@@ -97,7 +97,7 @@ func (v *verifier) message(a, b proto.Message) error {
 	case *pg.LockingClause: // its names are aliases, not tables
 		return tree.Diff(a, b)
 	case *pg.RangeVar:
-		return errors.New("a table stands where none is expected")
+		return errors.New("there is a table where none is expected")
 	}
 	return v.same(a, b)
 }

@@ -37,7 +37,7 @@ func (v *verifier) row(a, b []*pg.Node, g *given) error {
 		return err
 	}
 	if len(a) != len(b) || g != nil && (g.index >= len(a) || g.index >= 0 && slices.ContainsFunc(a, tree.ExpandsToColumns)) {
-		return errors.New("a row changed its width, or has none that can be told")
+		return errors.New("a row changed its width, or its width is unknown")
 	}
 	for i := range a {
 		if err := v.value(a[i], b[i], i, g); err != nil {
@@ -56,7 +56,7 @@ func (v *verifier) value(a, b *pg.Node, i int, g *given) error {
 	if x := a.GetTypeCast(); x != nil {
 		y := b.GetTypeCast()
 		if y == nil || !tree.Lossless(y.TypeName, g.table) {
-			return errors.New("a cast of the server's id vanished, or changes it")
+			return errors.New("a cast of the server's id is missing, or changes the id")
 		}
 		if err := v.message(x.TypeName, y.TypeName); err != nil {
 			return err
@@ -213,7 +213,7 @@ func (v *verifier) multiSource(a, b *pg.Node, g *given) error {
 	case g == nil:
 		return v.node(a, b)
 	}
-	return errors.New("what is given to the scope column can't be told")
+	return errors.New("the value of the scope column is unknown")
 }
 
 // source compares the query that feeds a write.
