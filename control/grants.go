@@ -95,7 +95,7 @@ func (r *Roles) look(ctx context.Context, db *sql.DB, roles ...*string) error {
 		case !found && r.Optional:
 			*role = ""
 		case !found:
-			return fmt.Errorf("the role %q does not exist; make it with: %s", *role, Missing(*role))
+			return fmt.Errorf("the role %q does not exist; create it with: %s", *role, Missing(*role))
 		}
 	}
 	return nil

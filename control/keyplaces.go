@@ -158,7 +158,7 @@ func (p *keyPlaces) belongs(ctx context.Context, fresh bool) error {
 	case err != nil && !none:
 		return missingWall(err)
 	case none && !fresh:
-		return errors.New("the control store has not noted yet which database statements run in; run tenantgate migrate first")
+		return errors.New("the control store has not recorded yet which database statements run in; run tenantgate migrate first")
 	case none && len(p.secrets) > 0 && !p.shares():
 		return fmt.Errorf("the database %s knows none of the control store's keys: give the URL of the one that statements run in with --owner-database-url, "+orMoved, here.name)
 	case fresh && p.taken() > 0:

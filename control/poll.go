@@ -25,7 +25,7 @@ func (s *Store) logReach(err error) {
 		s.cfg.Log.Info("the control store answers again")
 		return
 	}
-	s.cfg.Log.Warn("the control store does not answer; credentials are served from memory for a bounded time",
+	s.cfg.Log.Warn("the control store does not answer; credentials are used from memory for a limited time",
 		"error", err, "bound", s.cfg.Cache.StaleFor)
 }
 

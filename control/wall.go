@@ -43,7 +43,7 @@ func MigrateWall(ctx context.Context, url string, roles Roles) (granted Roles, e
 // dropFormer ends the function that the view replaced, or what it gives.
 func dropFormer(ctx context.Context, db *sql.DB) error {
 	if _, err := db.ExecContext(ctx, wall.DropFormer); err != nil {
-		return fmt.Errorf("dropping the function that was the wall's: %w", err)
+		return fmt.Errorf("dropping the wall's former function: %w", err)
 	}
 	return nil
 }

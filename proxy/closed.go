@@ -123,23 +123,23 @@ func (p *Policies) tellFound(old, next *snapshot) {
 		switch {
 		case slices.Contains(before, f.line()):
 		case f.Name == policy.MisfitName:
-			p.config.Log.Error("a table is closed: it does not fit the policy; mend the policy and start again, or mend the table", "table", f.table, "finding", f.Name, "policy", f.policies[0], "error", f.Object)
+			p.config.Log.Error("a table is closed: it does not match the policy; fix the policy and restart, or fix the table", "table", f.table, "finding", f.Name, "policy", f.policies[0], "error", f.Object)
 		case f.Breach:
-			p.config.Log.Error("a table is closed: by what was found a statement that names it could reach other servers' rows; tenantgate doctor tells what mends it; or else accept it in each of these policies", "table", f.table, "finding", f.Name, "object", f.Object, "policies", strings.Join(f.policies, ", "))
+			p.config.Log.Error("a table is closed: a statement that names it could reach other servers' rows; tenantgate doctor prints how to fix it; or accept the finding in each of these policies", "table", f.table, "finding", f.Name, "object", f.Object, "policies", strings.Join(f.policies, ", "))
 		default:
-			p.config.Log.Warn("a table tells whether another server has a value; tenantgate doctor tells what mends it; or else accept it in each of these policies", "table", f.table, "finding", f.Name, "object", f.Object, "policies", strings.Join(f.policies, ", "))
+			p.config.Log.Warn("a table reveals whether another server has a value; tenantgate doctor prints how to fix it; or accept the finding in each of these policies", "table", f.table, "finding", f.Name, "object", f.Object, "policies", strings.Join(f.policies, ", "))
 		}
 	}
 	for _, u := range next.unmatched {
 		if old == nil || !slices.Contains(old.unmatched, u) {
-			p.config.Log.Warn("a policy accepts a finding that the table does not have: it is misspelt or mended, or row-level security stands behind it",
+			p.config.Log.Warn("a policy accepts a finding that the table does not have: it is misspelt or fixed, or row-level security protects the table",
 				"policy", u.policy, "table", u.table, "finding", u.finding, "object", u.object)
 		}
 	}
 	after := linesOf(next.found)
 	for _, line := range before {
 		if !slices.Contains(after, line) {
-			p.config.Log.Info("what was found of a table is gone or accepted", "was", line)
+			p.config.Log.Info("a finding of a table was fixed or accepted", "was", line)
 		}
 	}
 }

@@ -76,7 +76,7 @@ func Deactivated() *Error {
 // HeldBack is the answer for a server that Work holds back: the same whether a text was to be checked or to run.
 func HeldBack(cause error) *Error {
 	return &Error{Code: Overloaded, Retryable: true, RetryAfter: time.Second, Cause: cause,
-		Message: "this server's statements have taken more than its share of the database, which other servers use, too, so this one could not begin in time; try again later",
+		Message: "this server's statements have used more than its share of the database, which it shares with other servers, so this one could not begin in time; try again later",
 		Hint:    "send fewer statements at a time"}
 }
 

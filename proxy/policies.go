@@ -121,7 +121,7 @@ func (p *Policies) nothingFits() error {
 	for _, f := range p.config.Files {
 		c := p.current.Load().byName[f.Name]
 		if m := c.policy.Misfits(); len(m) > 0 && len(m) == len(f.Tables) {
-			all = append(all, fmt.Errorf("compiling policy %s: no table fits the database: %w", f.Name, m[0].Err))
+			all = append(all, fmt.Errorf("compiling policy %s: no table matches the database: %w", f.Name, m[0].Err))
 		}
 	}
 	return errors.Join(all...)

@@ -139,7 +139,7 @@ func (p *Policies) logMisfits(old, next *snapshot) {
 	for name, c := range next.byName {
 		switch was := old.byName[name]; {
 		case c.misfit != nil:
-			p.config.Log.Error("a policy does not fit the database and serves nothing until one of them is mended", "policy", name, "error", c.misfit)
+			p.config.Log.Error("a policy does not match the database and serves nothing until one of them is fixed", "policy", name, "error", c.misfit)
 		case was != nil && was.misfit != nil:
 			p.config.Log.Info("a policy fits the database's tables again", "policy", name)
 		}
@@ -175,7 +175,7 @@ func (p *Policies) Run(ctx context.Context) error {
 		}
 		_, err := p.Refresh(ctx, time.Now())
 		if err != nil && !failing && ctx.Err() == nil {
-			p.config.Log.Warn("the schema can't be read; the one before stays in force", "error", err)
+			p.config.Log.Warn("the schema can't be read; the previous one stays in use", "error", err)
 		}
 		failing = err != nil
 	}

@@ -38,7 +38,7 @@ func (p *Policies) walls(schema policy.Schema) (standing int, open []openTable) 
 // What /readyz tells where row-level security keeps statements from being decided. The log
 // says which tables lack what.
 var (
-	errOpen = errors.New("row-level security is required (--rls) and does not stand behind every scoped table; see the log")
+	errOpen = errors.New("row-level security is required (--rls) and does not protect every scoped table; see the log")
 	errDark = errors.New("row-level security hides every row of a scoped table; see the log")
 )
 
@@ -76,12 +76,12 @@ func (p *Policies) tellWalls(old, next *snapshot) {
 	for _, lacks := range reasons {
 		names := strings.Join(tables[lacks], ", ")
 		if next.breach != nil {
-			p.config.Log.Error("nothing is served, because row-level security is not as it must be; tenantgate doctor prints what mends it", "reason", next.breach, "tables", names, "lacks", lacks)
+			p.config.Log.Error("nothing is served, because row-level security is not as it must be; tenantgate doctor prints how to fix it", "reason", next.breach, "tables", names, "lacks", lacks)
 		} else {
-			p.config.Log.Warn("row-level security does not stand behind the policy; tenantgate doctor prints what mends it", "tables", names, "lacks", lacks)
+			p.config.Log.Warn("row-level security does not protect every scoped table; tenantgate doctor prints how to fix it", "tables", names, "lacks", lacks)
 		}
 	}
 	if len(reasons) == 0 && old != nil {
-		p.config.Log.Info("row-level security stands behind every scoped table again")
+		p.config.Log.Info("row-level security protects every scoped table again")
 	}
 }

@@ -33,7 +33,7 @@ func TestTheWallIsRequired(t *testing.T) {
 	for _, step := range []struct {
 		lacks, logged string
 	}{
-		{"its policy", `level=ERROR`}, {"its policy", ""}, {"", "level=INFO"}, {"", ""}, {"its key", `lacks="its key"`}, {"its owner", `tables=public.notes`}, {"", "stands behind every"},
+		{"its policy", `level=ERROR`}, {"its policy", ""}, {"", "level=INFO"}, {"", ""}, {"its key", `lacks="its key"`}, {"its owner", `tables=public.notes`}, {"", "protects every"},
 	} {
 		log.Reset()
 		b.wallOff(t, step.lacks)

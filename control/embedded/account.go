@@ -48,7 +48,7 @@ func chooseAccount(pgData string) (account, error) {
 		return account{}, fmt.Errorf("finding the cluster's owner: %w", err)
 	}
 	if st.Uid == 0 {
-		return account{}, fmt.Errorf("%s belongs to root, whom postgres refuses: give it to another user (chown -R)", pgData)
+		return account{}, fmt.Errorf("%s belongs to root, and postgres refuses to run as root: change its owner (chown -R)", pgData)
 	}
 	return accountByID(int(st.Uid), true)
 }

@@ -130,7 +130,7 @@ func askBinaries(ctx context.Context, dir string, as account) (binaries, error) 
 		return binaries{}, err
 	}
 	if !holdsPrograms(dir) {
-		return binaries{}, fmt.Errorf("%s does not hold initdb and postgres: --pg-bin takes the bin folder of a PostgreSQL server", dir)
+		return binaries{}, fmt.Errorf("%s does not hold initdb and postgres: --pg-bin must be the bin folder of a PostgreSQL server", dir)
 	}
 	out, err := askVersion(ctx, filepath.Join(dir, "postgres"), "/", as)
 	if err != nil {

@@ -39,7 +39,7 @@ func TestServerStoppedByOther(t *testing.T) {
 	c := start(t, quick(madeDir(t)))
 	check(t, syscall.Kill(c.proc.cmd.Process.Pid, syscall.SIGINT))
 	<-c.Done()
-	if err := c.Err(); err == nil || !strings.Contains(err.Error(), "told to shut down") {
+	if err := c.Err(); err == nil || !strings.Contains(err.Error(), "asked to shut down") {
 		t.Errorf("Err says %v", err)
 	}
 }

@@ -53,7 +53,7 @@ func (s *site) settleElsewhere(ctx context.Context) (string, error) {
 		if err := writeFile(filepath.Join(s.dataDir, "location"), home+"\n"); err != nil {
 			return "", fmt.Errorf("noting where the cluster lives: %w", err)
 		}
-		s.log.Warn("the data directory can't be entered by the user whom postgres runs as; the cluster lives elsewhere",
+		s.log.Warn("the user that postgres runs as can't enter the data directory; the cluster is elsewhere",
 			"user", s.runAs.name, "data-dir", s.dataDir, "cluster", home)
 		return home, nil
 	}

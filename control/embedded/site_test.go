@@ -35,7 +35,7 @@ func TestRootOnlyDir(t *testing.T) {
 	if belongs, err := readLine(filepath.Join(home, "data-directory")); err != nil || belongs != cfg.DataDir {
 		t.Errorf("the cluster belongs to %q, %v", belongs, err)
 	}
-	if !strings.Contains(log.String(), "the cluster lives elsewhere") || !strings.Contains(log.String(), "cluster="+home) {
+	if !strings.Contains(log.String(), "the cluster is elsewhere") || !strings.Contains(log.String(), "cluster="+home) {
 		t.Errorf("the log does not say where:\n%s", &log)
 	}
 	if url, err := Find(cfg.DataDir); err != nil || url != c.AdminURL("postgres") {
@@ -62,7 +62,7 @@ func TestRootOnlyDir(t *testing.T) {
 	halfRemoved(t, cfg, home, &log)
 }
 
-// halfRemoved takes away one half of a cluster that lives elsewhere, then the other.
+// halfRemoved takes away one half of a cluster that is elsewhere, then the other.
 func halfRemoved(t *testing.T, cfg Config, home string, log *bytes.Buffer) {
 	t.Helper()
 	// The data directory was removed: a new cluster, and the old one is mentioned.

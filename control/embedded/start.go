@@ -128,7 +128,7 @@ func (s *site) waitReady(ctx context.Context, p *process) error {
 // explain says why the server ended, in its own words.
 func (s *site) explain(exit error) error {
 	if exit == nil {
-		return errors.New("it was told to shut down")
+		return errors.New("it was asked to shut down")
 	}
 	said := s.out.last()
 	err := fmt.Errorf("%w; it said:\n%s", exit, said)

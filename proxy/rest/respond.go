@@ -110,7 +110,7 @@ func (r *request) explain(err error) *proxy.Error {
 	case errors.Is(err, context.Canceled) && r.conn.left.Load():
 		return &proxy.Error{Code: proxy.UpstreamUnavailable, Message: "the look-up was given up because the connection is broken; send the request again", Retryable: true, Cause: errClientGone}
 	case errors.Is(err, context.DeadlineExceeded):
-		return &proxy.Error{Code: proxy.UpstreamUnavailable, Message: "what the answer needs did not come in time; try again", Cause: err}
+		return &proxy.Error{Code: proxy.UpstreamUnavailable, Message: "the data for the answer was not available in time; try again", Cause: err}
 	}
 	return e
 }

@@ -29,7 +29,7 @@ type room struct {
 func roomOfAnswers(c Config) *room {
 	return &room{what: "answers", short: c.Recorder.Short, held: proxy.NewHoldings(c.MaxAnswerBytes, c.ProjectShare), full: proxy.Error{
 		Code: proxy.Overloaded, Retryable: true,
-		Message: "large answers that their clients have not read yet take all the memory that there is for them",
+		Message: "large answers that their clients have not read yet use all the memory for such answers",
 		Hint:    "read answers as they come, and ask for fewer rows or columns at a time",
 	}}
 }
@@ -38,7 +38,7 @@ func roomOfAnswers(c Config) *room {
 func roomOfBodies(c Config) *room {
 	return &room{what: "bodies", short: c.Recorder.Short, held: proxy.NewHoldings(c.MaxLongBytes, c.ProjectShare), full: proxy.Error{
 		Code: proxy.Overloaded, Retryable: true,
-		Message: "large requests that have not come whole, or are not answered yet, take all the memory that there is for them",
+		Message: "large requests that are not complete, or not answered yet, use all the memory for such requests",
 		Hint:    "send fewer large requests at a time",
 	}}
 }

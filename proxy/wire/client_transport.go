@@ -17,7 +17,7 @@ const (
 	maxTLS     = 16 << 10 // more, for a handshake
 )
 
-var errTooMuch = errors.New("the client sent more than start-up takes")
+var errTooMuch = errors.New("the client sent more than a start-up may contain")
 
 // transport is what a client's connection is made of.
 type transport struct {

@@ -58,7 +58,7 @@ func TestPsqlConnects(t *testing.T) {
 		{plain, "nobody", "wrong", "sslmode=disable", `FATAL:  password authentication failed for user "nobody"`},
 		{plain, shop, cafeKey, "sslmode=disable", "FATAL:  password authentication failed"},
 		{plain, shop, "tg_dev_wrong", "sslmode=disable", "FATAL:  password authentication failed for user \"" + shop + "\"\nDETAIL:  unauthorized\n" +
-			"HINT:  The user is a server's id, and the password one of that server's API keys (tg_srv_…); an access token (tg_dev_…) is for REST alone.\n"},
+			"HINT:  The user is a server's id, and the password one of that server's API keys (tg_srv_…); an access token (tg_dev_…) is for REST only.\n"},
 		{secure, shop, cafeKey, "sslmode=require", "FATAL:  password authentication failed"},
 		{plain, dark, darkKey, "sslmode=disable", "FATAL:  this server is deactivated; its operator can activate it again\nDETAIL:  server_inactive"},
 		{plain, dark, "wrong", "sslmode=disable", "FATAL:  password authentication failed"},
@@ -235,7 +235,7 @@ func TestEndsOfStartupsInTheLog(t *testing.T) {
 	r.say(packetOf(sslRequest, ""))
 	_, _ = io.ReadFull(r, []byte{0})
 	_ = r.Close()
-	line("level=INFO", "outcome=protocol", "the client asked for TLS, which is off here, and left")
+	line("level=INFO", "outcome=protocol", "the client asked for TLS, which is off here, and disconnected")
 	r = d.dial(t)
 	r.say(startupOf(version3, "user", shop, "database", cafe))
 	_ = r.told()

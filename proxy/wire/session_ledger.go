@@ -92,7 +92,7 @@ func (l *ledger) takeLocked(a proxy.Account, n int) error {
 	}
 	l.short("statements", proxy.Whose(full))
 	return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", // without a cause: a refused text costs nothing, and must write no line
-		Message: "prepared statements and portals that clients keep take all the memory that there is for them",
+		Message: "prepared statements and portals of clients use all the memory for them",
 		Hint:    "Close some of them, or connect with fewer clients or a smaller cache of statements."}
 }
 

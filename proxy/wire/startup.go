@@ -38,7 +38,7 @@ var (
 	// errCancel is how the start-up of a client ends that has come to cancel another.
 	errCancel = errors.New("a cancel request")
 	// errWantsTLS is of who asks for TLS where there is none, and goes away.
-	errWantsTLS = errors.New("the client asked for TLS, which is off here, and left")
+	errWantsTLS = errors.New("the client asked for TLS, which is off here, and disconnected")
 	// errStrange is what is no Postgres client; it is told nothing.
 	errStrange = errors.New("this is no start-up of a Postgres client")
 	// errPlain is of who may have been tampered with on the way: CVE-2021-23222.

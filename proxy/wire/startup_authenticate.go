@@ -21,7 +21,7 @@ const (
 const maxSASL = 1 << 10
 
 var errTooManyFailures = &fatal{state: "53400", code: proxy.RateLimited, message: "too many failed attempts from this address",
-	hint: "Wait some seconds, and correct the password where it is wrong."}
+	hint: "Wait some seconds, and correct the password if it is wrong."}
 
 // authenticate has the client prove that it holds a key of the server that it named. Until it has, it
 // is told what it would be told for any other name (RFC 5802 section 5). The time until then may tell
@@ -147,7 +147,7 @@ func (c *client) failed(err error) error {
 func (c *client) wrongPassword() error {
 	return &fatal{state: "28P01", code: proxy.Unauthorized,
 		message: `password authentication failed for user "` + printable(c.serverID) + `"`,
-		hint:    "The user is a server's id, and the password one of that server's API keys (tg_srv_…); an access token (tg_dev_…) is for REST alone."}
+		hint:    "The user is a server's id, and the password one of that server's API keys (tg_srv_…); an access token (tg_dev_…) is for REST only."}
 }
 
 // request writes an AuthenticationRequest.

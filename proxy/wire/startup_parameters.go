@@ -34,7 +34,7 @@ var (
 	errNoDatabase  = &fatal{state: "3D000", code: "not_found", message: "there is no such database for this user",
 		hint: "User and database are both the id of the server; the database can be left out."}
 	errNoTLS = &fatal{state: "28000", code: "invalid_request", message: "connections without TLS are not accepted",
-		hint: "Connect with sslmode=verify-full and sslrootcert=, the authority's file, or what the driver has for them; sslmode=require encrypts, and does not look whom it talks to."}
+		hint: "Connect with sslmode=verify-full and sslrootcert=, the authority's file, or what the driver has for them; sslmode=require encrypts, and does not check whom it talks to."}
 )
 
 // parseStartup reads what follows the version in a start-up message: pairs of texts, and a

@@ -47,7 +47,7 @@ func checkError(e Exchange) error {
 		return fmt.Errorf("the error is not JSON: %w", err)
 	}
 	if want := proxy.Codes[body.Error.Code].Status; want != e.Response.StatusCode {
-		return fmt.Errorf("code %q was told with status %d, it belongs to %d", body.Error.Code, e.Response.StatusCode, want)
+		return fmt.Errorf("code %q was sent with status %d, it belongs to %d", body.Error.Code, e.Response.StatusCode, want)
 	}
 	if body.Error.RequestID != e.Response.Header.Get("X-Request-ID") {
 		return errors.New("the error's requestId is not the answer's X-Request-ID")
