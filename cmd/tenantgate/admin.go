@@ -115,7 +115,7 @@ func noteOfPolicy(c *console, policy string) {
 	if shipped := policies.Names(); !slices.Contains(shipped, policy) {
 		which = "this is none of the shipped policies (" + strings.Join(shipped, ", ") + "): " + which
 	}
-	fmt.Fprintf(c.Err, "note: %s must have loaded a policy named %q (see serve --policy); a service without it refuses every statement of those that it is assigned to\n", which, policy)
+	fmt.Fprintf(c.Err, "note: %s must have loaded a policy named %q (see serve --policy); a service without it refuses every statement of the servers that it is assigned to\n", which, policy)
 }
 
 // tokenCommand manages developers' access tokens.

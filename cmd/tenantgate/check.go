@@ -203,7 +203,7 @@ func (k *checkCommand) print(c *console, r checked) error {
 	if r.Verdict == "allow" {
 		only := ""
 		for _, id := range r.OnlyFor {
-			only += fmt.Sprintf("  for server %s only, whose id stands in the text: a placeholder takes any\n", printable(id))
+			only += fmt.Sprintf("  for server %s only, whose id is in the text: a placeholder accepts any\n", printable(id))
 		}
 		rewritten := ""
 		if r.Rewritten != "" {

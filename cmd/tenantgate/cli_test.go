@@ -133,7 +133,7 @@ func TestCheckPostgres(t *testing.T) {
 			t.Errorf("no %q in exit %d: %s%s", want, code, out, errs)
 		}
 	}
-	if code, out, _ := command(t, "check", path); code != 1 || !strings.Contains(out, "deny statement_not_allowed: BEGIN is not allowed\n  it is for Postgres clients alone") {
+	if code, out, _ := command(t, "check", path); code != 1 || !strings.Contains(out, "deny statement_not_allowed: BEGIN is not allowed\n  it is for Postgres clients only") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 }

@@ -164,7 +164,7 @@ func TestWords(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"--version"}, 0, built}, {[]string{"version"}, 0, built}, {[]string{"token", "create"}, 2, "\ntenantgate token create --help tells"}, {[]string{"nope"}, 2, "\ntenantgate --help tells"},
+		{[]string{"--version"}, 0, built}, {[]string{"version"}, 0, built}, {[]string{"token", "create"}, 2, "\nsee tenantgate token create --help"}, {[]string{"nope"}, 2, "\nsee tenantgate --help"},
 		{[]string{"token", "create", "--project", "p", "--expires", "-1h"}, 2, "--expires needs a value; one that begins with a dash is written --expires=-1h"},
 		{[]string{"token", "create", "--help"}, 0, "Without it the token has all three"}, {[]string{"token", "create", "--help"}, 0, "Without it the token does not"},
 		{[]string{"--help"}, 0, "secrets excepted"}, {[]string{"check", "--help"}, 0, "default, inject or readonly"},

@@ -142,7 +142,7 @@ func (d *doctorCommand) shipped(r *doctor.Report) string {
 	if len(d.Policy) > 0 {
 		return ""
 	}
-	return "no --policy was given, so this was held against the shipped ones (" + strings.Join(r.Policies, ", ") + "), which know the bundled tables alone: name yours for tables of your own\n"
+	return "no --policy was given, so this was compared with the bundled ones (" + strings.Join(r.Policies, ", ") + "), which know the bundled tables alone: name yours for tables of your own\n"
 }
 
 // orEmpty makes an empty list of none: JSON has [] then, not null.

@@ -238,7 +238,7 @@ func TestCredentialInTheOthersPlace(t *testing.T) {
 	if err == nil {
 		_ = conn.Close(t.Context())
 	}
-	if e, ok := errors.AsType[*pgconn.PgError](err); !ok || e.Code != "28P01" || !strings.Contains(e.Hint, "an access token (tg_dev_…) is for REST alone") {
+	if e, ok := errors.AsType[*pgconn.PgError](err); !ok || e.Code != "28P01" || !strings.Contains(e.Hint, "an access token (tg_dev_…) is for REST only") {
 		t.Errorf("a token as the password: %v", err)
 	}
 }

@@ -71,7 +71,7 @@ func TestDoctor(t *testing.T) {
 	if code != left || !got.Wall.Stands || strings.Join(got.Wall.Tables, " ") != "public.orders" || got.Role != "doctor_statement" || got.Findings == nil || got.Unseen == nil {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
-	if strings.Join(got.Policies, " ") != "shop" || !strings.Contains(script, "\n-- It was held against the policies shop: what they do not admit is taken away.\n") {
+	if strings.Join(got.Policies, " ") != "shop" || !strings.Contains(script, "\n-- It was compared with the policies shop: rights that they do not need are revoked.\n") {
 		t.Errorf("%v: %s", got.Policies, script)
 	}
 	if code, out, _ := command(t, args...); code != left || !strings.HasSuffix(out, "the wall stands for public.orders: rls: required would serve them\n") {
@@ -88,7 +88,7 @@ func TestDoctorOfDev(t *testing.T) {
 		t.Errorf("with --sql: %s", errs)
 	}
 	_, out, errs := command(t, "doctor", "--data-dir", filepath.Join(in.dir, "data"))
-	for _, want := range []string{"\ndatabase tenantgate, role tenantgate_statement: 0 breaches, 0 tells, ", "\nthe wall stands for ", "public.files", ": rls: required would serve them\n", "\nno --policy was given, so this was held against the shipped ones (default, inject, readonly), "} {
+	for _, want := range []string{"\ndatabase tenantgate, role tenantgate_statement: 0 breaches, 0 tells, ", "\nthe wall stands for ", "public.files", ": rls: required would serve them\n", "\nno --policy was given, so this was compared with the bundled ones (default, inject, readonly), "} {
 		if errs != "" || !strings.Contains("\n"+out, want) || strings.Contains(out, "not seen") {
 			t.Errorf("no %q in %s%s", want, out, errs)
 		}

@@ -116,7 +116,7 @@ func (in *instance) commandsAgree(t *testing.T, project, plots, meters string) {
 	plain := in.made(t, "project", "create", "plain").ID
 	data, control := "--data-dir="+filepath.Join(in.dir, "data"), "--control-database-url="+in.AdminDatabaseURL
 	lots := scoping(t, "lots", "plots", "lot")
-	const unchecked = "note: it was not checked whether the scope columns can hold this id, since "
+	const unchecked = "note: it was not checked whether the scope columns can store this id, since "
 	for _, c := range []struct {
 		id, project string
 		flags       []string
@@ -137,7 +137,7 @@ func (in *instance) commandsAgree(t *testing.T, project, plots, meters string) {
 		{"acme-3", plain, []string{control, "--policy", plots, "--database-url", strings.Replace(in.AdminDatabaseURL, "/"+devDatabase, "/postgres", 1)}, 0,
 			unchecked + "the database (--database-url) has none of the scoped tables of the policy plots; name your policies with --policy\n"},
 		{"acme-4", plain, []string{control, "--policy", plots, "--database-url", "postgres://127.0.0.1:1/x?connect_timeout=1"}, 1, "tenantgate: looking at the type of the scope columns (--database-url): connecting: "},
-		{"acme-5", plain, []string{data, "--database-url", in.AdminDatabaseURL}, 2, "tenantgate: --database-url and --data-dir name two databases: give one\n"},
+		{"acme-5", plain, []string{data, "--database-url", in.AdminDatabaseURL}, 2, "tenantgate: --database-url and --data-dir name two databases: use one\n"},
 	} {
 		args := append([]string{"server", "create", "n", "--project", c.project}, c.flags...)
 		if c.id != "" {

@@ -159,14 +159,14 @@ func TestMigrateParts(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"--control-only", "--no-tables"}, 1, "give one"}, {[]string{"--control-only", "--owner-database-url", url}, 1, "give one"},
-		{[]string{"--control-only", "--moved"}, 1, "give one"},
+		{[]string{"--control-only", "--no-tables"}, 1, "use one"}, {[]string{"--control-only", "--owner-database-url", url}, 1, "use one"},
+		{[]string{"--control-only", "--moved"}, 1, "use one"},
 		{[]string{"--control-only"}, 0, "made the control store (tables login_salt, projects, revision, server_keys, servers, token_projects, tokens, wall_database, wall_keys): schema tenantgate in database parts on 127.0.0.1:"},
 		{[]string{"--control-only", "--json"}, 0, `"wall": false`}, {[]string{"--control-only"}, 0, "the control store: up to date: schema tenantgate in"},
 		{[]string{"--no-tables"}, 0, "made row-level security's view and keys (view server, tables database, keys): schema tenantgate_wall in database parts on 127.0.0.1:"},
 		{[]string{"--no-tables", "--json"}, 0, `"bundled": false`},
 		{[]string{"--no-tables"}, 0, "the control store: up to date: schema tenantgate in database parts"}, {[]string{"--no-tables"}, 0, "row-level security's view and keys: up to date: schema tenantgate_wall in database parts"},
-		{[]string{"--no-tables"}, 0, "\ntenantgate_statement may read tenantgate_wall.server\nyour own tables are as they were: tenantgate doctor tells what they lack\n"},
+		{[]string{"--no-tables"}, 0, "\ntenantgate_statement may read tenantgate_wall.server\nyour own tables were not changed: tenantgate doctor prints what they lack\n"},
 		{nil, 0, "made the bundled tables (tables conversations, end_users, files, messages): schema public in database parts on 127.0.0.1:"},
 		{nil, 0, "the bundled tables: up to date: schema public in database parts"}, {nil, 0, ", and read and write the bundled tables, but read no password hash\ntenantgate_lookup may read end_users\n"},
 	} {

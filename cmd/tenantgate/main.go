@@ -82,7 +82,7 @@ func run(ctx context.Context, args []string, c console) int {
 	}
 	if err != nil {
 		fmt.Fprintln(c.Err, "tenantgate:", plain(err))
-		fmt.Fprintf(c.Err, "%s --help tells what there is\n", misused(err))
+		fmt.Fprintf(c.Err, "see %s --help\n", misused(err))
 		return 2
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
@@ -104,7 +104,7 @@ type unusable struct{ error }
 
 var (
 	errHelp   = errors.New("help was shown")
-	errSilent = errors.New("the command has told what is wrong")
+	errSilent = errors.New("the command has printed what is wrong")
 )
 
 // parse understands a command line. The library asks to exit once it has shown the

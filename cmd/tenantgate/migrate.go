@@ -29,11 +29,11 @@ type migrateCommand struct {
 func (m *migrateCommand) Run(ctx context.Context, c *console) error {
 	switch {
 	case m.ControlOnly && m.OwnerDatabaseURL != "":
-		return errors.New("--control-only and --owner-database-url contradict each other: give one")
+		return errors.New("--control-only and --owner-database-url contradict each other: use one")
 	case m.ControlOnly && m.Moved:
-		return errors.New("--moved notes the database that --control-only leaves alone: give one")
+		return errors.New("--moved records the database that --control-only does not touch: use one")
 	case m.ControlOnly && m.NoTables:
-		return errors.New("--control-only leaves more out than --no-tables: give one")
+		return errors.New("--control-only creates even less than --no-tables: use one")
 	}
 	controlURL, err := m.url()
 	if err != nil {
@@ -105,7 +105,7 @@ func (m *migrateCommand) granted(to control.Roles) (said string) {
 		said += "\n" + to.Lookup + " may read end_users"
 	}
 	if m.NoTables {
-		said += "\nyour own tables are as they were: tenantgate doctor tells what they lack"
+		said += "\nyour own tables were not changed: tenantgate doctor prints what they lack"
 	}
 	return said
 }

@@ -48,7 +48,7 @@ func (s *settings) checkPGTLS(config *tls.Config) error {
 	case s.PGTLS == "require", s.PGTLS == "allow":
 		return fmt.Errorf("--pg-tls=%s needs a certificate: give --pg-tls-cert and --pg-tls-key, or --tls-cert and --tls-key", s.PGTLS)
 	case s.pgTLSMode(nil) == wire.TLSRequire:
-		return fmt.Errorf("--pg-addr %s is reached over the network, so Postgres clients must use TLS: give --pg-tls-cert and --pg-tls-key, or --pg-tls=disable where something in front of it encrypts", addr)
+		return fmt.Errorf("--pg-addr %s is reached over the network, so Postgres clients must use TLS: give --pg-tls-cert and --pg-tls-key, or --pg-tls=disable where the network encrypts", addr)
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (sv *service) openWire(_ context.Context, _ databases) (err error) {
 		return nil
 	}
 	if name := sv.frontends()[wire.Frontend]; sv.wantsScope(name) {
-		sv.log.Warn("Postgres clients must have the server's id in every statement, by their policy: psql and applications that know nothing of it are refused. Name a policy of mode inject with --pg-policy",
+		sv.log.Warn("By their policy Postgres clients must write the server's id in every statement: psql and applications that don't are refused. Name a policy of mode inject with --pg-policy",
 			"policy", name)
 	}
 	sv.wire, err = wire.New(wire.Config{

@@ -52,7 +52,7 @@ func readPolicy(path string) (*policy.File, error) {
 	if !shipped {
 		var err error
 		if src, err = os.ReadFile(path); err != nil {
-			return nil, fmt.Errorf("reading the policy (the shipped ones are %s): %w", strings.Join(policies.Names(), ", "), err)
+			return nil, fmt.Errorf("reading the policy (the bundled ones are %s): %w", strings.Join(policies.Names(), ", "), err)
 		}
 	}
 	f, err := policy.Parse(src)

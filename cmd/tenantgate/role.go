@@ -21,7 +21,7 @@ func (sv *service) warnOfRole(ctx context.Context, db databases) error {
 	defer cancel()
 	warnings, err := judgeRole(ctx, db.DatabaseURL, sv.files)
 	if err != nil && ctx.Err() == nil {
-		sv.log.Warn("the role of --database-url could not be looked at", "error", err)
+		sv.log.Warn("the role of --database-url could not be checked", "error", err)
 	}
 	for _, w := range warnings {
 		sv.log.Warn(w)

@@ -180,7 +180,7 @@ func (sv *service) openStore(ctx context.Context, db databases) (err error) {
 	}
 	lookup := db.LookupDatabaseURL
 	if lookup == "" {
-		sv.log.Warn("the look-up by e-mail reads as the control store's role, which thereby reads the password hashes: give it a role of its own with --lookup-database-url")
+		sv.log.Warn("the look-up by e-mail reads as the control store's role, which can therefore read the password hashes: set a role of its own with --lookup-database-url")
 		lookup = db.ControlDatabaseURL
 	}
 	users := file.EndUsers.config(lookup)

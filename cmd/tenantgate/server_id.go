@@ -67,7 +67,7 @@ func (k *idChecker) server(assigned, id string) error {
 // note says where the id was not checked.
 func (k *idChecker) note(c *console) {
 	if k.unknown != "" {
-		_, _ = fmt.Fprintf(c.Err, "note: it was not checked whether the scope columns can hold this id, since %s; name your policies with --policy\n", k.unknown)
+		_, _ = fmt.Fprintf(c.Err, "note: it was not checked whether the scope columns can store this id, since %s; name your policies with --policy\n", k.unknown)
 	}
 }
 

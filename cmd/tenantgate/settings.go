@@ -167,9 +167,9 @@ func (s *settings) tlsConfig() (*tls.Config, error) {
 	case err != nil:
 		return nil, err
 	case config != nil && s.HTTPTLS == "off":
-		return nil, errors.New("--http-tls=off is plain HTTP, and --tls-cert is for HTTPS: give one of them; a certificate for Postgres clients alone is --pg-tls-cert")
+		return nil, errors.New("--http-tls=off is plain HTTP, and --tls-cert is for HTTPS: use one of them; a certificate only for Postgres clients is --pg-tls-cert")
 	case config == nil && s.HTTPTLS != "off" && !loopback(s.HTTPAddr):
-		return nil, fmt.Errorf("--http-addr %s is reached over the network, so REST clients must use TLS: give --tls-cert and --tls-key, or --http-tls=off where something in front of it encrypts", s.HTTPAddr)
+		return nil, fmt.Errorf("--http-addr %s is reached over the network, so REST clients must use TLS: give --tls-cert and --tls-key, or --http-tls=off behind a proxy that ends TLS", s.HTTPAddr)
 	}
 	return config, nil
 }

@@ -44,7 +44,7 @@ func oneOf(parsed *kong.Context, what, urlFlag string, url, dir *string) error {
 	}
 	switch {
 	case written["data-dir"] == written[urlFlag] && written["data-dir"]:
-		return fmt.Errorf("--%s and --data-dir name two %s: give one", urlFlag, what)
+		return fmt.Errorf("--%s and --data-dir name two %s: use one", urlFlag, what)
 	case written["data-dir"] == written[urlFlag]:
 		variable := "TENANTGATE_" + strings.ToUpper(strings.ReplaceAll(urlFlag, "-", "_"))
 		return fmt.Errorf("%s (or …_FILE) and TENANTGATE_DATA_DIR name two %s: say which is meant with --%s or --data-dir", variable, what, urlFlag)

@@ -60,7 +60,7 @@ func TestPlainHTTPIsRefused(t *testing.T) {
 		args []string
 		says string
 	}{
-		{append(serve, "--http-addr=0.0.0.0:0"), "tenantgate: starting: --http-addr 0.0.0.0:0 is reached over the network, so REST clients must use TLS: give --tls-cert and --tls-key, or --http-tls=off where something in front of it encrypts\n"},
+		{append(serve, "--http-addr=0.0.0.0:0"), "tenantgate: starting: --http-addr 0.0.0.0:0 is reached over the network, so REST clients must use TLS: give --tls-cert and --tls-key, or --http-tls=off behind a proxy that ends TLS\n"},
 		{append(dev, "--http-addr=:0"), "--http-addr :0 is reached over the network"},
 		{append(serve, "--http-addr=0.0.0.0:0", "--http-tls=on"), "--http-tls must be one of \"auto\",\"off\""},
 		{append(serve, "--config", config), "opening the control store"}, // which is not there
