@@ -11,7 +11,8 @@
 //     nesting (sql/lex). Hostile texts are refused here, before any C code.
 //  2. parse: Postgres' own grammar, exactly one statement (sql/tree).
 //  3. understand: every node is of an admitted kind; every table, column,
-//     function and type is named and resolved as Postgres would (sql/analyze).
+//     function and type is named and resolved as Postgres would (sql/analyze). Along
+//     with that sql/fence judges what must be kept from other servers' rows.
 //  4. rules: the policy's allow-lists and the scope condition (rules.go).
 //  5. rewrite: every reference to a scoped table is restricted to the server,
 //     by editing the text (sql/rewrite).

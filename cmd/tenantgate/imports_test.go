@@ -27,9 +27,12 @@ var arrows = map[string][]string{
 	"policy/sql/lex":          {"policy/sql/refusal"},
 	"policy/sql/tree":         {"policy/sql/refusal", "policy/sql/lex"},
 	"policy/sql/facts":        {"policy/sql/tree"},
-	"policy/sql/analyze":      {"policy/sql/refusal", "policy/sql/lex", "policy/sql/tree", "policy/sql/facts"},
+	"policy/sql/types":        {"policy/sql/lex", "policy/sql/tree"},
+	"policy/sql/fence":        {"policy/sql/refusal", "policy/sql/tree", "policy/sql/facts", "policy/sql/types"},
+	"policy/sql/hide":         {"policy/sql/refusal", "policy/sql/tree", "policy/sql/facts", "policy/sql/types"},
+	"policy/sql/analyze":      {"policy/sql/refusal", "policy/sql/lex", "policy/sql/tree", "policy/sql/facts", "policy/sql/types", "policy/sql/fence", "policy/sql/hide"},
 	"policy/sql/rewrite":      {"policy/sql/refusal", "policy/sql/lex", "policy/sql/tree", "policy/sql/facts"},
-	"policy/sql/verify":       {"policy/sql/refusal", "policy/sql/lex", "policy/sql/tree", "policy/sql/facts"}, // neither the analysis nor the rewrite
+	"policy/sql/verify":       {"policy/sql/refusal", "policy/sql/lex", "policy/sql/tree", "policy/sql/facts"}, // neither the analysis, the barrier's judgement nor the rewrite
 	"policy/sql/command":      {"policy/sql/refusal", "policy/sql/lex", "policy/sql/tree"},
 	"policy/sql/constants":    {"policy/sql/refusal", "policy/sql/lex", "policy/sql/tree"},
 	"policy/sql/treetest":     {"policy/sql/tree"},
@@ -48,7 +51,7 @@ var owners = map[string][]string{
 	"github.com/fasthttp/router":       {"proxy/rest"},
 	"github.com/jackc/pgx/v5/pgproto3": {"proxy/upstream", "proxy/wire", "cmd/bench", "proof"},
 	"github.com/prometheus":            {"metrics"},
-	"github.com/pganalyze/pg_query_go": {"policy/sql/tree", "policy/sql/facts", "policy/sql/analyze", "policy/sql/rewrite", "policy/sql/verify", "policy/sql/command", "policy/sql/constants"},
+	"github.com/pganalyze/pg_query_go": {"policy/sql/tree", "policy/sql/facts", "policy/sql/types", "policy/sql/fence", "policy/sql/hide", "policy/sql/analyze", "policy/sql/rewrite", "policy/sql/verify", "policy/sql/command", "policy/sql/constants"},
 }
 
 // impure are packages that nothing below policy may import: a decision has no I/O and no time.

@@ -8,9 +8,12 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/tenantgate/tenantgate/policy/sql/facts"
+	"github.com/tenantgate/tenantgate/policy/sql/fence"
+	"github.com/tenantgate/tenantgate/policy/sql/hide"
 	"github.com/tenantgate/tenantgate/policy/sql/lex"
 	"github.com/tenantgate/tenantgate/policy/sql/refusal"
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
+	"github.com/tenantgate/tenantgate/policy/sql/types"
 )
 
 // Analyze understands one statement: it admits every node of the tree and resolves
@@ -28,23 +31,25 @@ func Analyze(stmt *pg.RawStmt, c *tree.Catalog, given ...tree.TypeName) (*facts.
 	if a.fault != nil {
 		return a.facts, a.fault
 	}
-	if torn := a.tornBy(stmt); len(torn) > 0 { // what they stand in is judged by that
+	if torn := a.types.TornBy(stmt); len(torn) > 0 { // what they stand in is judged by that
 		a = newAnalyzer(c, g.Operators, torn, given)
 		a.run(stmt)
 	}
-	a.hide(stmt)
+	if a.fault == nil {
+		a.fault = hide.Find(stmt, a.facts, a.types)
+	}
 	a.facts.Zones = a.fault == nil && a.zones(stmt)
 	return a.facts, a.fault
 }
 
 func newAnalyzer(c *tree.Catalog, operators []tree.NameUse, torn map[int32]bool, given []tree.TypeName) *analyzer {
-	return &analyzer{
-		catalog: c, facts: &facts.Facts{Operators: operators}, torn: torn, given: given,
-		seen: map[proto.Message]bool{}, subqueries: map[*pg.SubLink]string{},
-		names: map[*pg.ColumnRef]meaning{}, quiet: map[*pg.Node]bool{}, leaky: map[*pg.Node]bool{},
-		firsts: map[*pg.Node]int{}, starts: map[*pg.SubLink]int{}, begins: map[*pg.SelectStmt]int{},
-		typings: map[*pg.Node]typing{}, collates: map[*pg.Node]bool{}, overlooks: map[*pg.Node]bool{}, withs: map[*pg.RangeVar]*cte{}, mentioned: map[*pg.SubLink]map[*relation]bool{}, mixed: map[proto.Message]bool{},
+	a := &analyzer{
+		catalog: c, facts: &facts.Facts{Operators: operators},
+		seen: map[proto.Message]bool{}, subqueries: map[*pg.SubLink]string{}, names: map[*pg.ColumnRef]meaning{}, withs: map[*pg.RangeVar]*cte{},
 	}
+	a.types = types.New(c, a, given, torn)
+	a.judge = fence.New(a.types, a, a.facts)
+	return a
 }
 
 func (a *analyzer) run(stmt *pg.RawStmt) {
@@ -64,29 +69,11 @@ type analyzer struct {
 	subqueries map[*pg.SubLink]string // the name of the first column of each, where it is known
 	columns    int                    // that relations and lists have, all in all
 	load       load                   // of the query level that is being analyzed
-	guarded    int                    // relations that guards look at, all in all
 
-	torn  map[int32]bool  // placeholders: see params.go
-	given []tree.TypeName // likewise
-
-	// For the barrier: what names mean, which expressions are leakproof, which hold
-	// something that is not, of what type and collation they are, the first relation that each
-	// names, and how many relations came before each sub-query.
-	names     map[*pg.ColumnRef]meaning
-	quiet     map[*pg.Node]bool
-	leaky     map[*pg.Node]bool
-	typings   map[*pg.Node]typing
-	collates  map[*pg.Node]bool
-	firsts    map[*pg.Node]int
-	starts    map[*pg.SubLink]int
-	begins    map[*pg.SelectStmt]int
-	overlooks map[*pg.Node]bool
-	withs     map[*pg.RangeVar]*cte
-	mentioned map[*pg.SubLink]map[*relation]bool
-	mixed     map[proto.Message]bool // set operations and joins that may convert values
-	serial    int                    // of the last relation that came into sight
-	exposures int                    // references to exposed relations, so far
-	unwalled  int                    // and to those of them that are not walled
+	names map[*pg.ColumnRef]meaning
+	withs map[*pg.RangeVar]*cte
+	types *types.Types
+	judge *fence.Judge // of what the barrier must keep from others' rows
 }
 
 // see notes that a name of the tree was resolved; unseen demands it of all of them, so
@@ -179,8 +166,7 @@ func isEmpty(s *pg.SelectStmt) bool {
 func (a *analyzer) selectStmt(s *pg.SelectStmt, outer *level, ctes *cte, afterLeft func(output)) output {
 	ctes = a.with(s.WithClause, outer, ctes)
 	defer a.weigh()()
-	l := &level{outer: outer, ctes: ctes, start: a.serial + 1}
-	a.begins[s] = l.start
+	l := &level{outer: outer, ctes: ctes, start: a.judge.Begin(s)}
 	var out output
 	switch {
 	case s.Op != pg.SetOperation_SETOP_NONE:
@@ -193,7 +179,9 @@ func (a *analyzer) selectStmt(s *pg.SelectStmt, outer *level, ctes *cte, afterLe
 			afterLeft(out)
 		}
 		out.unite(a.selectStmt(s.Rarg, outer, ctes, nil))
-		a.mixed[s] = out.mixed
+		if out.mixed {
+			a.judge.Mixes(s)
+		}
 		a.use(out.cols)
 		if out.clash {
 			a.clash()
@@ -212,7 +200,7 @@ func (a *analyzer) selectStmt(s *pg.SelectStmt, outer *level, ctes *cte, afterLe
 		a.ordered(l, out, s.DistinctClause)
 		a.grouped(l, out, s.GroupClause)
 		a.expr(l, s.HavingClause)
-		a.protect(l, s.HavingClause, inHaving)
+		a.protect(l, s.HavingClause, fence.InHaving)
 		a.exprs(l, s.WindowClause)
 		a.load.stages += groupings(s.GroupClause) + min(len(s.DistinctClause), 1)
 		a.close(l)
@@ -296,7 +284,7 @@ func (a *analyzer) visit(l *level, m proto.Message) {
 		a.see(n)
 		a.expr(l, n.Testexpr)
 		a.facts.Kinds |= facts.AccessSelect
-		a.starts[n] = a.serial + 1
+		a.judge.BeginSubLink(n)
 		if out := a.statement(n.Subselect, l, l.ctes); out.known && len(out.cols) > 0 {
 			a.subqueries[n] = out.cols[0].name
 		}

@@ -59,7 +59,7 @@ func (a *analyzer) bareColumn(l *level, ref *pg.ColumnRef, name string, at int) 
 	found, known, here := false, true, l
 	for ; l != nil; l = l.outer {
 		cols := l.own(name)
-		if isSystemColumn(name) && slices.ContainsFunc(l.rels, func(r *relation) bool { return r.table }) {
+		if isSystemColumn(name) && slices.ContainsFunc(l.rels, func(r *relation) bool { return r.Table }) {
 			a.systemColumn(name, at)
 			return
 		}

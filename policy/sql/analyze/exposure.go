@@ -1,68 +1,59 @@
 package analyze
 
-import pg "github.com/pganalyze/pg_query_go/v6"
+import (
+	pg "github.com/pganalyze/pg_query_go/v6"
 
-// expose counts a reference to an exposed relation.
-func (a *analyzer) expose(e exposure) {
-	if e.exposed {
-		a.exposures++
-	}
-	if e.exposed && !e.walled {
-		a.unwalled++
+	"github.com/tenantgate/tenantgate/policy/sql/fence"
+	"github.com/tenantgate/tenantgate/policy/sql/lex"
+)
+
+// protect has the barrier's judgement look at a condition all names in which are resolved.
+func (a *analyzer) protect(l *level, condition *pg.Node, of fence.Place) {
+	if a.fault == nil && condition != nil {
+		a.fault = a.judge.Protect(l.judged(), condition, of)
 	}
 }
 
-// counts are how many references to exposed relations there were at some point.
-type counts struct{ exposures, unwalled int }
-
-func (a *analyzer) exposed() counts { return counts{a.exposures, a.unwalled} }
-
 // exposedBy is what a reference to a WITH query exposes. One to itself sees only rows
 // that the query gave already, and forbids OFFSET in it.
-func (a *analyzer) exposedBy(c *cte) exposure {
+func (a *analyzer) exposedBy(c *cte) fence.Relation {
 	if c.open {
-		c.body = nil
-		return exposure{}
+		c.Body = nil
+		return fence.Relation{}
 	}
-	a.expose(c.exposure)
-	return c.exposure
+	a.judge.Seen(&c.Relation)
+	return c.Relation
 }
 
 // outerJoin notes which relations the join can make rows of NULLs of.
 func outerJoin(kind pg.JoinType, left, right []*relation) {
-	for _, r := range left {
-		r.nullable = r.nullable || kind == pg.JoinType_JOIN_RIGHT || kind == pg.JoinType_JOIN_FULL
+	if kind == pg.JoinType_JOIN_RIGHT || kind == pg.JoinType_JOIN_FULL {
+		padded(left)
 	}
-	for _, r := range right {
-		r.nullable = r.nullable || kind == pg.JoinType_JOIN_LEFT || kind == pg.JoinType_JOIN_FULL
+	if kind == pg.JoinType_JOIN_LEFT || kind == pg.JoinType_JOIN_FULL {
+		padded(right)
 	}
 }
 
-// exposedAs looks at the parts of a join that cannot be named any more; others stand
-// beside their common name.
-func (r *relation) exposedAs() (exposed, walled bool) {
-	if !r.masked {
-		return r.exposed, r.walled
+func padded(rels []*relation) {
+	for _, r := range rels {
+		r.Nullable, r.Marker = true, r.marker()
 	}
-	walled = true
-	for _, p := range r.parts {
-		e, w := p.exposedAs()
-		exposed, walled = exposed || e, walled && (w || !e)
-	}
-	return exposed, walled
 }
 
-// among tells whether the relation, or a name for it and others, is in the set.
-func (r *relation) among(mentioned map[*relation]bool) bool {
-	if mentioned[r] {
-		return true
+// marker spells a column of a table that is NULL only in the row that an outer join makes; "" where there is none.
+func (r *relation) marker() string {
+	if r.Use == nil || r.Use.Table == nil {
+		return ""
 	}
-	for m := range mentioned {
-		for _, p := range m.parts {
-			if p == r {
-				return true
-			}
+	t, best := r.Use.Table, -1
+	for i, c := range t.Columns {
+		if c.NotNull && !c.NoRead && !c.Virtual && (best < 0 || c.Name == t.Scope) {
+			best = i
 		}
 	}
-	return false
+	if best < 0 {
+		return ""
+	}
+	return lex.Quote(r.name) + "." + lex.Quote(r.cols[best].name)
 }

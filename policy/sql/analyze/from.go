@@ -4,9 +4,11 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/tenantgate/tenantgate/policy/sql/facts"
+	"github.com/tenantgate/tenantgate/policy/sql/fence"
 	"github.com/tenantgate/tenantgate/policy/sql/lex"
 	"github.com/tenantgate/tenantgate/policy/sql/refusal"
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
+	"github.com/tenantgate/tenantgate/policy/sql/types"
 )
 
 // item is one entry of a FROM list, or the two sides of a join: what * means for it.
@@ -55,14 +57,7 @@ func (a *analyzer) add(l *level, r *relation, at int) item {
 	}
 	r.cols = qualify(r.name, r.cols)
 	a.addWeight(len(r.cols))
-	a.serial++
-	r.serial = a.serial
-	if r.reach > 0 {
-		r.serial = min(r.serial, r.reach)
-	}
-	for _, p := range r.parts {
-		r.serial = min(r.serial, p.serial)
-	}
+	a.judge.Enter(&r.Relation)
 	l.rels = append(l.rels, r)
 	it := item{cols: r.cols, known: r.known, hides: r.hides()}
 	switch {
@@ -87,7 +82,7 @@ func (a *analyzer) rangeVar(l *level, v *pg.RangeVar) *relation {
 				f.Hint = "put the queries of WITH RECURSIVE in the order in which they use each other"
 				a.fail(f)
 			}
-			return aliased(&relation{name: v.Relname, cols: a.referred(c), known: c.known, exposure: a.exposedBy(c)}, v.Alias)
+			return aliased(&relation{name: v.Relname, cols: a.referred(c), known: c.known, Relation: a.exposedBy(c)}, v.Alias)
 		}
 	}
 	a.relate()
@@ -95,7 +90,7 @@ func (a *analyzer) rangeVar(l *level, v *pg.RangeVar) *relation {
 	r := tableRelation(use)
 	r = aliased(r, v.Alias)
 	use.Column = scopeRef(use.Table, r)
-	a.expose(r.exposure)
+	a.judge.Seen(&r.Relation)
 	if use.Table != nil && use.Table.Scope != "" && r.scopeTwice(use.Table) {
 		f := refusal.Unsupported(int(v.Location), "this alias gives another column the name of the scope column")
 		f.Hint = "give each column a name of its own"
@@ -123,18 +118,18 @@ func (a *analyzer) tableUse(v *pg.RangeVar, access facts.Access, target bool) *f
 func tableRelation(use *facts.TableUse) *relation {
 	t := use.Table
 	if t == nil {
-		return &relation{name: use.Node.Relname, table: true}
+		return &relation{name: use.Node.Relname, Relation: fence.Relation{Table: true}}
 	}
 	cols := make([]column, len(t.Columns))
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		cols[i] = column{name: c.Name, table: t, own: c, typ: c.Type, collated: c.Collation != "", collation: c.Collation, plain: !c.Virtual, converted: c.Virtual, scope: c.Name == t.Scope, ours: c.Name == t.Scope}
 		if (c.Type == tree.TypeName{Schema: "pg_catalog", Name: "name"}) && c.Collation == "" {
-			cols[i].collated, cols[i].collation = true, nameCollation
+			cols[i].collated, cols[i].collation = true, types.NameCollation
 		}
 	}
-	ours := exposure{use: use, exposed: t.Scope != "", walled: t.Walled}
-	return &relation{name: t.Name, schema: t.Schema, cols: cols, known: true, table: true, exposure: ours}
+	ours := fence.Relation{Table: true, Use: use, Exposed: t.Scope != "", Walled: t.Walled}
+	return &relation{name: t.Name, schema: t.Schema, cols: cols, known: true, Relation: ours}
 }
 
 // aliased applies an alias; the schema is no qualifier then.
@@ -142,7 +137,7 @@ func aliased(r *relation, alias *pg.Alias) *relation {
 	if alias == nil {
 		return r
 	}
-	return &relation{name: alias.Aliasname, cols: rename(r.cols, alias.Colnames), known: r.known, table: r.table, exposure: r.exposure}
+	return &relation{name: alias.Aliasname, cols: rename(r.cols, alias.Colnames), known: r.known, Relation: r.Relation}
 }
 
 // scopeRef spells the scope column as the relation names it, by its position.
@@ -168,20 +163,14 @@ func (a *analyzer) rangeSubselect(l *level, s *pg.RangeSubselect) *relation {
 	if s.Lateral {
 		outer = l.sofar()
 	}
-	start, before := a.serial, a.exposed()
+	before := a.judge.Mark()
 	out := a.statement(s.Subquery, outer, l.ctes)
-	ours := exposure{exposed: a.exposures > before.exposures, walled: a.unwalled == before.unwalled, body: s.Subquery.GetSelectStmt(), reach: a.reach(s.Subquery)}
-	around := ours.reach > 0 && ours.reach <= start // it looks at what stands around
-	if around {
-		ours.exposed, ours.walled = true, a.unwalled == 0
+	if a.fault != nil {
+		return &relation{}
 	}
-	// One that reads nothing of the kind ends up in conditions on what does.
-	walled := ours.exposed && ours.walled
-	if out.mixed && !walled || a.tells(ours.body, walled) || around && a.tellsWithin(s.Subquery, walled) || !ours.exposed && a.tellsWithin(s.Subquery, true) {
-		a.barrier(ours.body)
-	}
-	a.seal(out.cols, ours.body)
-	return aliased(&relation{cols: out.cols, known: out.known, exposure: ours}, s.Alias)
+	ours := a.judge.Subquery(s.Subquery, before, out.mixed)
+	a.seal(out.cols, ours.Body)
+	return aliased(&relation{cols: out.cols, known: out.known, Relation: ours}, s.Alias)
 }
 
 // seal marks the columns of a query that is a barrier.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenantgate/tenantgate/policy/sql/refusal"
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
+	"github.com/tenantgate/tenantgate/policy/sql/types"
 )
 
 // rangeFunction analyzes a function in FROM. Its columns are known where setColumns has
@@ -14,7 +15,11 @@ import (
 func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
 	r := &relation{}
 	a.relate()
-	defer func() { r.reach = a.reach(f) }()
+	defer func() {
+		if a.fault == nil {
+			r.Reach = a.judge.Reach(f)
+		}
+	}()
 	for _, n := range f.Functions {
 		for _, part := range n.GetList().GetItems() {
 			a.functionPart(l, part)
@@ -29,12 +34,12 @@ func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
 	}
 	if len(f.Functions) == 1 {
 		r.cols, r.known = a.setColumns(call, f.Alias)
-		r.rows = r.known || call != nil && a.catalogCall(call) == "unnest"
+		r.Rows = r.known || call != nil && a.types.CatalogCall(call) == "unnest"
 	}
 	for _, d := range f.Coldeflist {
 		r.cols = append(r.cols, column{name: d.GetColumnDef().GetColname()})
 		a.functionPart(l, d)
-		r.known, r.rows = true, true
+		r.known, r.Rows = true, true
 	}
 	if len(f.Coldeflist) > 0 {
 		a.makesRow(len(f.Coldeflist))
@@ -58,7 +63,7 @@ func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
 // givesOne tells a function in FROM that may give a single value which Postgres knows when it plans: then it puts that
 // value in the place of the function's column. What holds an argument is known when the statement runs.
 func (a *analyzer) givesOne(f *pg.RangeFunction, r *relation) bool {
-	return !r.rows && len(f.Functions) == 1 && !f.Ordinality && !a.keepsOne(f.Functions[0].GetList().GetItems()[0], isGiven)
+	return !r.Rows && len(f.Functions) == 1 && !f.Ordinality && !a.types.KeepsOne(f.Functions[0].GetList().GetItems()[0], types.IsGiven)
 }
 
 // setColumns gives the columns of a call in FROM; false where they are not known.
@@ -94,7 +99,7 @@ func (a *analyzer) setColumns(call *pg.FuncCall, alias *pg.Alias) ([]column, boo
 // elementType gives the type of what unnest makes of a cast to an array, where it has the
 // collation of that type.
 func (a *analyzer) elementType(n *pg.Node) tree.TypeName {
-	if t, _ := a.elementOf(n); t != "" && t != "name" && !a.collated(n) {
+	if t, _ := a.types.ElementOf(n); t != "" && t != "name" && !a.types.IsCollated(n) {
 		return tree.TypeName{Schema: "pg_catalog", Name: t}
 	}
 	return tree.TypeName{}
@@ -104,7 +109,7 @@ func (a *analyzer) elementType(n *pg.Node) tree.TypeName {
 // row: a cast to an array of one of pg_catalog's types, or ARRAY[…] of constants.
 func (a *analyzer) scalars(n *pg.Node) bool {
 	if cast := n.GetTypeCast(); cast != nil {
-		return len(cast.TypeName.ArrayBounds) > 0 && a.catalogType(cast.TypeName) != ""
+		return len(cast.TypeName.ArrayBounds) > 0 && a.types.CatalogType(cast.TypeName) != ""
 	}
 	elements := n.GetAArrayExpr().GetElements()
 	return len(elements) > 0 && !slices.ContainsFunc(elements, func(e *pg.Node) bool { return e.GetAConst() == nil || e.GetAConst().Isnull })

@@ -5,9 +5,11 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/tenantgate/tenantgate/policy/sql/fence"
 	"github.com/tenantgate/tenantgate/policy/sql/lex"
 	"github.com/tenantgate/tenantgate/policy/sql/refusal"
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
+	"github.com/tenantgate/tenantgate/policy/sql/types"
 )
 
 // join analyzes both sides, then the condition, which sees these two, not what stands
@@ -19,20 +21,22 @@ func (a *analyzer) join(l *level, j *pg.JoinExpr) item {
 	right := a.fromItem(l, j.Rarg)
 	on := &level{outer: l.outer, ctes: l.ctes, rels: l.rels[first:], facts: l.facts, start: l.start}
 	a.expr(on, j.Quals)
-	where := inWhere
+	where := fence.InWhere
 	if j.Jointype == pg.JoinType_JOIN_FULL {
-		where = inFull
+		where = fence.InFull
 	}
 	a.protect(on, j.Quals, where)
-	a.anchored(on, j.Quals)
+	if a.fault == nil {
+		a.fault = a.judge.Anchored(on.judged(), j.Quals)
+	}
 	outerJoin(j.Jointype, l.rels[first:second], l.rels[second:])
 	if j.Jointype == pg.JoinType_JOIN_INNER {
 		a.conditions(on, j.Quals)
 	}
 	it, merged := a.merge(j, left, right)
 	if j.JoinUsingAlias != nil {
-		ours := exposure{parts: slices.Clone(l.rels[first:])} // l.rels is written over by an alias of all
-		a.add(l, &relation{name: j.JoinUsingAlias.Aliasname, cols: merged, known: true, exposure: ours}, tree.Offset(j.Rarg))
+		ours := fence.Relation{Parts: judged(l.rels[first:])}
+		a.add(l, &relation{name: j.JoinUsingAlias.Aliasname, cols: merged, known: true, Relation: ours}, tree.Offset(j.Rarg))
 	}
 	if j.Alias == nil {
 		return it
@@ -40,23 +44,11 @@ func (a *analyzer) join(l *level, j *pg.JoinExpr) item {
 	if len(j.Alias.Colnames) > 0 && !it.known {
 		a.fail(refusal.Unsupported(tree.Offset(j.Larg), "the columns of this join are not known, so they can't be renamed"))
 	}
-	ours := exposure{parts: slices.Clone(l.rels[first:]), masked: true}
+	ours := fence.Relation{Parts: judged(l.rels[first:]), Masked: true}
 	l.rels = l.rels[:first]
-	r := aliased(&relation{cols: it.cols, known: it.known, exposure: ours}, j.Alias)
+	r := aliased(&relation{cols: it.cols, known: it.known, Relation: ours}, j.Alias)
 	r.joined = len(j.Alias.Colnames) > 0
 	return a.add(l, r, tree.Offset(j.Larg))
-}
-
-// anchored refuses an ON of a join nothing of which stays where Postgres plans, such as one
-// of functions that give one row each, unless it can't fail: Postgres may evaluate it on
-// the rows of whatever stands beside the join.
-func (a *analyzer) anchored(on *level, quals *pg.Node) {
-	if a.fault != nil || a.safe(quals, true, on.start) || slices.ContainsFunc(on.rels, a.stays) {
-		return
-	}
-	f := refusal.Unsupported(tree.Offset(quals), "this condition is not supported on a join of nothing but functions or constants")
-	f.Hint = "put it into WHERE"
-	a.fail(f)
 }
 
 // merge gives the columns of a join: for USING and NATURAL the shared ones once, first.
@@ -81,9 +73,6 @@ func (a *analyzer) merge(j *pg.JoinExpr, left, right item) (item, []column) {
 	}
 	var merged []column
 	at := tree.Offset(j.Rarg)
-	defer func() {
-		a.mixed[j] = slices.ContainsFunc(merged, func(c column) bool { return c.converted })
-	}()
 	for _, name := range names {
 		if left.lacks(name) || right.lacks(name) {
 			a.noColumn(`"`+name+`"`, name, inBoth(left, right), at)
@@ -92,6 +81,9 @@ func (a *analyzer) merge(j *pg.JoinExpr, left, right item) (item, []column) {
 			a.fail(unknownColumns(at))
 		}
 		merged = append(merged, a.mergedColumn(j, name, left.cols, right.cols, at))
+	}
+	if slices.ContainsFunc(merged, func(c column) bool { return c.converted }) {
+		a.judge.Mixes(j)
 	}
 	it.cols = append(append(append([]column(nil), merged...), without(left.cols, names)...), without(right.cols, names)...)
 	if it.known {
@@ -129,12 +121,12 @@ func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []colum
 		f := refusal.Unsupported(at, "the columns "+name+" of this join are computed where they are compared, which is not known never to fail")
 		f.Hint = "compare them in ON"
 		a.fail(f)
-	case a.mergeFails(lc.typ, rc.typ):
+	case a.types.MergeFails(lc.typ, rc.typ):
 		f := refusal.Unsupported(at, "the columns "+name+" of this join are of types whose comparison is not known never to fail")
 		f.Hint = "compare them in ON, or cast one to the other's type where it is selected"
 		a.fail(f)
 	}
-	lc.typ = mergedType(lc.typ, rc.typ)
+	lc.typ = types.MergedType(lc.typ, rc.typ)
 	lc.converted = lc.typ == tree.TypeName{} || lc.converted || rc.converted
 	lc.sealed = lc.sealed && rc.sealed
 	rc.typ, rc.converted, rc.sealed = lc.typ, lc.converted, lc.sealed

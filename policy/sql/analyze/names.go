@@ -4,6 +4,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/tenantgate/tenantgate/policy/sql/facts"
+	"github.com/tenantgate/tenantgate/policy/sql/fence"
 	"github.com/tenantgate/tenantgate/policy/sql/lex"
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
@@ -14,7 +15,7 @@ type cte struct {
 	name  string
 	cols  []column
 	known bool // cols are the query's columns
-	exposure
+	fence.Relation
 	open  bool // its query is being analyzed: a reference is to itself
 	ahead bool // its query stands further on
 	query *pg.Node
@@ -76,23 +77,8 @@ type relation struct {
 	schema string // set for a table without an alias: public.t.c names its columns
 	cols   []column
 	known  bool // cols are all there are; otherwise some may be missing
-	table  bool // it is a table, which has system columns too
-	exposure
-	serial int  // counts relations as they come into sight
+	fence.Relation
 	joined bool // it is a join with renamed columns: what a * of it becomes could not be proved
-}
-
-// exposure is what the barrier must know of a relation.
-type exposure struct {
-	exposed  bool            // its rows come from a scoped table
-	walled   bool            // and from none with no row-level security behind it
-	use      *facts.TableUse // the table that it is
-	nullable bool            // an outer join can make a row of NULLs of it
-	body     *pg.SelectStmt  // the sub-query or WITH query that it is, where a barrier can stand
-	parts    []*relation     // of a join that it is a name for
-	masked   bool            // the parts can't be named any more
-	rows     bool            // it is a function that gives rows: its columns stay columns
-	reach    int             // the first relation that it is made of, where that is another one; else 0
 }
 
 // hides tells whether some column of the relation must not be read.
@@ -146,8 +132,19 @@ type level struct {
 	outer *level
 	ctes  *cte
 	rels  []*relation
-	start int          // the first serial number that a relation of it can have
+	start int          // see fence.Level
 	facts *facts.Level // nil for the pseudo-level of a set operation or VALUES
+}
+
+// judged is the level as the barrier's judgement sees it.
+func (l *level) judged() fence.Level { return fence.Level{Relations: judged(l.rels), Start: l.start} }
+
+func judged(rels []*relation) []*fence.Relation {
+	list := make([]*fence.Relation, len(rels))
+	for i, r := range rels {
+		list[i] = &r.Relation
+	}
+	return list
 }
 
 // relation finds what a qualifier means, innermost level first.

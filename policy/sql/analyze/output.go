@@ -12,6 +12,7 @@ import (
 	"github.com/tenantgate/tenantgate/policy/sql/lex"
 	"github.com/tenantgate/tenantgate/policy/sql/refusal"
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
+	"github.com/tenantgate/tenantgate/policy/sql/types"
 )
 
 // output is what a query gives: its columns, as far as they are known.
@@ -79,12 +80,12 @@ func (a *analyzer) targets(l *level, items []item, list []*pg.Node) output {
 
 // outputColumn is what an entry of a select list makes, without its name.
 func (a *analyzer) outputColumn(n *pg.Node) column {
-	c := column{typ: a.outputType(n), untyped: a.isUntyped(n), plain: a.isPlain(n), single: a.isSingle(n), scope: a.ofScope(n), ours: a.names[n.GetColumnRef()].ours, collated: a.collated(n)}
-	if t, ok := plainType(c.typ); ok && t != "text" && t != "bpchar" && t != "name" { // of a type that has none
+	c := column{typ: a.types.OutputType(n), untyped: a.types.IsUntyped(n), plain: a.judge.IsPlain(n), single: a.isSingle(n), scope: a.judge.OfScope(n), ours: a.names[n.GetColumnRef()].Ours, collated: a.types.IsCollated(n)}
+	if t, ok := types.PlainType(c.typ); ok && t != "text" && t != "bpchar" && t != "name" { // of a type that has none
 		c.collated = false
 	}
 	if c.collated {
-		c.collation = a.collationOf(n)
+		c.collation = a.types.CollationOf(n)
 	}
 	return c
 }
@@ -184,8 +185,8 @@ func (a *analyzer) resolveStar(l *level, items []item, ref *pg.ColumnRef) {
 // one with a collation of its own.
 func (a *analyzer) convert(ref *pg.ColumnRef, cols []column) {
 	n := a.names[ref]
-	n.converted = n.converted || slices.ContainsFunc(cols, func(c column) bool { return c.converted })
-	n.collated = n.collated || slices.ContainsFunc(cols, func(c column) bool { return c.collated })
+	n.Converted = n.Converted || slices.ContainsFunc(cols, func(c column) bool { return c.converted })
+	n.Collated = n.Collated || slices.ContainsFunc(cols, func(c column) bool { return c.collated })
 	a.names[ref] = n
 }
 

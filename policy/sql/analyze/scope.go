@@ -6,13 +6,14 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/tenantgate/tenantgate/policy/sql/facts"
+	"github.com/tenantgate/tenantgate/policy/sql/fence"
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
 
 // where analyzes a WHERE and finds its scope conditions.
 func (a *analyzer) where(l *level, n *pg.Node) {
 	a.expr(l, n)
-	a.protect(l, n, inWhere)
+	a.protect(l, n, fence.InWhere)
 	a.conditions(l, n)
 }
 

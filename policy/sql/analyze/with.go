@@ -39,12 +39,12 @@ func (a *analyzer) cteBody(x *pg.CommonTableExpr, e *cte, outer *level, ctes *ct
 	settle := func(out output) {
 		e.cols, e.known, mixed = rename(out.cols, x.Aliascolnames), out.known, out.mixed
 	}
-	before := a.exposed()
+	before := a.judge.Mark()
 	e.repeats = x.Ctematerialized == pg.CTEMaterialize_CTEMaterializeNever
 	defer a.weighQuery(e)()
 	e.query = x.Ctequery
-	e.open, e.ahead, e.body = true, false, x.Ctequery.GetSelectStmt()
-	if s := e.body; s != nil {
+	e.open, e.ahead, e.Body = true, false, x.Ctequery.GetSelectStmt()
+	if s := e.Body; s != nil {
 		a.facts.Kinds |= facts.AccessSelect
 		var first []column
 		out := a.selectStmt(s, outer, ctes, func(left output) { first = left.cols; settle(left) })
@@ -55,12 +55,12 @@ func (a *analyzer) cteBody(x *pg.CommonTableExpr, e *cte, outer *level, ctes *ct
 	} else {
 		settle(a.statement(x.Ctequery, outer, ctes))
 	}
-	e.open, e.exposed, e.walled, e.reach = false, a.exposures > before.exposures, a.unwalled == before.unwalled, a.reach(x)
-	walled := e.exposed && e.walled
-	if mixed && !walled || a.tells(e.body, walled) || !e.exposed && a.tellsWithin(x.Ctequery, true) {
-		a.barrier(e.body)
+	e.open = false
+	if a.fault != nil {
+		return
 	}
-	a.seal(e.cols, e.body)
+	e.Relation = a.judge.With(x, e.Body, before, mixed)
+	a.seal(e.cols, e.Body)
 }
 
 // keepsOurs refuses a recursive query whose first arm gives a column an unchanged scope column and whose second arm gives it

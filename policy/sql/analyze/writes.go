@@ -6,6 +6,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/tenantgate/tenantgate/policy/sql/facts"
+	"github.com/tenantgate/tenantgate/policy/sql/fence"
 	"github.com/tenantgate/tenantgate/policy/sql/refusal"
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
@@ -32,12 +33,12 @@ func (a *analyzer) deleteStmt(s *pg.DeleteStmt, outer *level, ctes *cte) output 
 // target opens the level of a write. Its target is always a table: a WITH name never hides it.
 func (a *analyzer) target(v *pg.RangeVar, access facts.Access, w *pg.WithClause, outer *level, ctes *cte) (*level, *facts.TableUse, []item) {
 	visible := a.with(w, outer, ctes)
-	l := &level{outer: outer, ctes: visible, facts: &facts.Level{}, start: a.serial + 1}
+	l := &level{outer: outer, ctes: visible, facts: &facts.Level{}, start: a.judge.Start()}
 	a.relate()
 	use := a.tableUse(v, access, true)
 	r := aliased(tableRelation(use), v.Alias)
 	use.Column = scopeRef(use.Table, r)
-	a.expose(r.exposure)
+	a.judge.Seen(&r.Relation)
 	items := []item{a.add(l, r, use.Offset)}
 	if use.Table != nil && use.Table.Scope != "" && access != facts.AccessInsert {
 		l.facts.Scoped = append(l.facts.Scoped, use)
@@ -248,16 +249,15 @@ func (a *analyzer) onConflict(l *level, c *pg.OnConflictClause, use *facts.Table
 	use.Access |= facts.AccessUpdate | facts.AccessSelect
 	excluded := aliased(tableRelation(use), &pg.Alias{Aliasname: "excluded"})
 	excluded.cols = qualify(excluded.name, excluded.cols)
-	excluded.exposure = exposure{}
-	a.serial++
-	excluded.serial = a.serial
+	excluded.Relation = fence.Relation{Table: true}
+	a.judge.Enter(&excluded.Relation)
 	set := &level{outer: l.outer, ctes: l.ctes, rels: append(l.rels[:1:1], excluded), facts: &facts.Level{}, start: l.start}
 	if l.rels[0].name == "excluded" {
 		a.fail(refusal.Unsupported(use.Offset, "a table with ON CONFLICT must not be named excluded"))
 	}
 	a.assignments(set, use.Table, c.TargetList)
 	a.expr(set, c.WhereClause)
-	a.protect(set, c.WhereClause, inWhere)
+	a.protect(set, c.WhereClause, fence.InWhere)
 	a.facts.Filters = append(a.facts.Filters, &facts.Filter{Use: use, Where: c.WhereClause, From: int(c.Location), Upsert: true})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenantgate/tenantgate/policy/sql/lex"
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
+	"github.com/tenantgate/tenantgate/policy/sql/types"
 )
 
 // A backend of Postgres' keeps every time zone that it was ever asked for, 24 KB each, until
@@ -106,8 +107,8 @@ func (a *analyzer) zones(m proto.Message) bool {
 func (a *analyzer) zonesOfOperands(e *pg.A_Expr) bool {
 	compares := e.Kind == pg.A_Expr_Kind_AEXPR_OP && tree.IsComparison(tree.LastName(e.Name))
 	plain := func(n, other *pg.Node) bool {
-		t, known := a.typeOf(other)
-		return compares && n.GetAConst() != nil && known && closed[t]
+		t, known := a.types.TypeOf(other)
+		return compares && n.GetAConst() != nil && known && types.Closed[t]
 	}
 	return e.Lexpr != nil && !plain(e.Lexpr, e.Rexpr) && a.zones(e.Lexpr) || e.Rexpr != nil && !plain(e.Rexpr, e.Lexpr) && a.zones(e.Rexpr)
 }
@@ -115,7 +116,7 @@ func (a *analyzer) zonesOfOperands(e *pg.A_Expr) bool {
 // reads tells whether the input of a type may read time zones: a type that is not Postgres'
 // own may be made of one that does.
 func (a *analyzer) reads(t *pg.TypeName) bool {
-	name := a.catalogType(t)
+	name := a.types.CatalogType(t)
 	return name == "" || momentTypes[name]
 }
 
@@ -130,10 +131,10 @@ func (a *analyzer) holdsMoments(n *pg.Node) bool {
 		}
 		return true
 	}
-	if f := n.GetFuncCall(); f != nil && momentCalls[a.catalogCall(f)] {
+	if f := n.GetFuncCall(); f != nil && momentCalls[a.types.CatalogCall(f)] {
 		return true
 	}
-	t, known := a.typeOf(n)
+	t, known := a.types.TypeOf(n)
 	return known && !textual[t]
 }
 
@@ -164,6 +165,6 @@ func (a *analyzer) harmlessZone(n *pg.Node) bool {
 	if s := n.GetAConst().GetSval(); s != nil {
 		return !strings.ContainsAny(s.Sval, "0123456789")
 	}
-	t, known := a.typeOf(n)
+	t, known := a.types.TypeOf(n)
 	return known && t == "interval"
 }

@@ -1,4 +1,4 @@
-package analyze
+package types
 
 import (
 	"maps"
@@ -12,61 +12,61 @@ import (
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
 
-// conflict tells whether two operands may have two collations of their own, with no COLLATE
+// Conflict tells whether two operands may have two collations of their own, with no COLLATE
 // to decide: then their comparison has none, and fails.
-func (a *analyzer) conflict(left, right *pg.Node) bool {
-	l, r := a.collated(left), a.collated(right)
+func (ts *Types) Conflict(left, right *pg.Node) bool {
+	l, r := ts.IsCollated(left), ts.IsCollated(right)
 	switch {
 	case left.GetCollateClause() != nil || right.GetCollateClause() != nil || !l && !r:
 		return false
 	case l && r:
-		known := a.collationOf(left)
-		return known == "" || known != a.collationOf(right)
+		known := ts.CollationOf(left)
+		return known == "" || known != ts.CollationOf(right)
 	case l:
-		return !a.yields(right)
+		return !ts.yields(right)
 	}
-	return !a.yields(left)
+	return !ts.yields(left)
 }
 
 // yields tells whether an expression certainly has the collation of its type, which gives
 // way to another's, or none. What is of type name has one of its own.
-func (a *analyzer) yields(n *pg.Node) bool {
+func (ts *Types) yields(n *pg.Node) bool {
 	parts := append(slices.Clone(n.GetList().GetItems()), n.GetAArrayExpr().GetElements()...)
 	if len(parts) > 0 {
-		return !slices.ContainsFunc(parts, func(part *pg.Node) bool { return !a.yields(part) })
+		return !slices.ContainsFunc(parts, func(part *pg.Node) bool { return !ts.yields(part) })
 	}
-	t, known := a.typeOf(n)
-	return n == nil || known && t != "name" || a.names[n.GetColumnRef()].typ != tree.TypeName{}
+	t, known := ts.TypeOf(n)
+	return n == nil || known && t != "name" || ts.names.Column(n.GetColumnRef()).Type != tree.TypeName{}
 }
 
-// collationOf gives the collation of an expression where it has another one than its type:
+// CollationOf gives the collation of an expression where it has another one than its type:
 // that of all in it which has one. "" where that isn't known.
-func (a *analyzer) collationOf(n *pg.Node) string {
+func (ts *Types) CollationOf(n *pg.Node) string {
 	found := map[string]bool{}
-	a.collations(n, found)
+	ts.collations(n, found)
 	if len(found) != 1 {
 		return ""
 	}
 	return slices.Collect(maps.Keys(found))[0]
 }
 
-func (a *analyzer) collations(m proto.Message, found map[string]bool) {
+func (ts *Types) collations(m proto.Message, found map[string]bool) {
 	switch x := m.(type) {
 	case *pg.CollateClause:
 		names, _ := tree.Strings(x.Collname)
 		found[spelled(names)] = true
 		return
 	case *pg.ColumnRef:
-		if a.names[x].collated {
-			found[a.names[x].collation] = true
+		if ts.names.Column(x).Collated {
+			found[ts.names.Column(x).Collation] = true
 		}
 	case *pg.TypeName:
-		if a.isName(x) {
-			found[nameCollation] = true
+		if ts.isName(x) {
+			found[NameCollation] = true
 		}
 	}
 	tree.Children(m, func(c proto.Message) bool {
-		a.collations(c, found)
+		ts.collations(c, found)
 		return true
 	})
 }
@@ -83,37 +83,37 @@ func spelled(names []string) string {
 	return "COLLATE " + strings.Join(names, ".")
 }
 
-// nameCollation is that of the type name.
-const nameCollation = `pg_catalog."C"`
+// NameCollation is that of the type name.
+const NameCollation = `pg_catalog."C"`
 
 // isName tells the type name, and an array of it.
-func (a *analyzer) isName(t *pg.TypeName) bool {
-	name := a.catalogType(t)
+func (ts *Types) isName(t *pg.TypeName) bool {
+	name := ts.CatalogType(t)
 	return name == "name" || name == "_name"
 }
 
-// collated tells whether something in an expression may have another collation than its type.
-func (a *analyzer) collated(n *pg.Node) bool { return n != nil && a.collatedBeneath(n) }
+// IsCollated tells whether something in an expression may have another collation than its type.
+func (ts *Types) IsCollated(n *pg.Node) bool { return n != nil && ts.collatedBeneath(n) }
 
-func (a *analyzer) collatedBeneath(m proto.Message) bool {
+func (ts *Types) collatedBeneath(m proto.Message) bool {
 	switch x := m.(type) {
 	case *pg.Node:
-		found, done := a.collates[x]
+		found, done := ts.collates[x]
 		if !done {
-			found = tree.AnyChild(m, a.collatedBeneath)
-			a.collates[x] = found
+			found = tree.AnyChild(m, ts.collatedBeneath)
+			ts.collates[x] = found
 		}
 		return found
 	case *pg.CollateClause:
 		return true
 	case *pg.ColumnRef:
-		return a.names[x].collated
+		return ts.names.Column(x).Collated
 	case *pg.TypeName:
-		return a.isName(x)
+		return ts.isName(x)
 	case *pg.A_Expr: // a truth value has no collation
 		if x.Kind == pg.A_Expr_Kind_AEXPR_OP && tree.IsComparison(tree.LastName(x.Name)) {
 			return false
 		}
 	}
-	return tree.AnyChild(m, a.collatedBeneath)
+	return tree.AnyChild(m, ts.collatedBeneath)
 }

@@ -1,4 +1,4 @@
-package analyze
+package fence
 
 import (
 	"math"
@@ -10,13 +10,14 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
+	"github.com/tenantgate/tenantgate/policy/sql/types"
 )
 
 // safe tells whether an expression of a query level, whose relations count from start, may
 // stand as it is where it looks at rows of scoped tables, behind all of which row-level
 // security stands if walled is true.
-func (a *analyzer) safe(n *pg.Node, walled bool, start int) bool {
-	return a.leakproof(n) || walled && !a.overlooked(n, start)
+func (j *Judge) safe(n *pg.Node, walled bool, start int) bool {
+	return j.leakproof(n) || walled && !j.overlooked(n, start)
 }
 
 // overlooked tells whether something beneath m can fail that row-level security may not
@@ -32,57 +33,57 @@ func (a *analyzer) safe(n *pg.Node, walled bool, start int) bool {
 //   - a scope column that is compared with another column, which fails nowhere and tells by its estimate (scope_pairs.go);
 //   - what its own list calls leakproof and is not: the area of a circle overflows, the
 //     length of an lseg too, and two collations can't be compared.
-func (a *analyzer) overlooked(m proto.Message, start int) bool {
+func (j *Judge) overlooked(m proto.Message, start int) bool {
 	if query, ok := m.(*pg.SelectStmt); ok {
-		start = a.begins[query]
+		start = j.levels[query]
 	}
 	n, isNode := m.(*pg.Node)
 	if !isNode || !isExpression(n) {
-		return a.overlookedBeneath(m, start)
+		return j.overlookedBeneath(m, start)
 	}
-	found, done := a.overlooks[n]
+	found, done := j.overlooks[n]
 	if !done {
-		found = !a.leakproof(n) && (a.overlookedHere(n, start) || a.overlookedBeneath(m, start))
-		a.overlooks[n] = found
+		found = !j.leakproof(n) && (j.overlookedHere(n, start) || j.overlookedBeneath(m, start))
+		j.overlooks[n] = found
 	}
 	return found
 }
 
-func (a *analyzer) overlookedBeneath(m proto.Message, start int) bool {
-	return tree.AnyChild(m, func(c proto.Message) bool { return a.overlooked(c, start) })
+func (j *Judge) overlookedBeneath(m proto.Message, start int) bool {
+	return tree.AnyChild(m, func(c proto.Message) bool { return j.overlooked(c, start) })
 }
 
 // overlookedHere judges an expression that is not leakproof, apart from what is in it.
-func (a *analyzer) overlookedHere(n *pg.Node, start int) bool {
+func (j *Judge) overlookedHere(n *pg.Node, start int) bool {
 	switch x := n.Node.(type) {
 	case *pg.Node_BoolExpr, *pg.Node_NullTest, *pg.Node_BooleanTest, *pg.Node_CaseWhen, *pg.Node_List, *pg.Node_RowExpr,
 		*pg.Node_CollateClause, *pg.Node_NamedArgExpr:
 		return false // they fail by what is in them alone
 	case *pg.Node_AIndirection:
-		return slices.ContainsFunc(x.AIndirection.Indirection, isSlice) && !a.mayBeSliced(x.AIndirection.Arg)
+		return slices.ContainsFunc(x.AIndirection.Indirection, isSlice) && !j.mayBeSliced(x.AIndirection.Arg)
 	case *pg.Node_AIndices:
-		return !a.isIndex(x.AIndices.Lidx) || !a.isIndex(x.AIndices.Uidx)
+		return !j.isIndex(x.AIndices.Lidx) || !j.isIndex(x.AIndices.Uidx)
 	case *pg.Node_FuncCall: // an aggregate runs on rows that passed
-		return !a.isAggregate(x.FuncCall) && !a.heldCall(x.FuncCall, start)
+		return !j.IsAggregate(x.FuncCall) && !j.heldCall(x.FuncCall, start)
 	case *pg.Node_AExpr:
-		return a.operatorMeetsScope(x.AExpr) || !a.heldOperator(x.AExpr, start)
+		return j.operatorMeetsScope(x.AExpr) || !j.heldOperator(x.AExpr, start)
 	case *pg.Node_TypeCast: // each element of an array is cast out of sight of its column
-		return a.mayBeArray(x.TypeCast.TypeName) || !a.keeps(x.TypeCast.Arg, start)
+		return j.mayBeArray(x.TypeCast.TypeName) || !j.keeps(x.TypeCast.Arg, start)
 	case *pg.Node_SubLink:
-		return a.meetsScopeIn(x.SubLink) || !a.heldSubLink(x.SubLink, start)
+		return j.meetsScopeIn(x.SubLink) || !j.heldSubLink(x.SubLink, start)
 	case *pg.Node_MinMaxExpr:
-		return !a.oneType(x.MinMaxExpr.Args)
+		return !j.OneType(x.MinMaxExpr.Args)
 	case *pg.Node_CaseExpr: // CASE x WHEN y compares out of sight of the column too
-		return x.CaseExpr.Arg != nil && !a.pairs([]string{"="}, x.CaseExpr.Arg, compared(x.CaseExpr)) || !a.oneType(results(x.CaseExpr))
+		return x.CaseExpr.Arg != nil && !j.pairs([]string{"="}, x.CaseExpr.Arg, compared(x.CaseExpr)) || !j.OneType(types.Results(x.CaseExpr))
 	case *pg.Node_CoalesceExpr:
-		return !a.oneType(x.CoalesceExpr.Args)
+		return !j.OneType(x.CoalesceExpr.Args)
 	}
 	return true
 }
 
 // mayBeArray tells int[], _int4, which is its own name, and what may be a domain over it.
-func (a *analyzer) mayBeArray(t *pg.TypeName) bool {
-	name := a.catalogType(t)
+func (j *Judge) mayBeArray(t *pg.TypeName) bool {
+	name := j.CatalogType(t)
 	return name == "" || len(t.ArrayBounds) > 0 || strings.HasPrefix(name, "_")
 }
 
@@ -91,9 +92,9 @@ func isSlice(n *pg.Node) bool { return n.GetAIndices().GetIsSlice() }
 
 // mayBeSliced tells what certainly is an array, or fails by itself where it is none. A name
 // or a point has elements too, but no slices.
-func (a *analyzer) mayBeSliced(n *pg.Node) bool {
-	_, ok := a.elementOf(n)
-	t := a.namedType(n)
+func (j *Judge) mayBeSliced(n *pg.Node) bool {
+	_, ok := j.ElementOf(n)
+	t := j.Named(n)
 	return n.GetAArrayExpr() != nil || ok || t.Schema == "pg_catalog" && strings.HasPrefix(t.Name, "_")
 }
 
@@ -109,30 +110,30 @@ func compared(c *pg.CaseExpr) []*pg.Node {
 // converts tells whether an operand that is none of a column of the level may be converted
 // for an operator, while the statement runs: one in quotation marks is at once. So is each
 // element of an array, out of sight of its column.
-func (a *analyzer) converts(e *pg.A_Expr, start int) bool {
+func (j *Judge) converts(e *pg.A_Expr, start int) bool {
 	if e.Kind == pg.A_Expr_Kind_AEXPR_OP_ANY || e.Kind == pg.A_Expr_Kind_AEXPR_OP_ALL {
-		return a.convertsElements(e)
+		return j.convertsElements(e)
 	}
-	if t := a.namedType(e.Rexpr); (t != tree.TypeName{}) && t == a.namedType(e.Lexpr) {
+	if t := j.Named(e.Rexpr); (t != tree.TypeName{}) && t == j.Named(e.Lexpr) {
 		return false
 	}
 	operands := []*pg.Node{e.Lexpr, e.Rexpr}
 	if list := e.Rexpr.GetList(); list != nil {
 		operands = append(slices.Clone(list.Items), e.Lexpr)
 	}
-	if a.oneType(operands) {
+	if j.OneType(operands) {
 		return false
 	}
 	return slices.ContainsFunc(operands, func(n *pg.Node) bool {
 		array := n.GetAArrayExpr()
-		constant := n == nil || a.isUntyped(n) || a.widens(n, operands) || array != nil && a.oneType(array.Elements)
-		return !constant && !a.keeps(n, start)
+		constant := n == nil || j.IsUntyped(n) || j.widens(n, operands) || array != nil && j.OneType(array.Elements)
+		return !constant && !j.keeps(n, start)
 	})
 }
 
 // widens tells a literal that can be converted to the type of whatever number it is compared
 // with: 1e400 is no float8. Being a parameter it is converted while the statement runs.
-func (a *analyzer) widens(n *pg.Node, operands []*pg.Node) bool {
+func (j *Judge) widens(n *pg.Node, operands []*pg.Node) bool {
 	c := n.GetAConst()
 	if c == nil || c.GetFval() == nil {
 		return c != nil
@@ -140,39 +141,20 @@ func (a *analyzer) widens(n *pg.Node, operands []*pg.Node) bool {
 	float, err := strconv.ParseFloat(c.GetFval().Fval, 64)
 	fits := err == nil && (float == 0 || math.Abs(float) >= 1e-300)
 	return fits && !slices.ContainsFunc(operands, func(other *pg.Node) bool {
-		t, known := a.typeOf(other)
+		t, known := j.TypeOf(other)
 		return !known || !slices.Contains([]string{"", "int2", "int4", "int8", "numeric", "float4", "float8"}, t)
 	})
 }
 
 // convertsElements is converts for x = ANY (array).
-func (a *analyzer) convertsElements(e *pg.A_Expr) bool {
+func (j *Judge) convertsElements(e *pg.A_Expr) bool {
 	if list := e.Rexpr.GetAArrayExpr(); list != nil {
-		return !a.oneType(append(slices.Clone(list.Elements), e.Lexpr))
+		return !j.OneType(append(slices.Clone(list.Elements), e.Lexpr))
 	}
-	element, ok := a.elementOf(e.Rexpr)
-	if array := a.names[e.Rexpr.GetColumnRef()].typ; !ok && strings.HasPrefix(array.Name, "_") {
-		element, ok = plainType(tree.TypeName{Schema: array.Schema, Name: array.Name[1:]})
+	element, ok := j.ElementOf(e.Rexpr)
+	if array := j.Column(e.Rexpr.GetColumnRef()).Type; !ok && strings.HasPrefix(array.Name, "_") {
+		element, ok = types.PlainType(tree.TypeName{Schema: array.Schema, Name: array.Name[1:]})
 	}
-	t, known := a.typeOf(e.Lexpr)
+	t, known := j.TypeOf(e.Lexpr)
 	return !ok || !known || t != "" && element != "" && t != element
-}
-
-// namedType gives the type of a column, or the one that a cast names.
-func (a *analyzer) namedType(n *pg.Node) tree.TypeName {
-	if ref := n.GetColumnRef(); ref != nil {
-		return a.names[ref].typ
-	}
-	t := n.GetTypeCast().GetTypeName()
-	names, ok := tree.Strings(t.GetNames())
-	switch {
-	case !ok || len(names) == 0 || len(t.GetArrayBounds()) > 0:
-	case a.catalogType(t) != "":
-		return tree.TypeName{Schema: "pg_catalog", Name: a.catalogType(t)}
-	case len(names) == 2:
-		return tree.TypeName{Schema: names[0], Name: names[1]}
-	case len(names) == 1:
-		return tree.TypeName{Schema: a.catalog.Types[names[0]], Name: names[0]}
-	}
-	return tree.TypeName{}
 }

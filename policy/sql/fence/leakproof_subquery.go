@@ -1,4 +1,4 @@
-package analyze
+package fence
 
 import (
 	"slices"
@@ -12,18 +12,18 @@ import (
 // leakproofSubLink tells whether evaluating a sub-query can't fail: nothing in it can, and
 // one that gives a value gives no two. That it does not look at the rows around is not
 // enough, since whether it is evaluated may depend on them.
-func (a *analyzer) leakproofSubLink(s *pg.SubLink) bool {
+func (j *Judge) leakproofSubLink(s *pg.SubLink) bool {
 	query := s.Subselect.GetSelectStmt()
-	if query == nil || a.leaks(s.Subselect) || a.meetsScopeIn(s) {
+	if query == nil || j.leaks(s.Subselect) || j.meetsScopeIn(s) {
 		return false
 	}
 	switch s.SubLinkType {
 	case pg.SubLinkType_EXISTS_SUBLINK:
 		return true
 	case pg.SubLinkType_EXPR_SUBLINK:
-		return a.singleRow(query)
+		return j.singleRow(query)
 	case pg.SubLinkType_ANY_SUBLINK, pg.SubLinkType_ALL_SUBLINK:
-		return a.leakproofColumn(s, query)
+		return j.leakproofColumn(s, query)
 	}
 	return false
 }
@@ -34,10 +34,10 @@ func isCount(n *pg.Node) bool {
 }
 
 // leakproofColumn judges x IN (SELECT y …): y is a plain column or the like.
-func (a *analyzer) leakproofColumn(s *pg.SubLink, query *pg.SelectStmt) bool {
+func (j *Judge) leakproofColumn(s *pg.SubLink, query *pg.SelectStmt) bool {
 	if list := query.GetTargetList(); len(list) == 1 && query.Op == pg.SetOperation_SETOP_NONE {
 		y := list[0].GetResTarget().GetVal()
-		return a.leakproof(s.Testexpr) && a.leakproof(y) && a.leakproofPair(linkOperator(s), s.Testexpr, y)
+		return j.leakproof(s.Testexpr) && j.leakproof(y) && j.leakproofPair(linkOperator(s), s.Testexpr, y)
 	}
 	return false
 }
@@ -51,7 +51,7 @@ func linkOperator(s *pg.SubLink) string {
 }
 
 // singleRow tells whether a query gives one row at most: LIMIT 1, or one plain aggregate.
-func (a *analyzer) singleRow(s *pg.SelectStmt) bool {
+func (j *Judge) singleRow(s *pg.SelectStmt) bool {
 	if s.GetLimitCount().GetAConst().GetIval().GetIval() == 1 {
 		return s.LimitOption == pg.LimitOption_LIMIT_OPTION_COUNT
 	}
@@ -60,89 +60,89 @@ func (a *analyzer) singleRow(s *pg.SelectStmt) bool {
 		return false
 	}
 	pick := list[0].GetResTarget().GetVal()
-	return a.isPick(pick) && a.aggregates(pick, a.begins[s])
+	return j.isPick(pick) && j.aggregates(pick, j.levels[s])
 }
 
 // isPick tells a plain call of count, min or max, which can't fail where their argument can't.
-func (a *analyzer) isPick(n *pg.Node) bool {
+func (j *Judge) isPick(n *pg.Node) bool {
 	f := n.GetFuncCall()
 	if f == nil || f.Over != nil || f.AggDistinct || f.AggFilter != nil || len(f.AggOrder) > 0 || f.FuncVariadic {
 		return false
 	}
-	switch a.catalogCall(f) {
+	switch j.CatalogCall(f) {
 	case "count":
 		return true
 	case "min", "max":
-		return len(f.Args) == 1 && a.sortable(f.Args[0]) && !a.collated(f.Args[0])
+		return len(f.Args) == 1 && j.sortable(f.Args[0]) && !j.IsCollated(f.Args[0])
 	}
 	return false
 }
 
 // compares tells whether a query sorts and groups by nothing but what can be compared
 // without failing: a row of whatever types can fail.
-func (a *analyzer) compares(s *pg.SelectStmt) bool {
+func (j *Judge) compares(s *pg.SelectStmt) bool {
 	list := slices.Clone(s.GroupClause)
 	for _, n := range s.SortClause {
 		list = append(list, n.GetSortBy().GetNode())
 	}
 	for _, n := range list {
-		if n.GetAConst() != nil || !a.sortable(n) || a.collated(n) || a.renames(s, n) { // 1 is a place in the select list
+		if n.GetAConst() != nil || !j.sortable(n) || j.IsCollated(n) || renames(s, n) { // 1 is a place in the select list
 			return false
 		}
 	}
 	return len(s.DistinctClause) == 0 && s.Op == pg.SetOperation_SETOP_NONE
 }
 
-// renames tells whether a name may be that of an entry of the select list which is
-// something else.
-func (a *analyzer) renames(s *pg.SelectStmt, n *pg.Node) bool {
+// renames tells whether a name may be that of an entry of the select list which is something else: one that has no name
+// of its own may get any.
+func renames(s *pg.SelectStmt, n *pg.Node) bool {
 	names, ok := tree.Strings(n.GetColumnRef().GetFields())
 	return ok && len(names) == 1 && slices.ContainsFunc(s.TargetList, func(entry *pg.Node) bool {
 		t := entry.GetResTarget()
-		return t.GetName() == names[0] || t.GetName() == "" && t.GetVal().GetColumnRef() == nil && a.figureName(t.GetVal()) == names[0]
+		return t.GetName() == names[0] || t.GetName() == "" && t.GetVal().GetColumnRef() == nil
 	})
 }
 
 // sortable tells whether values of an expression's type can be compared without failing.
-func (a *analyzer) sortable(n *pg.Node) bool {
-	t, ok := a.typeOf(n)
-	return ok && (t == "numeric" || a.catalog.Leakproof[tree.OperatorName{Name: "<", Left: t, Right: t}])
+func (j *Judge) sortable(n *pg.Node) bool {
+	t, ok := j.TypeOf(n)
+	return ok && (t == "numeric" || j.Catalog.Leakproof[tree.OperatorName{Name: "<", Left: t, Right: t}])
 }
 
 // leaks tells whether something beneath m is not leakproof. Of queries these are those of
 // tables, joins and WITH queries: what Postgres makes of others is not followed.
-func (a *analyzer) leaks(m proto.Message) bool {
+func (j *Judge) leaks(m proto.Message) bool {
 	n, isNode := m.(*pg.Node)
-	if found, done := a.leaky[n]; isNode && done {
+	if found, done := j.leaky[n]; isNode && done {
 		return found
 	}
 	if isNode {
-		a.leaky[n] = true // to what refers back to it, a recursive query to itself
+		j.leaky[n] = true // to what refers back to it, a recursive query to itself
 	}
-	found := isNode && isExpression(n) && !a.isPick(n) && !a.leakproof(n)
+	found := isNode && isExpression(n) && !j.isPick(n) && !j.leakproof(n)
 	switch s := m.(type) {
 	case *pg.SelectStmt: // itself, and as the arm of a set operation
-		found = found || a.mixed[s] || !isCount(s.LimitCount) || !isCount(s.LimitOffset) || !a.oneTypeEach(s.ValuesLists) || !a.compares(s)
+		found = found || j.mixed[s] || !isCount(s.LimitCount) || !isCount(s.LimitOffset) || !j.oneTypeEach(s.ValuesLists) || !j.compares(s)
 	case *pg.JoinExpr:
-		found = found || a.mixed[s]
+		found = found || j.mixed[s]
 	case *pg.RangeVar: // of a WITH query, which runs when it is first read
-		c := a.withs[s]
-		found = c != nil && (c.open || a.leaks(c.query))
+		query, open := j.names.WithQuery(s)
+		found = query != nil && (open || j.leaks(query))
 	case *pg.LockingClause, *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt, *pg.RangeSubselect, *pg.RangeFunction:
 		found = true
 	}
-	found = found || tree.AnyChild(m, a.leaks)
+	found = found || tree.AnyChild(m, j.leaks)
 	if isNode {
-		a.leaky[n] = found
+		j.leaky[n] = found
 	}
 	return found
 }
 
 // oneTypeEach tells whether no column of VALUES is converted.
-func (a *analyzer) oneTypeEach(rows []*pg.Node) bool {
+func (j *Judge) oneTypeEach(rows []*pg.Node) bool {
 	for i := range rows {
 		for k, n := range rows[i].GetList().GetItems() {
-			if i > 0 && k < len(rows[0].GetList().GetItems()) && !a.oneType([]*pg.Node{rows[0].GetList().Items[k], n}) {
+			if i > 0 && k < len(rows[0].GetList().GetItems()) && !j.OneType([]*pg.Node{rows[0].GetList().Items[k], n}) {
 				return false
 			}
 		}

@@ -1,4 +1,4 @@
-package analyze
+package hide
 
 import (
 	"slices"
@@ -8,6 +8,7 @@ import (
 	"github.com/tenantgate/tenantgate/policy/sql/facts"
 	"github.com/tenantgate/tenantgate/policy/sql/refusal"
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
+	"github.com/tenantgate/tenantgate/policy/sql/types"
 )
 
 // What computes on a column is no constant to the planner, and what is in it stays. But that
@@ -29,7 +30,7 @@ func (h *hider) operator(n *pg.Node, e *pg.A_Expr) {
 // hidesOne tells whether an expression is certainly no constant to the planner: what is in it is hidden already, or is
 // first known when the statement runs.
 func (h *hider) hidesOne(n *pg.Node) bool {
-	return h.keepsOne(n, func(n *pg.Node) bool { return isGiven(n) || h.found[n] != nil })
+	return h.KeepsOne(n, func(n *pg.Node) bool { return types.IsGiven(n) || h.found[n] != nil })
 }
 
 // distinct hides what IS DISTINCT FROM gives, which is a test for NULL where one side is NULL.
@@ -47,8 +48,8 @@ func (h *hider) distinct(e *pg.A_Expr) {
 
 // boolColumn hides a column that is a condition by itself.
 func (h *hider) boolColumn(n *pg.Node) {
-	meant := h.names[n.GetColumnRef()]
-	if meant.typ == (tree.TypeName{}) && !meant.row {
+	meant := h.Column(n.GetColumnRef())
+	if meant.Type == (tree.TypeName{}) && !meant.Row {
 		h.add(n, facts.AsCase)
 		return
 	}
@@ -63,7 +64,7 @@ func (h *hider) boolColumn(n *pg.Node) {
 // as good as a literal.
 func (h *hider) call(n *pg.Node, f *pg.FuncCall) {
 	switch {
-	case h.isAggregate(f) || h.settled(n):
+	case h.IsAggregate(f) || h.settled(n):
 		h.computed(n)
 	case h.isSteady(f) || h.castsLiteral(f):
 		h.add(n, facts.AsSubquery)
@@ -77,9 +78,9 @@ func (h *hider) call(n *pg.Node, f *pg.FuncCall) {
 // operators: starts_with(title, 'a') as title ^@ 'a'.
 func (h *hider) asks(n *pg.Node, f *pg.FuncCall) {
 	switch {
-	case h.isAggregate(f) || h.closed(n):
+	case h.IsAggregate(f) || h.closed(n):
 		h.computed(n)
-	case len(f.Args) == 1 && h.catalogCall(f) == "bool": // a cast
+	case len(f.Args) == 1 && h.CatalogCall(f) == "bool": // a cast
 		h.madeBool(n, f.Args[0])
 	default:
 		h.arguments(f)
@@ -89,8 +90,8 @@ func (h *hider) asks(n *pg.Node, f *pg.FuncCall) {
 // isBool tells a column that may be a bool.
 func (h *hider) isBool(n *pg.Node) bool {
 	ref := n.GetColumnRef()
-	meant := h.names[ref]
-	return ref != nil && !meant.row && (meant.typ == tree.TypeName{} || meant.typ == tree.TypeName{Schema: "pg_catalog", Name: "bool"})
+	meant := h.Column(ref)
+	return ref != nil && !meant.Row && (meant.Type == tree.TypeName{} || meant.Type == tree.TypeName{Schema: "pg_catalog", Name: "bool"})
 }
 
 // madeBool looks through a condition that is a cast of arg to bool, which Postgres drops where arg is a bool.
@@ -106,32 +107,29 @@ func (h *hider) madeBool(n, arg *pg.Node) {
 }
 
 func (h *hider) toBool(c *pg.TypeCast) bool {
-	return c != nil && len(c.TypeName.ArrayBounds) == 0 && h.catalogType(c.TypeName) == "bool"
+	return c != nil && len(c.TypeName.ArrayBounds) == 0 && h.CatalogType(c.TypeName) == "bool"
 }
 
 // test hides what a test for NULL, true, false or unknown gives. A column in it may be one that a sub-query makes of
 // NULL, and Postgres knows the result then; what holds a parameter or a sub-query is known when the statement runs.
 func (h *hider) test(n, arg *pg.Node) {
-	if !h.keepsOne(arg, isGiven) {
+	if !h.KeepsOne(arg, types.IsGiven) {
 		h.add(n, facts.AsComparison)
 	}
 }
 
-// isGiven tells what has a value when the statement runs.
-func isGiven(n *pg.Node) bool { return n.GetParamRef() != nil || n.GetSubLink() != nil }
-
 // settled tells whether an expression is certainly no constant to the planner, or is guarded
 // where it might become one, as what holds a column is (kept.go).
 func (h *hider) settled(n *pg.Node) bool {
-	return holdsColumn(tree.Unwrap(n)) || h.keepsOne(n, isGiven)
+	return holdsColumn(tree.Unwrap(n)) || h.KeepsOne(n, types.IsGiven)
 }
 
 // isSteady tells a plain call of functions that give one value, and the same throughout a
 // statement.
 func (h *hider) isSteady(f *pg.FuncCall) bool {
 	steady := f.Funcformat == pg.CoercionForm_COERCE_EXPLICIT_CALL
-	within(f, func(f *pg.FuncCall) {
-		steady = steady && !f.FuncVariadic && !h.isAggregate(f) && slices.Contains(tree.SteadyCalls, h.catalogCall(f))
+	types.Within(f, func(f *pg.FuncCall) {
+		steady = steady && !f.FuncVariadic && !h.IsAggregate(f) && slices.Contains(tree.SteadyCalls, h.CatalogCall(f))
 	})
 	return steady
 }

@@ -1,4 +1,4 @@
-package analyze
+package fence
 
 import (
 	"slices"
@@ -17,44 +17,44 @@ import (
 // Where the planner estimates the equality of two, it shows how far the same servers have many rows in both tables
 // (docs/isolation.md lists that).
 
-// ofScope tells whether an expression holds a scope column, or what a sub-query has made of one.
-func (a *analyzer) ofScope(m proto.Message) bool {
+// OfScope tells whether an expression holds a scope column, or what a sub-query has made of one.
+func (j *Judge) OfScope(m proto.Message) bool {
 	switch n := m.(type) {
 	case *pg.ColumnRef:
-		return a.names[n].scope
+		return j.names.Reference(n).Scope
 	case *pg.SubLink:
 		return false
 	}
-	return tree.AnyChild(m, a.ofScope)
+	return tree.AnyChild(m, j.OfScope)
 }
 
-func (a *analyzer) operatorMeetsScope(e *pg.A_Expr) bool {
+func (j *Judge) operatorMeetsScope(e *pg.A_Expr) bool {
 	switch e.Kind {
 	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN, pg.A_Expr_Kind_AEXPR_BETWEEN_SYM, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
-		return a.meetsScope("<=", e.Lexpr, e.Rexpr) // its name is BETWEEN
+		return j.meetsScope("<=", e.Lexpr, e.Rexpr) // its name is BETWEEN
 	}
-	return a.meetsScope(tree.LastName(e.Name), e.Lexpr, e.Rexpr)
+	return j.meetsScope(tree.LastName(e.Name), e.Lexpr, e.Rexpr)
 }
 
 // isOurs tells a column that holds the server's id or NULL.
-func (a *analyzer) isOurs(n *pg.Node) bool {
-	return n.GetColumnRef() != nil && a.names[n.GetColumnRef()].ours
+func (j *Judge) isOurs(n *pg.Node) bool {
+	return n.GetColumnRef() != nil && j.names.Reference(n.GetColumnRef()).Ours
 }
 
 // meetsScope tells whether an operator compares a scope column with another column.
-func (a *analyzer) meetsScope(op string, left, right *pg.Node) bool {
+func (j *Judge) meetsScope(op string, left, right *pg.Node) bool {
 	if left == nil || right == nil || !tree.IsComparison(op) {
 		return false
 	}
 	if list := right.GetList(); list != nil { // of IN and BETWEEN
-		return slices.ContainsFunc(list.Items, func(n *pg.Node) bool { return a.meetsScope(op, left, n) })
+		return slices.ContainsFunc(list.Items, func(n *pg.Node) bool { return j.meetsScope(op, left, n) })
 	}
 	if l, r := left.GetRowExpr(), right.GetRowExpr(); l != nil && r != nil {
-		return a.meetsScopes(op, l.Args, r.Args)
+		return j.meetsScopes(op, l.Args, r.Args)
 	}
-	switch l, r := a.ofScope(left), a.ofScope(right); {
+	switch l, r := j.OfScope(left), j.OfScope(right); {
 	case l && r:
-		return op != "=" || !a.isOurs(left) || !a.isOurs(right)
+		return op != "=" || !j.isOurs(left) || !j.isOurs(right)
 	case l:
 		return readsColumn(right)
 	case r:
@@ -63,12 +63,12 @@ func (a *analyzer) meetsScope(op string, left, right *pg.Node) bool {
 	return false
 }
 
-func (a *analyzer) meetsScopes(op string, left, right []*pg.Node) bool {
+func (j *Judge) meetsScopes(op string, left, right []*pg.Node) bool {
 	if len(left) != len(right) { // of a star
-		return tree.IsComparison(op) && slices.ContainsFunc(slices.Concat(left, right), func(n *pg.Node) bool { return a.ofScope(n) })
+		return tree.IsComparison(op) && slices.ContainsFunc(slices.Concat(left, right), func(n *pg.Node) bool { return j.OfScope(n) })
 	}
 	for i := range left {
-		if a.meetsScope(op, left[i], right[i]) {
+		if j.meetsScope(op, left[i], right[i]) {
 			return true
 		}
 	}
@@ -76,7 +76,7 @@ func (a *analyzer) meetsScopes(op string, left, right []*pg.Node) bool {
 }
 
 // meetsScopeIn is meetsScope for x IN (SELECT …), which Postgres makes a join of.
-func (a *analyzer) meetsScopeIn(s *pg.SubLink) bool {
+func (j *Judge) meetsScopeIn(s *pg.SubLink) bool {
 	if s.SubLinkType != pg.SubLinkType_ANY_SUBLINK && s.SubLinkType != pg.SubLinkType_ALL_SUBLINK {
 		return false
 	}
@@ -84,22 +84,22 @@ func (a *analyzer) meetsScopeIn(s *pg.SubLink) bool {
 	if row := s.Testexpr.GetRowExpr(); row != nil {
 		tests = row.Args
 	}
-	return a.meetsScopeOf(linkOperator(s), tests, s.Subselect.GetSelectStmt())
+	return j.meetsScopeOf(linkOperator(s), tests, s.Subselect.GetSelectStmt())
 }
 
-func (a *analyzer) meetsScopeOf(op string, tests []*pg.Node, query *pg.SelectStmt) bool {
+func (j *Judge) meetsScopeOf(op string, tests []*pg.Node, query *pg.SelectStmt) bool {
 	if query == nil {
 		return false
 	}
 	if query.Op != pg.SetOperation_SETOP_NONE {
-		return a.meetsScopeOf(op, tests, query.Larg) || a.meetsScopeOf(op, tests, query.Rarg)
+		return j.meetsScopeOf(op, tests, query.Larg) || j.meetsScopeOf(op, tests, query.Rarg)
 	}
 	var values []*pg.Node
 	for _, n := range query.TargetList {
 		values = append(values, n.GetResTarget().GetVal())
 	}
-	return a.meetsScopes(op, tests, values) ||
-		slices.ContainsFunc(query.ValuesLists, func(row *pg.Node) bool { return a.meetsScopes(op, tests, row.GetList().GetItems()) })
+	return j.meetsScopes(op, tests, values) ||
+		slices.ContainsFunc(query.ValuesLists, func(row *pg.Node) bool { return j.meetsScopes(op, tests, row.GetList().GetItems()) })
 }
 
 // readsColumn tells whether a column stands in m or in its sub-queries. Postgres joins by a sub-query that looks at the

@@ -1,4 +1,4 @@
-package analyze
+package types
 
 import (
 	"slices"
@@ -7,41 +7,41 @@ import (
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
 
-// mergeFails tells whether comparing two columns as USING does may fail on some row: by
+// MergeFails tells whether comparing two columns as USING does may fail on some row: by
 // the equality of their types, or by making one type of them. It compares outside of any
 // guard. What is computed has no type here; its query is a barrier where it may fail.
-func (a *analyzer) mergeFails(l, r tree.TypeName) bool {
+func (ts *Types) MergeFails(l, r tree.TypeName) bool {
 	switch unknown := (tree.TypeName{}); {
-	case a.catalog.Namesakes.Operators["="]:
+	case ts.Catalog.Namesakes.Operators["="]:
 		return true
 	case l == unknown && r == unknown:
 		return false
 	case l == unknown:
-		return a.mergeFails(r, l)
+		return ts.MergeFails(r, l)
 	case r == unknown:
-		return !fitting[strings.TrimPrefix(l.Name, "_")] || a.mergeFails(l, l)
+		return !fitting[strings.TrimPrefix(l.Name, "_")] || ts.MergeFails(l, l)
 	case l.Schema != "pg_catalog" || r.Schema != "pg_catalog": // a composite type's fails by its fields'
 		return l != r || l.Name != "citext"
 	case l == r && strings.HasPrefix(l.Name, "_"):
 		element := tree.TypeName{Schema: l.Schema, Name: l.Name[1:]}
-		return a.mergeFails(element, element)
+		return ts.MergeFails(element, element)
 	}
-	left, ok1 := plainType(l)
-	right, ok2 := plainType(r)
+	left, ok1 := PlainType(l)
+	right, ok2 := PlainType(r)
 	switch {
 	case !ok1 || !ok2:
 		return true
 	case slices.Contains(numbers, left) && slices.Contains(numbers, right):
-		return mergedType(l, r) == tree.TypeName{}
+		return MergedType(l, r) == tree.TypeName{}
 	}
-	return !(left == right && left == "jsonb") && !a.catalog.Leakproof[tree.OperatorName{Name: "=", Left: left, Right: right}]
+	return !(left == right && left == "jsonb") && !ts.Catalog.Leakproof[tree.OperatorName{Name: "=", Left: left, Right: right}]
 }
 
-// mergedType gives the type of what USING makes of two columns, where it is one that every
+// MergedType gives the type of what USING makes of two columns, where it is one that every
 // value of either has; zero where it isn't known to be. A float holds no 1e400.
-func mergedType(l, r tree.TypeName) tree.TypeName {
-	left, ok1 := plainType(l)
-	right, ok2 := plainType(r)
+func MergedType(l, r tree.TypeName) tree.TypeName {
+	left, ok1 := PlainType(l)
+	right, ok2 := PlainType(r)
 	i, j := slices.Index(numbers, left), slices.Index(numbers, right)
 	switch {
 	case l == r:

@@ -1,4 +1,4 @@
-package analyze
+package types
 
 import (
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -11,11 +11,11 @@ import (
 // one place. $1 in several places has the type that Postgres finds first, and is converted
 // in the others, which may fail while the statement runs. Such a placeholder is torn.
 
-// tornBy gives the placeholders of a statement, all names of which are resolved, that may be
+// TornBy gives the placeholders of a statement, all names of which are resolved, that may be
 // torn: none, or all that stand in several places where one of them does so in places that
 // are not certainly of one type, for what it is compared with has no known type either.
-func (a *analyzer) tornBy(stmt *pg.RawStmt) map[int32]bool {
-	p := params{analyzer: a, types: map[int32]string{}, several: map[int32]bool{}}
+func (ts *Types) TornBy(stmt *pg.RawStmt) map[int32]bool {
+	p := params{Types: ts, places: map[int32]string{}, several: map[int32]bool{}}
 	p.walk(stmt)
 	if !p.differ {
 		return nil
@@ -25,8 +25,8 @@ func (a *analyzer) tornBy(stmt *pg.RawStmt) map[int32]bool {
 
 // params are the placeholders seen so far, each with the type that all its places have.
 type params struct {
-	*analyzer
-	types   map[int32]string // "" where it isn't known
+	*Types
+	places  map[int32]string // "" where it isn't known
 	several map[int32]bool   // those that stand in several places
 	differ  bool             // some of these are not certainly of one type
 }
@@ -42,7 +42,7 @@ func (p *params) walk(m proto.Message) {
 		return
 	case *pg.TypeCast:
 		if ref := n.Arg.GetParamRef(); ref != nil {
-			t, _ := p.castType(n.TypeName)
+			t, _ := p.CastType(n.TypeName)
 			p.note(ref, t)
 			return
 		}
@@ -59,9 +59,9 @@ func (p *params) walk(m proto.Message) {
 // operands notes the operands that are placeholders with the type that a comparison gives
 // them, which is that of what they are compared with.
 func (p *params) operands(e *pg.A_Expr) {
-	for _, pair := range p.places(e) {
+	for _, pair := range p.operandsOf(e) {
 		t := pair.typ
-		if known, ok := p.typeOf(pair.with); ok && pair.with.GetAConst() == nil {
+		if known, ok := p.TypeOf(pair.with); ok && pair.with.GetAConst() == nil {
 			t = known
 		}
 		switch ref := pair.operand.GetParamRef(); {
@@ -83,8 +83,8 @@ type operand struct {
 	array         bool // of the type
 }
 
-// places gives the operands of an operator. The left one of BETWEEN stands in two places.
-func (p *params) places(e *pg.A_Expr) []operand {
+// operandsOf gives the operands of an operator. The left one of BETWEEN stands in two places.
+func (p *params) operandsOf(e *pg.A_Expr) []operand {
 	list := e.Rexpr.GetList().GetItems()
 	switch e.Kind {
 	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN, pg.A_Expr_Kind_AEXPR_BETWEEN_SYM, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
@@ -98,7 +98,7 @@ func (p *params) places(e *pg.A_Expr) []operand {
 		return pairs
 	case pg.A_Expr_Kind_AEXPR_IN:
 		with := e.Lexpr
-		if all := append(list[:len(list):len(list)], e.Lexpr); !p.oneType(all) {
+		if all := append(list[:len(list):len(list)], e.Lexpr); !p.OneType(all) {
 			with = nil
 		}
 		pairs := []operand{{operand: e.Lexpr}}
@@ -109,12 +109,12 @@ func (p *params) places(e *pg.A_Expr) []operand {
 	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL:
 		return []operand{{operand: e.Lexpr}, {operand: e.Rexpr, with: e.Lexpr, array: true}}
 	case pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE:
-		if t, ok := p.typeOf(e.Lexpr); ok && t == "text" {
+		if t, ok := p.TypeOf(e.Lexpr); ok && t == "text" {
 			return []operand{{operand: e.Lexpr}, {operand: e.Rexpr, typ: t}}
 		}
 	case pg.A_Expr_Kind_AEXPR_OP, pg.A_Expr_Kind_AEXPR_DISTINCT, pg.A_Expr_Kind_AEXPR_NOT_DISTINCT:
 		switch {
-		case p.joinsTexts(e):
+		case p.JoinsTexts(e):
 			return []operand{{operand: e.Lexpr, typ: "text"}, {operand: e.Rexpr, typ: "text"}}
 		case tree.IsComparison(tree.LastName(e.Name)):
 			return []operand{{operand: e.Lexpr, with: e.Rexpr}, {operand: e.Rexpr, with: e.Lexpr}}
@@ -123,25 +123,15 @@ func (p *params) places(e *pg.A_Expr) []operand {
 	return []operand{{operand: e.Lexpr}, {operand: e.Rexpr}}
 }
 
-// givenType gives the type that the client gives a placeholder, a domain as what it is over; zero
-// for none.
-// One that has it is of that type wherever it stands, as if it were cast to it.
-func (a *analyzer) givenType(ref *pg.ParamRef) tree.TypeName {
-	if n := int(ref.GetNumber()); n > 0 && n <= len(a.given) {
-		return a.given[n-1]
-	}
-	return tree.TypeName{}
-}
-
 // note takes in a place of a placeholder.
 func (p *params) note(ref *pg.ParamRef, t string) {
-	if p.givenType(ref) != (tree.TypeName{}) {
+	if p.GivenType(ref) != (tree.TypeName{}) {
 		return
 	}
-	before, seen := p.types[ref.Number]
+	before, seen := p.places[ref.Number]
 	if seen {
 		p.several[ref.Number] = true
 		p.differ = p.differ || t == "" || t != before
 	}
-	p.types[ref.Number] = t
+	p.places[ref.Number] = t
 }

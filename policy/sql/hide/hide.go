@@ -1,15 +1,5 @@
-package analyze
-
-import (
-	"slices"
-
-	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/proto"
-
-	"github.com/tenantgate/tenantgate/policy/sql/facts"
-	"github.com/tenantgate/tenantgate/policy/sql/tree"
-)
-
+// Package hide finds the values of a statement that must be hidden from the planner.
+//
 // The planner estimates how many rows a condition admits from statistics of the whole table,
 // which hold every server's values. The estimate decides on the plan, and the plan on the
 // order of rows. So a constant that a caller compares with a scoped table's column must not
@@ -34,10 +24,25 @@ import (
 // from them here. A call that is a condition by itself does not: of starts_with(title, 'a') and
 // its like the planner makes an estimate of their own. So do LIMIT and OFFSET, and the select list of the outermost query, which no
 // condition can look at.
+package hide
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/tenantgate/tenantgate/policy/sql/facts"
+	"github.com/tenantgate/tenantgate/policy/sql/refusal"
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
+	"github.com/tenantgate/tenantgate/policy/sql/types"
+)
 
 // hider finds what is to be hidden in a statement all of whose names are resolved.
 type hider struct {
-	*analyzer
+	*types.Types
+	facts    *facts.Facts
+	fault    *refusal.Refusal
 	replaced map[int]bool // offsets of the constants that the server's id replaces
 	found    map[*pg.Node]*facts.Hidden
 	order    []*facts.Hidden
@@ -47,16 +52,24 @@ type hider struct {
 	effort   int                       // comparisons of expressions that were made
 }
 
-// hide notes what the rewrite has to hide of a statement that reads a scoped table.
-func (a *analyzer) hide(stmt *pg.RawStmt) {
+// Find notes in the facts what the rewrite has to hide of a statement that reads a scoped table, all of whose names are resolved.
+func Find(stmt *pg.RawStmt, f *facts.Facts, t *types.Types) *refusal.Refusal {
 	scoped := func(u *facts.TableUse) bool { return u.Table != nil && u.Table.Scope != "" }
-	if a.fault != nil || !slices.ContainsFunc(a.facts.Tables, scoped) {
-		return
+	if !slices.ContainsFunc(f.Tables, scoped) {
+		return nil
 	}
-	h := &hider{analyzer: a, replaced: a.facts.ScopeConstants(), found: map[*pg.Node]*facts.Hidden{}, closes: map[*pg.Node]bool{}, casts: map[*pg.Node]*pg.TypeCast{}, tests: map[*pg.Node]*pg.A_Expr{}}
+	h := &hider{Types: t, facts: f, replaced: f.ScopeConstants(), found: map[*pg.Node]*facts.Hidden{}, closes: map[*pg.Node]bool{}, casts: map[*pg.Node]*pg.TypeCast{}, tests: map[*pg.Node]*pg.A_Expr{}}
 	h.surroundings(stmt)
 	h.statement(stmt.Stmt, true)
-	a.facts.Hides, a.facts.Hidden = true, h.order
+	f.Hides, f.Hidden = true, h.order
+	return h.fault
+}
+
+// fail refuses the statement; the first refusal stays.
+func (h *hider) fail(f *refusal.Refusal) {
+	if h.fault == nil {
+		h.fault = f
+	}
 }
 
 func (h *hider) add(n *pg.Node, form facts.HideForm) *facts.Hidden {
@@ -158,7 +171,7 @@ func (h *hider) functions(f *pg.RangeFunction) {
 
 // givesRows tells a call of a function of pg_catalog that is known to give rows.
 func (h *hider) givesRows(f *pg.FuncCall) bool {
-	name := h.catalogCall(f)
+	name := h.CatalogCall(f)
 	return tree.FunctionColumns[name] != nil || name == "unnest"
 }
 
@@ -279,7 +292,7 @@ func (h *hider) value(n *pg.Node) {
 // parameter while the statement runs, where that may fail on some rows and not on others. So
 // such a literal stays a literal, and so does interval '1' day.
 func (h *hider) cast(n *pg.Node, c *pg.TypeCast) {
-	bare := h.casts[c.Arg] != nil && slices.Contains([]string{"bit", "bpchar"}, h.catalogType(c.TypeName)) // of any length; $1::bit is bit(1)
+	bare := h.casts[c.Arg] != nil && slices.Contains([]string{"bit", "bpchar"}, h.CatalogType(c.TypeName)) // of any length; $1::bit is bit(1)
 	if literal := c.Arg.GetAConst(); literal != nil && !literal.Isnull && (len(c.TypeName.Typmods) > 0 || bare) {
 		h.add(n, facts.AsSubquery)
 		return
@@ -328,7 +341,7 @@ func (h *hider) computed(list ...*pg.Node) {
 // count notes the placeholders of LIMIT and OFFSET, and of these cast to an integer.
 func (h *hider) count(list ...*pg.Node) {
 	for _, n := range list {
-		if c := n.GetTypeCast(); c != nil && len(c.TypeName.Typmods) == 0 && slices.Contains([]string{"int4", "int8"}, h.catalogType(c.TypeName)) {
+		if c := n.GetTypeCast(); c != nil && len(c.TypeName.Typmods) == 0 && slices.Contains([]string{"int4", "int8"}, h.CatalogType(c.TypeName)) {
 			n = c.Arg
 		}
 		if p := n.GetParamRef(); p != nil {

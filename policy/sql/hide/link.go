@@ -1,4 +1,4 @@
-package analyze
+package hide
 
 import (
 	pg "github.com/pganalyze/pg_query_go/v6"

@@ -1,4 +1,4 @@
-package analyze
+package hide
 
 import (
 	"slices"
@@ -16,7 +16,7 @@ import (
 
 // arguments looks through the arguments of a call.
 func (h *hider) arguments(f *pg.FuncCall) {
-	untyped := slices.Contains(takeAny, h.catalogCall(f)) || len(f.Args) == 1 && slices.Contains(tree.TypeCalls, h.catalogCall(f))
+	untyped := slices.Contains(takeAny, h.CatalogCall(f)) || len(f.Args) == 1 && slices.Contains(tree.TypeCalls, h.CatalogCall(f))
 	for i, arg := range f.Args {
 		if named := arg.GetNamedArgExpr(); named != nil {
 			arg = named.Arg
@@ -69,7 +69,7 @@ func (h *hider) rowOfText(e *pg.A_Expr, right []*pg.Node) {
 
 // castsLiteral tells a call that Postgres takes for a cast of a literal in quotation marks, which it reads once.
 func (h *hider) castsLiteral(f *pg.FuncCall) bool {
-	return len(f.Args) == 1 && slices.Contains(tree.TypeCalls, h.catalogCall(f)) && f.Args[0].GetAConst().GetSval() != nil
+	return len(f.Args) == 1 && slices.Contains(tree.TypeCalls, h.CatalogCall(f)) && f.Args[0].GetAConst().GetSval() != nil
 }
 
 func (h *hider) texts(list ...*pg.Node) {

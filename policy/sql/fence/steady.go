@@ -1,4 +1,4 @@
-package analyze
+package fence
 
 import (
 	"math"
@@ -18,38 +18,38 @@ var steadyTexts = []string{"lower", "upper", "btrim", "concat"}
 
 // steady tells whether an expression is the same for every row, and can't be seen to be
 // evaluated.
-func (a *analyzer) steady(n *pg.Node) bool {
-	if n == nil || !a.leakproof(n) {
+func (j *Judge) steady(n *pg.Node) bool {
+	if n == nil || !j.leakproof(n) {
 		return false
 	}
-	return !a.looks(n, math.MaxInt) || n.GetSubLink().GetSubLinkType() == pg.SubLinkType_EXPR_SUBLINK && !a.looks(n, a.starts[n.GetSubLink()])
+	return !j.looks(n, math.MaxInt) || n.GetSubLink().GetSubLinkType() == pg.SubLinkType_EXPR_SUBLINK && !j.looks(n, j.subqueries[n.GetSubLink()])
 }
 
 // steadyCall admits calls on what holds no column.
-func (a *analyzer) steadyCall(f *pg.FuncCall) bool {
+func (j *Judge) steadyCall(f *pg.FuncCall) bool {
 	for _, arg := range f.Args {
-		if !a.steady(arg) || a.collated(arg) {
+		if !j.steady(arg) || j.IsCollated(arg) {
 			return false
 		}
 	}
 	plain := len(f.AggOrder) == 0 && f.AggFilter == nil && f.Over == nil && !f.AggStar && !f.AggDistinct && !f.FuncVariadic
-	name := a.catalogCall(f)
+	name := j.CatalogCall(f)
 	return plain && (slices.Contains(moments, name) || slices.Contains(steadyTexts, name))
 }
 
 // steadyCast admits casts of placeholders and literals, which Postgres reads as that type
 // at once, and to a wider integer.
-func (a *analyzer) steadyCast(c *pg.TypeCast) bool {
-	if p := c.Arg.GetParamRef(); p != nil && len(c.TypeName.Typmods) == 0 && a.givenType(p) == (tree.TypeName{}) {
-		return a.isUntyped(c.Arg)
+func (j *Judge) steadyCast(c *pg.TypeCast) bool {
+	if p := c.Arg.GetParamRef(); p != nil && len(c.TypeName.Typmods) == 0 && j.GivenType(p) == (tree.TypeName{}) {
+		return j.IsUntyped(c.Arg)
 	}
 	if len(c.TypeName.ArrayBounds) > 0 { // of a type of pg_catalog: one of a domain would be checked
-		to, ok := a.elementOf(&pg.Node{Node: &pg.Node_TypeCast{TypeCast: c}})
+		to, ok := j.ElementOf(&pg.Node{Node: &pg.Node_TypeCast{TypeCast: c}})
 		asRead := c.Arg.GetAConst() != nil || len(c.TypeName.Typmods) == 0 // a placeholder is cut to numeric(3,1)[] while the statement runs
-		return ok && to != "" && asRead && a.isUntyped(c.Arg)
+		return ok && to != "" && asRead && j.IsUntyped(c.Arg)
 	}
-	from, ok1 := a.typeOf(c.Arg)
-	to, ok2 := a.castType(c.TypeName)
+	from, ok1 := j.TypeOf(c.Arg)
+	to, ok2 := j.CastType(c.TypeName)
 	switch {
 	case !ok1 || !ok2:
 		return false
@@ -62,17 +62,17 @@ func (a *analyzer) steadyCast(c *pg.TypeCast) bool {
 // steadyOperator admits texts put together, and what moves the present by a little: further
 // off it would fail, at the ends of the calendar. Without it `created_at > now() - interval
 // '7 days'` could not use an index.
-func (a *analyzer) steadyOperator(e *pg.A_Expr) bool {
-	if a.joinsTexts(e) {
-		return a.steady(e.Lexpr) && a.steady(e.Rexpr)
+func (j *Judge) steadyOperator(e *pg.A_Expr) bool {
+	if j.JoinsTexts(e) {
+		return j.steady(e.Lexpr) && j.steady(e.Rexpr)
 	}
-	_, moved := a.movedType(e)
-	return moved && a.isPresent(e.Lexpr) && isLittle(e.Rexpr)
+	_, moved := j.MovedType(e)
+	return moved && j.isPresent(e.Lexpr) && isLittle(e.Rexpr)
 }
 
 // isPresent tells now() and its like.
-func (a *analyzer) isPresent(n *pg.Node) bool {
-	return n.GetSqlvalueFunction() != nil || n.GetFuncCall() != nil && slices.Contains(moments, a.catalogCall(n.GetFuncCall()))
+func (j *Judge) isPresent(n *pg.Node) bool {
+	return n.GetSqlvalueFunction() != nil || n.GetFuncCall() != nil && slices.Contains(moments, j.CatalogCall(n.GetFuncCall()))
 }
 
 // littleInterval is an interval of less than a thousand years.

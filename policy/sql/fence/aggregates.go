@@ -1,0 +1,44 @@
+package fence
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/tenantgate/tenantgate/policy/sql/types"
+)
+
+// keepsAggregate tells whether a condition, or an entry of a select list, as long as
+// anything is left of it, is one of an aggregate of its own query level, whose relations
+// count from start.
+func (j *Judge) keepsAggregate(n *pg.Node, start int) bool {
+	kept := func(n *pg.Node) bool {
+		return j.KeepsOne(n, func(n *pg.Node) bool {
+			return n.GetFuncCall() != nil && j.IsAggregate(n.GetFuncCall()) && j.aggregates(n, start)
+		})
+	}
+	switch x := n.GetNode().(type) {
+	case *pg.Node_BoolExpr:
+		return !slices.ContainsFunc(x.BoolExpr.Args, func(arg *pg.Node) bool { return !j.keepsAggregate(arg, start) })
+	case *pg.Node_AExpr:
+		return kept(x.AExpr.Lexpr) || x.AExpr.Kind == pg.A_Expr_Kind_AEXPR_OP && kept(x.AExpr.Rexpr)
+	case *pg.Node_NullTest:
+		return kept(x.NullTest.Arg)
+	case *pg.Node_FuncCall:
+		if j.CatalogCall(x.FuncCall) != "" && slices.ContainsFunc(x.FuncCall.Args, kept) {
+			return true
+		}
+	}
+	return kept(n)
+}
+
+// aggregates tells whether an expression holds an aggregate or a window function of its own
+// query level, whose relations count from start, and certainly of that: one that names
+// columns of a query around may be that query's.
+func (j *Judge) aggregates(n *pg.Node, start int) bool {
+	found := false
+	types.Within(n, func(f *pg.FuncCall) {
+		found = found || j.IsAggregate(f) && j.earliest(f) >= start
+	})
+	return found
+}

@@ -1,0 +1,143 @@
+package fence
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/tenantgate/tenantgate/policy/sql/facts"
+	"github.com/tenantgate/tenantgate/policy/sql/refusal"
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
+)
+
+// Place is where a condition stands.
+type Place uint8
+
+// A condition stands in one of these.
+const (
+	InWhere Place = iota // or in the ON of a join
+	InFull               // in the ON of a FULL JOIN
+	InHaving
+)
+
+// Level is what a condition sees of its query level.
+type Level struct {
+	Relations []*Relation
+	Start     int // the first serial number that a relation of it can have
+}
+
+// isColumnPair tells a.x = b.y. A FULL JOIN takes nothing but equalities, guarded ones are
+// none to it, and like USING this compares two columns' values as they are.
+func (j *Judge) isColumnPair(n *pg.Node) bool {
+	left, right := tree.ColumnPair(n)
+	l, r := j.names.Reference(left.GetColumnRef()), j.names.Reference(right.GetColumnRef())
+	return left != nil && !j.Conflict(left, right) && !l.Converted && !r.Converted && !j.MergeFails(j.OutputType(left), j.OutputType(right))
+}
+
+// Protect finds the parts of a condition that need a guard, once all names in it are resolved.
+func (j *Judge) Protect(l Level, root *pg.Node, of Place) *refusal.Refusal {
+	c := &facts.Clause{Root: root, Guards: map[*pg.Node]*facts.Guard{}}
+	for _, part := range tree.Conjuncts(root) {
+		if left, right := tree.Equation(part); of == InFull && j.meetsScope("=", left, right) {
+			f := refusal.Unsupported(tree.Leftmost(part), "a FULL JOIN of a scope column and another column is not supported")
+			f.Hint = "compare two scope columns"
+			j.fail(f)
+		}
+		if j.leakproof(part) || of == InHaving && j.keepsAggregate(part, l.Start) || of == InFull && j.isColumnPair(part) {
+			continue
+		}
+		if g := j.guard(l, part, of == InHaving); g != nil {
+			c.Guards[part] = g
+		}
+		if j.fault != nil {
+			return j.fault
+		}
+	}
+	if len(c.Guards) > 0 {
+		j.facts.Clauses = append(j.facts.Clauses, c)
+	}
+	return j.fault
+}
+
+func (j *Judge) fail(f *refusal.Refusal) {
+	if j.fault == nil {
+		j.fault = f
+	}
+}
+
+// guard gives the guard of a part; nil where it looks at nothing of this level that is
+// exposed. What looks at no relation of this level, or at a sub-query that may turn out a
+// constant, could fail on the rows of any.
+func (j *Judge) guard(l Level, part *pg.Node, having bool) *facts.Guard {
+	mentioned := map[*Relation]bool{}
+	j.mentions(part, mentioned)
+	g := &facts.Guard{Having: having}
+	needed, named := false, false
+	for _, r := range l.Relations {
+		named = named || r.among(mentioned) && j.stays(r)
+	}
+	for _, r := range l.Relations {
+		exposed, walled := r.exposedAs()
+		if !exposed || j.safe(part, walled, l.Start) || named && !r.among(mentioned) {
+			continue
+		}
+		needed = true
+		if !having {
+			j.guardRelation(g, r, part)
+		}
+	}
+	if !needed {
+		return nil
+	}
+	return g
+}
+
+// stays tells whether columns of a relation stay columns of one where Postgres plans: those
+// of a sub-query, or of a function that gives one row, may be found to be constants.
+func (j *Judge) stays(r *Relation) bool { return j.staysBut(r, map[*Relation]bool{}) }
+
+// staysBut leaves out what was asked before: names of joins share their parts.
+func (j *Judge) staysBut(r *Relation, asked map[*Relation]bool) bool {
+	for _, p := range r.Parts {
+		if !asked[p] && !j.staysBut(p, asked) {
+			return false
+		}
+		asked[p] = true
+	}
+	return len(r.Parts) > 0 || r.Table || r.Rows || r.Exposed || j.facts.Barriers[r.Body]
+}
+
+// maxGuarded bounds the relations that guards look at, all guards of a statement together.
+const maxGuarded = 2000
+
+func (j *Judge) guardRelation(g *facts.Guard, r *Relation, part *pg.Node) {
+	if j.guarded++; j.guarded > maxGuarded {
+		j.fail(refusal.Unsupported(tree.Offset(part), "the statement has too many conditions that look at too many tables: put them into sub-queries of their own"))
+		return
+	}
+	switch {
+	case r.Masked:
+		f := refusal.Unsupported(tree.Offset(part), "this condition is not supported on a join with an alias")
+		f.Hint = "leave the alias of the join out and name its tables' columns"
+		j.fail(f)
+	case r.Use != nil:
+		if r.Nullable && r.Marker == "" {
+			j.fail(refusal.Unsupported(tree.Offset(part), "this condition is not supported on an outer join with a table whose columns can all be NULL"))
+		}
+		g.Tables = append(g.Tables, facts.GuardTable{Use: r.Use, Marker: r.Marker})
+	case r.Body != nil:
+		j.barrier(r.Body)
+	}
+}
+
+// Anchored refuses an ON of a join nothing of which stays where Postgres plans, such as one
+// of functions that give one row each, unless it can't fail: Postgres may evaluate it on
+// the rows of whatever stands beside the join.
+func (j *Judge) Anchored(on Level, quals *pg.Node) *refusal.Refusal {
+	if j.safe(quals, true, on.Start) || slices.ContainsFunc(on.Relations, j.stays) {
+		return nil
+	}
+	f := refusal.Unsupported(tree.Offset(quals), "this condition is not supported on a join of nothing but functions or constants")
+	f.Hint = "put it into WHERE"
+	return f
+}

@@ -1,0 +1,65 @@
+package fence
+
+import (
+	"math"
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
+)
+
+// barrier notes that nothing may be moved into or out of a query. One with a LIMIT or
+// OFFSET is such already.
+func (j *Judge) barrier(s *pg.SelectStmt) {
+	if s == nil || s.LimitCount != nil || s.LimitOffset != nil {
+		return
+	}
+	if j.facts.Barriers == nil {
+		j.facts.Barriers = map[*pg.SelectStmt]bool{}
+	}
+	j.facts.Barriers[s] = true
+}
+
+// tells tells whether an entry of a query's select list is not leakproof, or of no known
+// type, so that no condition on it may be moved into the query. On aggregates Postgres
+// moves none.
+func (j *Judge) tells(s *pg.SelectStmt, walled bool) bool {
+	if s == nil {
+		return false
+	}
+	if s.Op != pg.SetOperation_SETOP_NONE {
+		return j.tells(s.Larg, walled) || j.tells(s.Rarg, walled)
+	}
+	for _, n := range s.TargetList {
+		v := n.GetResTarget().GetVal()
+		if (j.nameless(v) || !j.safe(v, walled, j.levels[s])) && !j.keepsAggregate(v, j.levels[s]) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.ValuesLists, func(row *pg.Node) bool {
+		return !j.safe(row, walled, j.levels[s]) || slices.ContainsFunc(row.GetList().GetItems(), j.nameless)
+	})
+}
+
+// nameless tells an expression whose type is not known, so that USING could not judge it.
+func (j *Judge) nameless(n *pg.Node) bool {
+	return n.GetColumnRef() == nil && !j.IsUntyped(n) && j.OutputType(n) == tree.TypeName{}
+}
+
+// tellsWithin tells whether anything in a query is not leakproof.
+func (j *Judge) tellsWithin(query *pg.Node, walled bool) bool {
+	if walled {
+		return j.overlooked(query, math.MaxInt)
+	}
+	return j.leaks(query)
+}
+
+// Reach gives the first relation that is named beneath m; 0 for none.
+func (j *Judge) Reach(m proto.Message) int {
+	if first := j.earliest(m); first < math.MaxInt {
+		return first
+	}
+	return 0
+}
