@@ -64,12 +64,6 @@ func (j *Judge) heldOperator(e *pg.A_Expr, start int) bool {
 // fragile tells an operand on which functions that Postgres calls leakproof can fail.
 func (j *Judge) fragile(n *pg.Node) bool { return j.IsCollated(n) || j.Overflows(n) }
 
-// isIndex tells a subscript that is not converted, or none.
-func (j *Judge) isIndex(n *pg.Node) bool {
-	t, ok := j.TypeOf(n)
-	return n == nil || ok && (t == "" || t == "int4" || t == "int2" || t == "text")
-}
-
 // heldSubLink tells whether Postgres certainly takes a sub-query for one that looks at the
 // rows of the level whose relations count from start: else it may be a parameter, which is
 // evaluated when it is first asked for. x IN (SELECT …) never is one.

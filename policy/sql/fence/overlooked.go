@@ -59,10 +59,6 @@ func (j *Judge) overlookedHere(n *pg.Node, start int) bool {
 	case *pg.Node_BoolExpr, *pg.Node_NullTest, *pg.Node_BooleanTest, *pg.Node_CaseWhen, *pg.Node_List, *pg.Node_RowExpr,
 		*pg.Node_CollateClause, *pg.Node_NamedArgExpr:
 		return false // they fail by what is in them alone
-	case *pg.Node_AIndirection:
-		return slices.ContainsFunc(x.AIndirection.Indirection, isSlice) && !j.mayBeSliced(x.AIndirection.Arg)
-	case *pg.Node_AIndices:
-		return !j.isIndex(x.AIndices.Lidx) || !j.isIndex(x.AIndices.Uidx)
 	case *pg.Node_FuncCall: // an aggregate runs on rows that passed
 		return !j.IsAggregate(x.FuncCall) && !j.heldCall(x.FuncCall, start)
 	case *pg.Node_AExpr:
@@ -85,17 +81,6 @@ func (j *Judge) overlookedHere(n *pg.Node, start int) bool {
 func (j *Judge) mayBeArray(t *pg.TypeName) bool {
 	name := j.CatalogType(t)
 	return name == "" || len(t.ArrayBounds) > 0 || strings.HasPrefix(name, "_")
-}
-
-// isSlice tells [1:2], and [:].
-func isSlice(n *pg.Node) bool { return n.GetAIndices().GetIsSlice() }
-
-// mayBeSliced tells what certainly is an array, or fails by itself where it is none. A name
-// or a point has elements too, but no slices.
-func (j *Judge) mayBeSliced(n *pg.Node) bool {
-	_, ok := j.ElementOf(n)
-	t := j.Named(n)
-	return n.GetAArrayExpr() != nil || ok || t.Schema == "pg_catalog" && strings.HasPrefix(t.Name, "_")
 }
 
 // compared gives what CASE x WHEN y compares x with.
