@@ -284,7 +284,7 @@ func (a *analyzer) visit(l *level, m proto.Message) {
 		a.see(n)
 		a.expr(l, n.Testexpr)
 		a.facts.Kinds |= facts.AccessSelect
-		a.judge.BeginSubLink(n)
+		a.judge.Begin(n)
 		if out := a.statement(n.Subselect, l, l.ctes); out.known && len(out.cols) > 0 {
 			a.subqueries[n] = out.cols[0].name
 		}

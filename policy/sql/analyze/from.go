@@ -168,7 +168,7 @@ func (a *analyzer) rangeSubselect(l *level, s *pg.RangeSubselect) *relation {
 	if a.fault != nil {
 		return &relation{}
 	}
-	ours := a.judge.Subquery(s.Subquery, before, out.mixed)
+	ours := a.judge.Subquery(s.Subquery, s.Subquery.GetSelectStmt(), before, out.mixed)
 	a.seal(out.cols, ours.Body)
 	return aliased(&relation{cols: out.cols, known: out.known, Relation: ours}, s.Alias)
 }

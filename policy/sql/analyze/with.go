@@ -59,7 +59,7 @@ func (a *analyzer) cteBody(x *pg.CommonTableExpr, e *cte, outer *level, ctes *ct
 	if a.fault != nil {
 		return
 	}
-	e.Relation = a.judge.With(x, e.Body, before, mixed)
+	e.Relation = a.judge.Subquery(x.Ctequery, e.Body, before, mixed)
 	a.seal(e.cols, e.Body)
 }
 

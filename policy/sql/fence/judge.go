@@ -17,7 +17,7 @@
 //   - a part of a HAVING without aggregates, which Postgres would make a WHERE of, gets one.
 //
 // A Judge goes along with the analysis of one statement. The analysis shows it what comes into sight (Begin, Enter,
-// Seen, Mixes) and asks it of each condition (Protect, Anchored) and of each sub-query and WITH query (Subquery, With);
+// Seen, Mixes) and asks it of each condition (Protect, Anchored) and of each sub-query and WITH query (Subquery);
 // the Judge asks back only what a name means (Names). It writes the facts' Clauses and Barriers. Inside,
 //
 //	judge.go, relation.go                what it knows of the statement
@@ -52,16 +52,15 @@ type Judge struct {
 	facts *facts.Facts
 	fault *refusal.Refusal // the first
 
-	quiet      map[*pg.Node]bool // by expression: it is leakproof
-	leaky      map[*pg.Node]bool // something beneath it is not
-	overlooks  map[*pg.Node]bool // something beneath it row-level security does not keep
-	firsts     map[*pg.Node]int  // the first relation that is named beneath it
-	mentioned  map[*pg.SubLink]map[*Relation]bool
-	subqueries map[*pg.SubLink]int    // the first serial number of a relation in it
-	levels     map[*pg.SelectStmt]int // likewise
-	mixed      map[proto.Message]bool // set operations and joins that may convert values
-	seen       Mark                   // so far
-	guarded    int                    // relations that guards look at, all in all
+	quiet     map[*pg.Node]bool // by expression: it is leakproof
+	leaky     map[*pg.Node]bool // something beneath it is not
+	overlooks map[*pg.Node]bool // something beneath it row-level security does not keep
+	firsts    map[*pg.Node]int  // the first relation that is named beneath it
+	mentioned map[*pg.SubLink]map[*Relation]bool
+	starts    map[proto.Message]int  // by query level and sub-query: the first serial number that a relation of it can have
+	mixed     map[proto.Message]bool // set operations and joins that may convert values
+	seen      Mark                   // so far
+	guarded   int                    // relations that guards look at, all in all
 }
 
 // Mark is how many references to exposed relations there were at some point.
@@ -75,21 +74,18 @@ func New(t *types.Types, n Names, f *facts.Facts) *Judge {
 	return &Judge{
 		Types: t, names: n, facts: f,
 		quiet: map[*pg.Node]bool{}, leaky: map[*pg.Node]bool{}, overlooks: map[*pg.Node]bool{}, firsts: map[*pg.Node]int{},
-		mentioned: map[*pg.SubLink]map[*Relation]bool{}, subqueries: map[*pg.SubLink]int{}, levels: map[*pg.SelectStmt]int{}, mixed: map[proto.Message]bool{},
+		mentioned: map[*pg.SubLink]map[*Relation]bool{}, starts: map[proto.Message]int{}, mixed: map[proto.Message]bool{},
 	}
 }
 
 // Start is the first serial number that a relation which comes into sight from now on can have.
 func (j *Judge) Start() int { return j.seen.serial + 1 }
 
-// Begin notes that a query level begins, and gives its Start.
-func (j *Judge) Begin(s *pg.SelectStmt) (start int) {
-	j.levels[s] = j.Start()
-	return j.levels[s]
+// Begin notes that a query level or a sub-query of an expression begins, and gives its Start.
+func (j *Judge) Begin(query proto.Message) (start int) {
+	j.starts[query] = j.Start()
+	return j.starts[query]
 }
-
-// BeginSubLink notes that a sub-query of an expression begins.
-func (j *Judge) BeginSubLink(s *pg.SubLink) { j.subqueries[s] = j.Start() }
 
 // Mixes notes that a set operation or join may convert values.
 func (j *Judge) Mixes(m proto.Message) { j.mixed[m] = true }
@@ -119,26 +115,17 @@ func (j *Judge) Seen(r *Relation) {
 // Mark is to be asked for before a query is analyzed that Subquery or With judges.
 func (j *Judge) Mark() Mark { return j.seen }
 
-// Subquery judges a sub-query in FROM that was analyzed since before, and gives what it is. mixed tells that it may convert values.
-func (j *Judge) Subquery(query *pg.Node, before Mark, mixed bool) Relation {
-	r := Relation{Exposed: j.seen.exposed > before.exposed, Walled: j.seen.unwalled == before.unwalled, Body: query.GetSelectStmt(), Reach: j.Reach(query)}
+// Subquery judges a sub-query in FROM or a WITH query that was analyzed since before, and gives what it is. mixed tells that
+// it may convert values; body is it where a barrier can stand in it.
+func (j *Judge) Subquery(query *pg.Node, body *pg.SelectStmt, before Mark, mixed bool) Relation {
+	r := Relation{Exposed: j.seen.exposed > before.exposed, Walled: j.seen.unwalled == before.unwalled, Body: body, Reach: j.Reach(query)}
 	around := r.Reach > 0 && r.Reach <= before.serial // it looks at what stands around
 	if around {
 		r.Exposed, r.Walled = true, j.seen.unwalled == 0
 	}
 	// One that reads nothing of the kind ends up in conditions on what does.
 	walled := r.Exposed && r.Walled
-	if mixed && !walled || j.tells(r.Body, walled) || around && j.tellsWithin(query, walled) || !r.Exposed && j.tellsWithin(query, true) {
-		j.barrier(r.Body)
-	}
-	return r
-}
-
-// With is Subquery for a WITH query. body is nil for one whose rows no barrier can stand before.
-func (j *Judge) With(x *pg.CommonTableExpr, body *pg.SelectStmt, before Mark, mixed bool) Relation {
-	r := Relation{Exposed: j.seen.exposed > before.exposed, Walled: j.seen.unwalled == before.unwalled, Body: body, Reach: j.Reach(x)}
-	walled := r.Exposed && r.Walled
-	if mixed && !walled || j.tells(body, walled) || !r.Exposed && j.tellsWithin(x.Ctequery, true) {
+	if mixed && !walled || j.tells(body, walled) || around && j.tellsWithin(query, walled) || !r.Exposed && j.tellsWithin(query, true) {
 		j.barrier(body)
 	}
 	return r

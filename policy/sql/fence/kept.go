@@ -80,7 +80,7 @@ func (j *Judge) heldSubLink(s *pg.SubLink, start int) bool {
 	case !isCount(query.LimitCount) || !isCount(query.LimitOffset):
 		return false
 	}
-	return slices.ContainsFunc(tree.Conjuncts(query.WhereClause), func(part *pg.Node) bool { return j.ties(part, start, j.subqueries[s]) })
+	return slices.ContainsFunc(tree.Conjuncts(query.WhereClause), func(part *pg.Node) bool { return j.ties(part, start, j.starts[s]) })
 }
 
 // failsOnNone tells whether a query has functions that may fail though it finds no row:

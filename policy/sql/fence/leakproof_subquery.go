@@ -60,7 +60,7 @@ func (j *Judge) singleRow(s *pg.SelectStmt) bool {
 		return false
 	}
 	pick := list[0].GetResTarget().GetVal()
-	return j.isPick(pick) && j.aggregates(pick, j.levels[s])
+	return j.isPick(pick) && j.aggregates(pick, j.starts[s])
 }
 
 // isPick tells a plain call of count, min or max, which can't fail where their argument can't.

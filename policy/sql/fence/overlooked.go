@@ -35,7 +35,7 @@ func (j *Judge) safe(n *pg.Node, walled bool, start int) bool {
 //     length of an lseg too, and two collations can't be compared.
 func (j *Judge) overlooked(m proto.Message, start int) bool {
 	if query, ok := m.(*pg.SelectStmt); ok {
-		start = j.levels[query]
+		start = j.starts[query]
 	}
 	n, isNode := m.(*pg.Node)
 	if !isNode || !isExpression(n) {

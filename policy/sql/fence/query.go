@@ -34,12 +34,12 @@ func (j *Judge) tells(s *pg.SelectStmt, walled bool) bool {
 	}
 	for _, n := range s.TargetList {
 		v := n.GetResTarget().GetVal()
-		if (j.nameless(v) || !j.safe(v, walled, j.levels[s])) && !j.keepsAggregate(v, j.levels[s]) {
+		if (j.nameless(v) || !j.safe(v, walled, j.starts[s])) && !j.keepsAggregate(v, j.starts[s]) {
 			return true
 		}
 	}
 	return slices.ContainsFunc(s.ValuesLists, func(row *pg.Node) bool {
-		return !j.safe(row, walled, j.levels[s]) || slices.ContainsFunc(row.GetList().GetItems(), j.nameless)
+		return !j.safe(row, walled, j.starts[s]) || slices.ContainsFunc(row.GetList().GetItems(), j.nameless)
 	})
 }
 

@@ -22,7 +22,7 @@ func (j *Judge) steady(n *pg.Node) bool {
 	if n == nil || !j.leakproof(n) {
 		return false
 	}
-	return !j.looks(n, math.MaxInt) || n.GetSubLink().GetSubLinkType() == pg.SubLinkType_EXPR_SUBLINK && !j.looks(n, j.subqueries[n.GetSubLink()])
+	return !j.looks(n, math.MaxInt) || n.GetSubLink().GetSubLinkType() == pg.SubLinkType_EXPR_SUBLINK && !j.looks(n, j.starts[n.GetSubLink()])
 }
 
 // steadyCall admits calls on what holds no column.
