@@ -46,6 +46,13 @@ var plans = []struct{ text, barrier, walled string }{
 	{"UPDATE messages SET role = 'x' WHERE id = 'm5'", "AND (id = 'm5'::text))", ""},
 	{"DELETE FROM messages WHERE id = 'm5' AND content <> ''", "AND (id = 'm5'::text))", ""},
 
+	// What the judgement's finest distinctions buy, where no statement of the honest corpus shows it.
+	{"SELECT id FROM messages WHERE id = ANY ('{m5,m6}'::text[])", "AND (id = ANY ('{m5,m6}'::text[])))", ""},
+	{"SELECT id FROM messages WHERE id = CAST('m5' AS varchar)", "AND (id = 'm5'::text))", ""},
+	{"SELECT * FROM (SELECT conversation_id, jsonb_build_object('role', min(role), 'of', conversation_id) AS o FROM messages GROUP BY conversation_id) s WHERE conversation_id = 'c5'", "AND (conversation_id = 'c5'::text))", ""},
+	{"SELECT * FROM (SELECT id, CASE WHEN content LIKE '%5%' THEN 1 ELSE 0 END AS five FROM messages) s WHERE s.id = 'm5'", "Filter: (s.id = 'm5'::text)", "AND (id = 'm5'::text))"},
+	{"SELECT * FROM (SELECT id, coalesce(lower(role), '-') AS role FROM messages) s WHERE s.id = 'm5'", "Filter: (s.id = 'm5'::text)", "AND (id = 'm5'::text))"},
+
 	// What either costs: more than the scope's index can't be used. For the docs.
 	{"SELECT id FROM end_users WHERE lower(email) = 'u5@example.com' AND email <> ''", "Index Cond: (server_id = 'a'::text)", "Index Cond: (server_id ="},
 	{"SELECT id FROM conversations WHERE title LIKE 't55%'", "Index Cond: (server_id = 'a'::text)", "Index Cond: (server_id ="},
