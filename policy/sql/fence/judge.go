@@ -39,7 +39,7 @@ import (
 
 // Names is what a Judge asks of the analysis around it.
 type Names interface {
-	// Reference gives what a column reference was resolved to; zero for one that was not.
+	// Reference gives what a column reference was resolved to; zero for one that was not, and for nil.
 	Reference(*pg.ColumnRef) Reference
 	// WithQuery gives the WITH query that a name in FROM means, and whether that is being analyzed itself; nil for a table.
 	WithQuery(*pg.RangeVar) (query *pg.Node, open bool)

@@ -30,7 +30,7 @@ type Types struct {
 
 // Names is what Types asks of the analysis around it.
 type Names interface {
-	// Column gives what a reference means; zero where that is not known.
+	// Column gives what a reference means; zero where that is not known, and for nil.
 	Column(*pg.ColumnRef) Column
 }
 
