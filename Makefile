@@ -17,7 +17,7 @@ STATEMENTS ?= 300000
 SEED       ?= $(shell date +%s)
 WALLS      ?= all,engine,database
 
-SOURCES := clients cmd control doctor metrics policies policy proof proxy wall
+SOURCES := cmd control doctor metrics policies policy proof proxy wall
 
 .DEFAULT_GOAL := help
 .PHONY: build run test clients faults pg-matrix lint bench bench-crowd bench-grow bench-wire bench-versions bench-stages bench-walls bench-plans fuzz prove prove-order prove-wire smith release release-check clean help
@@ -36,11 +36,11 @@ test: ## all tests with the race detector, on a real Postgres; PKG=./policy/... 
 	PATH="$$PATH:$$(.ci/need --tools)" $(GO) test -race -timeout 15m $(PKG)
 
 clients: ## the part of `make test` in which real clients connect: psql, pgbench, pgx, node-postgres, postgres.js, Kysely, JDBC
-	@$(MAKE) --no-print-directory test PKG=./clients
+	@$(MAKE) --no-print-directory test PKG=./proof/clients
 
 faults: ## the long form of what `make clients` does to a running service: 5,000 idle clients, and hundreds of each fault
 	@.ci/need gcc postgres
-	$(GO) test ./clients -run '^TestFaults$$' -count=1 -v -timeout 30m -faults-long
+	$(GO) test ./proof/clients -run '^TestFaults$$' -count=1 -v -timeout 30m -faults-long
 
 pg-matrix: ## check sets, barrier, walls and doctor on each Postgres of PG_BINS="/…/16/bin /…/17/bin", the folders of initdb and postgres
 	@.ci/need gcc postgres
@@ -57,23 +57,23 @@ lint: ## gofmt and golangci-lint, which has go vet in it
 
 bench: build ## measure tenantgate beside a bare front, an idiomatic one and pgbench; ARGS="--statement point --out docs/benchmarks.md"
 	@.ci/need postgres
-	$(GO) run ./cmd/bench --tenantgate bin/tenantgate $(ARGS)
+	$(GO) run ./proof/bench --tenantgate bin/tenantgate $(ARGS)
 
 bench-crowd: build ## measure what quiet servers get beside one that asks without end; ARGS="--rounds 20 --out FILE", or beside attackers: ARGS="--attack all --before OLD"
 	@.ci/need postgres
-	$(GO) run ./cmd/bench crowd --tenantgate bin/tenantgate $(ARGS)
+	$(GO) run ./proof/bench crowd --tenantgate bin/tenantgate $(ARGS)
 
 bench-grow: build ## measure with ever more servers and ever more texts of statements; ARGS="--turn 5s --texts 10,100,1000"
 	@.ci/need postgres
-	$(GO) run ./cmd/bench grow --tenantgate bin/tenantgate $(ARGS)
+	$(GO) run ./proof/bench grow --tenantgate bin/tenantgate $(ARGS)
 
 bench-wire: build ## measure the front end for Postgres' protocol beside PgBouncer and Postgres; ARGS="--turn 5s --out docs/benchmarks.md"
 	@.ci/need postgres psql pgbouncer
-	$(GO) run ./cmd/bench wire --tenantgate bin/tenantgate $$(.ci/need --pgbouncers | sed 's/^/--pgbouncer /') $(ARGS)
+	$(GO) run ./proof/bench wire --tenantgate bin/tenantgate $$(.ci/need --pgbouncers | sed 's/^/--pgbouncer /') $(ARGS)
 
 bench-versions: build ## measure bin/tenantgate beside an older program, in turns; BEFORE=/…/tenantgate ARGS="--rounds 21 --statement point"
 	@.ci/need postgres
-	$(GO) run ./cmd/bench versions --tenantgate bin/tenantgate --before '$(BEFORE)' $(ARGS)
+	$(GO) run ./proof/bench versions --tenantgate bin/tenantgate --before '$(BEFORE)' $(ARGS)
 
 bench-stages: ## run the Go benchmarks of the stages; BENCH=Decide chooses, PKG=./policy/... too
 	@.ci/need gcc postgres

@@ -15,10 +15,10 @@ const module = "github.com/tenantgate/tenantgate"
 // Postgres said becomes one of them there.
 var arrows = map[string][]string{
 	"cmd/tenantgate":          {"*"},
-	"cmd/bench":               {"control", "control/embedded", "proxy", "wall"},
 	"proxy/rest":              {"proxy", "policy", "proxy/rest/apidoc"},
 	"proxy/wire":              {"proxy", "proxy/frame", "policy"},
-	"proxy/upstream":          {"proxy", "proxy/frame", "policy", "wall"},
+	"proxy/upstream":          {"proxy", "proxy/frame", "proxy/upstream/values", "policy", "wall"},
+	"proxy/upstream/values":   {"proxy/frame", "policy"},
 	"control":                 {"proxy", "policy", "wall"},
 	"doctor":                  {"policy", "wall"},
 	"control/embedded/pgtest": {"control/embedded"},
@@ -41,15 +41,16 @@ var arrows = map[string][]string{
 	"proxy/proxytest":         {"proxy"},
 	"proxy/rest/resttest":     {"proxy", "proxy/rest"},
 	"proof":                   {"proof/statement", "control", "policies", "policy", "proxy", "proxy/upstream", "proxy/wire", "wall"},
+	"proof/bench":             {"control", "control/embedded", "proxy", "wall"},
 	"proof/smith":             {"policy"},
 	"proof/statement":         {"policy"},
 }
 
 // owners are the libraries that only some packages may import.
 var owners = map[string][]string{
-	"github.com/valyala/fasthttp":      {"proxy/rest", "cmd/bench"},
+	"github.com/valyala/fasthttp":      {"proxy/rest", "proof/bench"},
 	"github.com/fasthttp/router":       {"proxy/rest"},
-	"github.com/jackc/pgx/v5/pgproto3": {"proxy/upstream", "proxy/wire", "cmd/bench", "proof"},
+	"github.com/jackc/pgx/v5/pgproto3": {"proxy/upstream", "proxy/wire", "proof", "proof/bench"},
 	"github.com/prometheus":            {"metrics"},
 	"github.com/pganalyze/pg_query_go": {"policy/sql/tree", "policy/sql/facts", "policy/sql/types", "policy/sql/fence", "policy/sql/hide", "policy/sql/analyze", "policy/sql/rewrite", "policy/sql/verify", "policy/sql/command", "policy/sql/constants"},
 }

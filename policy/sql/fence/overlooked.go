@@ -30,7 +30,7 @@ func (j *Judge) safe(n *pg.Node, walled bool, start int) bool {
 //     dropped what nobody reads (kept.go), an uncorrelated sub-query among it;
 //   - ARRAY[…], which fails on elements of different lengths, casts of arrays, and the
 //     comparisons of CASE x WHEN y;
-//   - a scope column that is compared with another column, which fails nowhere and tells by its estimate (scope_pairs.go);
+//   - a scope column that is compared with another column, which fails nowhere and tells by its estimate (scope.go);
 //   - what its own list calls leakproof and is not: the area of a circle overflows, the
 //     length of an lseg too, and two collations can't be compared.
 func (j *Judge) overlooked(m proto.Message, start int) bool {

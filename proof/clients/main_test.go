@@ -6,8 +6,8 @@
 // tenantgate in front of one that also holds another server's. The expected results are written
 // once, so what passes on both targets is the same on both.
 //
-//	go test ./clients -targets plain,tenantgate
-//	go test ./clients -url postgres://… -run Pgx   # an empty database with the test's tables
+//	go test ./proof/clients -targets plain,tenantgate
+//	go test ./proof/clients -url postgres://… -run Pgx   # an empty database with the test's tables
 package clients_test
 
 import (

@@ -16,7 +16,7 @@ import (
 //	send [conn=b] [only=…]   messages of a client, one per line: type and pgproto3's JSON
 //	until [conn=b] [only=…]  types of messages, one per line: reads up to the last of them
 //
-//	go test ./clients -run Messages -targets plain -rewrite   # writes what plain answers
+//	go test ./proof/clients -run Messages -targets plain -rewrite   # writes what plain answers
 func TestMessages(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/messages/*")
 	if err != nil || len(scripts) == 0 {

@@ -83,7 +83,7 @@ func (s *service) start(ctx context.Context, admin, as func(string) string) (err
 		return err
 	}
 	program := filepath.Join(s.dir, "tenantgate")
-	if out, err := exec.Command("go", "build", "-o", program, "../cmd/tenantgate").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/tenantgate").CombinedOutput(); err != nil {
 		return fmt.Errorf("building tenantgate: %w: %s", err, out)
 	}
 	if s.policy == "" {

@@ -9,7 +9,7 @@ import (
 func TestNode(t *testing.T) {
 	need(t, "node")
 	if _, err := os.Stat("node/node_modules/.package-lock.json"); err != nil {
-		missing(t, "clients/node/node_modules")
+		missing(t, "node/node_modules")
 	}
 	for _, client := range []string{"pg", "postgres", "kysely"} {
 		t.Run(client, func(t *testing.T) {
