@@ -24,8 +24,24 @@
 // a Bound can be sent upstream (approved.go, binding.go). If several refusals apply, hints.go
 // chooses the one that the caller reads, and its hint.
 //
-// Credentials are refused earlier: proxy/rest/auth.go, proxy/wire/startup_authenticate.go. Errors of
-// the database come later: proxy/upstream/sqlerrors.go.
+// # Where a statement is refused
+//
+//	credentials, reach, scopes                   proxy/rest/auth.go, proxy/wire/startup_authenticate.go
+//	budgets, and places for parsing              proxy/gate.go: Admit, Pace, decide
+//	a policy that does not fit the database      proxy/gate.go: decideFor
+//	length, NUL, UTF-8, a semicolon, quotes      sql/lex/lex.go, quotes.go
+//	syntax, a second statement                   sql/tree/parse.go: Parse
+//	a command of Postgres' dialect               sql/command
+//	any other kind of statement, a construct     sql/tree/kinds.go: Grammar.Admit, called by sql/analyze/analyze.go: Analyze
+//	a name that does not exist or is ambiguous   sql/analyze/names.go, columns.go, near.go; one that was overlooked: analyze.go, unseen
+//	what the barrier can't keep apart            sql/fence/protect.go
+//	a kind, table, function, operator or type    rules.go: checkKinds, checkTables, checkFunctions, checkOperators, checkTypes
+//	a column                                     rules_columns.go: checkColumns
+//	no scope condition                           rules.go: checkScope
+//	a value for the scope column                 rules.go: checkScopeValues
+//	a final text that can't be proved            sql/verify/verify.go: Verify
+//	the number of arguments, another server's id binding.go: Bind
+//	what Postgres refuses                        proxy/upstream/failure_sqlerror.go
 //
 // Postgres' dialect has commands beside statements on rows. The same guard and grammar read
 // them. The text that runs is written anew from the parsed command, and parsed again to
