@@ -51,7 +51,7 @@ func TestWarmLookupsAllocateNothing(t *testing.T) {
 		"server":      func() error { _, err := w.Server(ctx, proxy.Account{}, w.project, w.servers[0]); return err },
 		"project":     func() error { return w.Project(ctx, proxy.Account{}, w.project) },
 		"application": func() error { _, err := w.Application(ctx, proxy.Account{}, w.servers[0], w.keys[0]); return err },
-		"holder":      func() error { _, err := w.Holder(ctx, w.servers[0], proxy.KeyID(digestOf(w.keys[0]))); return err },
+		"holder":      func() error { _, err := w.Recheck(ctx, w.servers[0], proxy.KeyID(digestOf(w.keys[0]))); return err },
 	} {
 		if n := testing.AllocsPerRun(100, func() {
 			if err := ask(); err != nil {

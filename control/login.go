@@ -82,14 +82,14 @@ func scanLogin(row pgx.CollectableRow) (k loginKey, err error) {
 	return k, err
 }
 
-// Holder gives the server as it is now, active or not, to who has proved to hold this key;
+// Recheck gives the server as it is now, active or not, to who has proved to hold this key;
 // Unauthorized when it is not, or no longer, a key of this server. It answers from the same
 // memory as Application, whose look-up it is. The answer stands for holdingFor at most: until
 // anything of the store is seen to change, and while it is known that nothing did.
-func (s *Store) Holder(ctx context.Context, serverID string, id proxy.KeyID) (proxy.Holding, error) {
+func (s *Store) Recheck(ctx context.Context, serverID string, id proxy.KeyID) (proxy.Session, error) {
 	epoch, asked := s.fresh.epoch.Load(), s.fresh.now()
 	server, expires, err := s.holder(ctx, proxy.Account{}, serverID, digest(id))
-	return proxy.Holding{Server: server, Stands: func() bool {
+	return proxy.Session{Server: server, StillValid: func() bool {
 		return err == nil && s.fresh.epoch.Load() == epoch && s.fresh.now()-asked < holdingFor &&
 			s.fresh.confirmedWithin(confirmWindow) && !expired(expires)
 	}}, err

@@ -44,7 +44,7 @@ func TestLoggingIn(t *testing.T) {
 	if _, ok := verifies(t, v, otherKey); ok {
 		t.Error("another server's key verifies")
 	}
-	got, err := s.Holder(ctx, m.server.ID, id)
+	got, err := s.Recheck(ctx, m.server.ID, id)
 	wantCode(t, err, "")
 	if want := must[proxy.Server](t)(s.Application(ctx, proxy.Account{}, m.server.ID, m.key)); got.Server != want {
 		t.Errorf("got %+v, want %+v", got.Server, want)
@@ -53,7 +53,7 @@ func TestLoggingIn(t *testing.T) {
 		server string
 		id     proxy.KeyID
 	}{{other.ID, id}, {m.server.ID, proxy.KeyID{}}, {m.server.ID, proxy.KeyID(digestOf(otherKey))}, {"", id}, {"nobody", id}} {
-		_, err := s.Holder(ctx, at.server, at.id)
+		_, err := s.Recheck(ctx, at.server, at.id)
 		wantCode(t, err, proxy.Unauthorized)
 	}
 }
@@ -69,7 +69,7 @@ func TestRotationForThoseLoggedIn(t *testing.T) {
 		t.Fatal("the first key does not verify")
 	}
 	logsIn := func(key string) bool { _, ok := verifies(t, verifierOf(t, here, m.server.ID), key); return ok }
-	holds := func(id proxy.KeyID) bool { _, err := here.Holder(ctx, m.server.ID, id); return err == nil }
+	holds := func(id proxy.KeyID) bool { _, err := here.Recheck(ctx, m.server.ID, id); return err == nil }
 	settle(t, here)
 	second := must[string](t)(there.RotateKey(ctx, m.server.ID, time.Hour))
 	within(t, time.Second, "the second key", func() bool { return logsIn(second) })
@@ -82,7 +82,7 @@ func TestRotationForThoseLoggedIn(t *testing.T) {
 	})
 	last, _ := verifies(t, verifierOf(t, here, m.server.ID), third)
 	wantCode(t, there.SetServerActive(ctx, m.server.ID, false), "")
-	within(t, time.Second, "deactivation", func() bool { got, err := here.Holder(ctx, m.server.ID, last); return err == nil && !got.Server.Active })
+	within(t, time.Second, "deactivation", func() bool { got, err := here.Recheck(ctx, m.server.ID, last); return err == nil && !got.Server.Active })
 	exec(t, url, "DELETE FROM tenantgate.servers")
 	within(t, time.Second, "the server's end", func() bool { return !holds(last) && len(verifierOf(t, here, m.server.ID).Keys) == 0 })
 }
@@ -94,20 +94,20 @@ func TestHoldings(t *testing.T) {
 	there, here, alone := open(t, Config{ControlURL: url}), run(t, Config{ControlURL: url}), open(t, Config{ControlURL: url})
 	ctx, m := t.Context(), populate(t, there)
 	id, _ := verifies(t, verifierOf(t, here, m.server.ID), m.key)
-	hold := func(s *Store) proxy.Holding {
+	hold := func(s *Store) proxy.Session {
 		t.Helper()
-		h := must[proxy.Holding](t)(s.Holder(ctx, m.server.ID, id))
+		h := must[proxy.Session](t)(s.Recheck(ctx, m.server.ID, id))
 		return h
 	}
 	settle(t, here)
 	h := hold(here)
-	if !h.Valid() || h.Server.ID != m.server.ID || (proxy.Holding{}).Valid() {
+	if !h.Valid() || h.Server.ID != m.server.ID || (proxy.Session{}).Valid() {
 		t.Fatalf("%+v", h)
 	}
 	if hold(alone).Valid() {
 		t.Error("an answer stands where nobody would notice a change")
 	}
-	wrong, err := here.Holder(ctx, m.server.ID, proxy.KeyID{})
+	wrong, err := here.Recheck(ctx, m.server.ID, proxy.KeyID{})
 	wantCode(t, err, proxy.Unauthorized)
 	if wrong.Valid() {
 		t.Error("a refusal stands")

@@ -50,7 +50,7 @@ func TestKeysFromBeforeTheListener(t *testing.T) {
 	if ids := must[[]string](t)(s.WithoutLogin(t.Context(), "p")); len(ids) != 0 {
 		t.Errorf("%q are without a login", ids)
 	}
-	_, err = s.Holder(t.Context(), "s", proxy.KeyID(d))
+	_, err = s.Recheck(t.Context(), "s", proxy.KeyID(d))
 	wantCode(t, err, "")
 }
 

@@ -29,16 +29,18 @@
 //	credentials, reach, scopes                   proxy/rest/auth.go, proxy/wire/startup_authenticate.go
 //	budgets, and places for parsing              proxy/gate.go: Admit, Pace, decide
 //	a policy that does not fit the database      proxy/gate.go: decideFor
-//	length, NUL, UTF-8, a semicolon, quotes      sql/lex/lex.go, quotes.go
-//	syntax, a second statement                   sql/tree/parse.go: Parse
+//	length, NUL, UTF-8, a semicolon, quotes      sql/lex/lex.go, quotes.go, called by sql/lex/translate.go: Translate, Native
+//	syntax; a statement behind a first           sql/tree/parse.go: Parse (the guard has refused most of these)
 //	a command of Postgres' dialect               sql/command
 //	any other kind of statement, a construct     sql/tree/kinds.go: Grammar.Admit, called by sql/analyze/analyze.go: Analyze
-//	a name that does not exist or is ambiguous   sql/analyze/names.go, columns.go, near.go; one that was overlooked: analyze.go, unseen
+//	a column that does not exist or is ambiguous sql/analyze/columns.go: columnRef; its hint: near.go
+//	any other name, in a place not understood    sql/analyze/names.go; analyze.go: unseen
 //	what the barrier can't keep apart            sql/fence/protect.go
-//	a kind, table, function, operator or type    rules.go: checkKinds, checkTables, checkFunctions, checkOperators, checkTypes
+//	a kind, table, function, operator or type    rules.go: checkKinds, checkTables, checkFunctions, checkOperators, checkTypes;
+//	                                             a table that the policy does not list, before its columns: hints.go, preferTableRefusal
 //	a column                                     rules_columns.go: checkColumns
 //	no scope condition                           rules.go: checkScope
-//	a value for the scope column                 rules.go: checkScopeValues
+//	a value for the scope column                 rules.go: checkScopeValues (an expression; other ids are replaced, or refused by Bind)
 //	a final text that can't be proved            sql/verify/verify.go: Verify
 //	the number of arguments, another server's id binding.go: Bind
 //	what Postgres refuses                        proxy/upstream/failure_sqlerror.go

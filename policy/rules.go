@@ -148,8 +148,9 @@ func (p *Policy) checkScope(f *facts.Facts, d Dialect) *refusal.Refusal {
 	return nil
 }
 
-// checkScopeValues asks that an INSERT gives the scope column by name, and that what is
-// given to it, there and in SET, can be replaced.
+// checkScopeValues asks that an INSERT gives the scope column by name, and that what is given to it, there and in SET, can
+// be replaced by the server's id: a placeholder, a string or DEFAULT can, any other expression is a ScopeOther. Whether another
+// server's id is replaced or refused is the policy's foreignServerId, which Bind looks at.
 func (p *Policy) checkScopeValues(f *facts.Facts, d Dialect) *refusal.Refusal {
 	inject := p.file.Scope.Mode == Inject
 	for _, ins := range f.Inserts {
@@ -172,9 +173,8 @@ func (p *Policy) checkScopeValues(f *facts.Facts, d Dialect) *refusal.Refusal {
 	return nil
 }
 
-// unscopedInsert is unscopedValue for an INSERT: one that names no columns gives a value to the
-// scope column too, which who never mentions that column does not mean to. Where that is not
-// added, it was refused already.
+// unscopedInsert is unscopedValue for an INSERT. One that names no columns gives a value to the scope column too, which
+// its author may not have meant. Where the policy does not inject the column, such an INSERT was refused before.
 func unscopedInsert(ins *facts.Insert, v facts.ScopeValue, d Dialect) *refusal.Refusal {
 	fault := unscopedValue(v, d)
 	if !ins.Named {

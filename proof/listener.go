@@ -169,9 +169,9 @@ func (d *directory) Verifier(_ context.Context, _ proxy.Account, id string) (pro
 	return v, nil
 }
 
-func (d *directory) Holder(_ context.Context, id string, _ proxy.KeyID) (proxy.Holding, error) {
+func (d *directory) Recheck(_ context.Context, id string, _ proxy.KeyID) (proxy.Session, error) {
 	mode, _ := d.mode.Load().(policy.ScopeMode)
-	return proxy.Holding{Server: proxy.Server{ID: id, Active: id == d.server, Policy: string(mode)}}, nil
+	return proxy.Session{Server: proxy.Server{ID: id, Active: id == d.server, Policy: string(mode)}}, nil
 }
 
 // walled is a catalog whose tables all have the wall of the proof, which is not made in the

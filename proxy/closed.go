@@ -112,9 +112,9 @@ func (p *Policies) Found() (lines []string) {
 	return lines
 }
 
-// tellFound logs what closes tables and what they tell, when that has changed: what is new, and
+// logFindings logs what closes tables and what they tell, when that has changed: what is new, and
 // what is gone.
-func (p *Policies) tellFound(old, next *snapshot) {
+func (p *Policies) logFindings(old, next *snapshot) {
 	var before []string
 	if old != nil {
 		before = linesOf(old.found)

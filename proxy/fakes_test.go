@@ -135,11 +135,11 @@ func (d fakeDirectory) Verifier(_ context.Context, _ Account, serverID string) (
 	}
 	return Verifier{Salt: []byte("salt"), Keys: []VerifierKey{{ID: KeyID{1}}}}, nil
 }
-func (d fakeDirectory) Holder(_ context.Context, serverID string, key KeyID) (Holding, error) {
+func (d fakeDirectory) Recheck(_ context.Context, serverID string, key KeyID) (Session, error) {
 	if serverID != d.server.ID || key != (KeyID{1}) {
-		return Holding{}, Refuse(Unauthorized, "no")
+		return Session{}, Refuse(Unauthorized, "no")
 	}
-	return Holding{Server: d.server}, nil
+	return Session{Server: d.server}, nil
 }
 func (d fakeDirectory) Server(_ context.Context, _ Account, projectID, serverID string) (Server, error) {
 	if projectID != d.server.ProjectID || serverID != d.server.ID {

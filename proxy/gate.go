@@ -81,9 +81,9 @@ func (g *Gate) Verifier(ctx context.Context, asker Account, serverID string) (Ve
 	return g.directory.Verifier(ctx, asker, serverID)
 }
 
-// Holder gives the server as it is now to who has proved to hold one of its keys.
-func (g *Gate) Holder(ctx context.Context, serverID string, key KeyID) (Holding, error) {
-	return g.directory.Holder(ctx, serverID, key)
+// Recheck gives the server as it is now to who has proved to hold one of its keys.
+func (g *Gate) Recheck(ctx context.Context, serverID string, key KeyID) (Session, error) {
+	return g.directory.Recheck(ctx, serverID, key)
 }
 
 // Project tells whether the caller reaches an existing project. One that is out of

@@ -160,10 +160,10 @@ func TestHolders(t *testing.T) {
 	if err != nil || len(v.Keys) != 1 {
 		t.Fatalf("%+v %v", v, err)
 	}
-	if held, err := b.Holder(t.Context(), "s", v.Keys[0].ID); err != nil || held.Server.ID != "s" {
+	if held, err := b.Recheck(t.Context(), "s", v.Keys[0].ID); err != nil || held.Server.ID != "s" {
 		t.Errorf("%+v %v", held.Server, err)
 	}
-	for _, err := range []error{second(b.Holder(t.Context(), "s", KeyID{})), second(b.Holder(t.Context(), "t", v.Keys[0].ID))} {
+	for _, err := range []error{second(b.Recheck(t.Context(), "s", KeyID{})), second(b.Recheck(t.Context(), "t", v.Keys[0].ID))} {
 		if codeOf(err) != Unauthorized {
 			t.Errorf("%v", err)
 		}

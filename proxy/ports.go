@@ -26,7 +26,7 @@ type Directory interface {
 	// Holder gives the server, active or not, to who has proved to hold one of its keys;
 	// Unauthorized when it is not the server's key any more. It is asked before every
 	// statement, unless the last answer stands.
-	Holder(ctx context.Context, serverID string, key KeyID) (Holding, error)
+	Recheck(ctx context.Context, serverID string, key KeyID) (Session, error)
 	// Server gives a server of a project; NotFound when there is none.
 	Server(ctx context.Context, asker Account, projectID, serverID string) (Server, error)
 	// Project tells whether the project exists; NotFound when it does not.

@@ -102,9 +102,9 @@ func (p *Policies) reload(ctx context.Context) error {
 		next.made = time.Now() // not earlier: who asks compares it with when his check began
 		p.current.Store(next)
 		p.logMisfits(old, next)
-		p.tellWalls(old, next)
-		p.tellFound(old, next)
-		p.tellUngranted(old, next)
+		p.logWalls(old, next)
+		p.logFindings(old, next)
+		p.logUngranted(old, next)
 		result = "changed"
 	}
 	p.config.Catalog.Adopted()

@@ -52,13 +52,13 @@ type KeyID [32]byte
 func (id KeyID) String() string { return hex.EncodeToString(id[:6]) }
 
 // Holding is the server of who has proved to hold one of its keys.
-type Holding struct {
-	Server Server
-	Stands func() bool // whether that is so still; nil: it has to be asked for again
+type Session struct {
+	Server     Server
+	StillValid func() bool // whether that is so still; nil: it has to be asked for again
 }
 
 // Valid tells whether the answer may be used without asking again.
-func (h Holding) Valid() bool { return h.Stands != nil && h.Stands() }
+func (h Session) Valid() bool { return h.StillValid != nil && h.StillValid() }
 
 // Scope is a set of permissions of a developer's token. The zero value permits nothing.
 type Scope uint8

@@ -44,8 +44,8 @@ func (p *Policies) opening(t policy.Table, c policy.Column) (names []string) {
 	return names
 }
 
-// tellUngranted logs the ungranted columns of each table where they have changed.
-func (p *Policies) tellUngranted(old, next *snapshot) {
+// logUngranted logs the ungranted columns of each table where they have changed.
+func (p *Policies) logUngranted(old, next *snapshot) {
 	var before []ungranted
 	if old != nil {
 		before = old.ungranted

@@ -56,9 +56,9 @@ func (p *Policies) breach(open []openTable) error {
 	return nil
 }
 
-// tellWalls logs what row-level security lacks, one line for each reason, when that has
+// logWalls logs what row-level security lacks, one line for each reason, when that has
 // changed. Where nobody asked (--rls off) there is nothing to tell.
-func (p *Policies) tellWalls(old, next *snapshot) {
+func (p *Policies) logWalls(old, next *snapshot) {
 	if old != nil && slices.Equal(old.open, next.open) {
 		return
 	}

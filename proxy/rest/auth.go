@@ -35,14 +35,14 @@ func (r *request) developer(ctx context.Context) (proxy.Caller, error) {
 			r.logProject = r.projectID
 		}
 		if !r.conn.settled() {
-			err = r.settle(r.sender)
+			err = r.bindConnection(r.sender)
 		}
 	}
 	return caller, err
 }
 
-// settle notes whose the connection is by the request's credentials; an error where it had to go.
-func (r *request) settle(a proxy.Account) error {
+// bindConnection notes whose the connection is by the request's credentials; an error where it had to go.
+func (r *request) bindConnection(a proxy.Account) error {
 	if r.conn.authenticated(a) {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (r *request) application(ctx context.Context) (proxy.Server, error) {
 	if err == nil {
 		r.reached, r.sender, r.logProject = server.ID, server.Account(), server.ProjectID
 		if !r.conn.settled() {
-			err = r.settle(r.sender)
+			err = r.bindConnection(r.sender)
 		}
 	}
 	return server, err

@@ -102,8 +102,8 @@ func (*store) Verifier(context.Context, proxy.Account, string) (proxy.Verifier, 
 	return proxy.Verifier{}, errors.ErrUnsupported
 }
 
-func (*store) Holder(context.Context, string, proxy.KeyID) (proxy.Holding, error) {
-	return proxy.Holding{}, errors.ErrUnsupported
+func (*store) Recheck(context.Context, string, proxy.KeyID) (proxy.Session, error) {
+	return proxy.Session{}, errors.ErrUnsupported
 }
 
 func (s *store) Application(ctx context.Context, asker proxy.Account, id, key string) (proxy.Server, error) {

@@ -56,8 +56,8 @@ type client struct {
 	stall    stall        // the watch's own
 
 	openTimeout time.Duration // the client's own for a transaction that is idle; 0: none
-	within      bool          // the next message is waited for with a transaction open
-	whole       time.Time     // and must be there by then; as a long message outside of it; zero: it is not bound yet
+	inTx        bool          // the next message is waited for with a transaction open
+	wholeBy     time.Time     // and must be there by then; as a long message outside of it; zero: it is not bound yet
 
 	stopped *atomic.Bool // when true, reading ends with errCancelled; nil: nothing stops it
 
@@ -96,7 +96,7 @@ func (p phase) timed() bool { return p != starting && p != ending }
 // where the client waits for it. Its errors are what run is to return: a *fatal or what the
 // network says.
 func (c *client) next(state proxy.State) (kind byte, body []byte, err error) {
-	c.within, c.whole = state != proxy.Idle, time.Time{}
+	c.inTx, c.wholeBy = state != proxy.Idle, time.Time{}
 	if c.in.Unread() == 0 {
 		if err := c.await(state); err != nil {
 			return 0, nil, err

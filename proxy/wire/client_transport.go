@@ -100,8 +100,8 @@ func (c *client) Read(p []byte) (int, error) {
 // it end does so the other way round.
 func (c *client) beforeRead() error {
 	in := phase(c.phase.Load())
-	if c.within && c.whole.IsZero() {
-		c.whole = time.Now().Add(c.openSpan())
+	if c.inTx && c.wholeBy.IsZero() {
+		c.wholeBy = time.Now().Add(c.openSpan())
 	}
 	if in.timed() {
 		if until, other := c.reading.renew(c.span(in)); other {
@@ -115,7 +115,7 @@ func (c *client) beforeRead() error {
 		return errShutdown
 	case c.stopped != nil && c.stopped.Load():
 		return errCancelled
-	case c.within && c.isOver():
+	case c.inTx && c.isOver():
 		return c.tooOld()
 	}
 	return nil
@@ -129,8 +129,8 @@ func (c *client) span(in phase) time.Duration {
 	case transaction:
 		return c.openSpan()
 	}
-	if !c.whole.IsZero() {
-		return min(time.Until(c.whole), c.server.cfg.ReadTimeout)
+	if !c.wholeBy.IsZero() {
+		return min(time.Until(c.wholeBy), c.server.cfg.ReadTimeout)
 	}
 	return c.server.cfg.ReadTimeout
 }
@@ -140,8 +140,8 @@ const slowest = 64 << 10
 
 // hurry bounds how long a message of n bytes may take in all, where it is not bounded already.
 func (c *client) hurry(n int) {
-	if c.whole.IsZero() {
-		c.whole = time.Now().Add(c.server.cfg.ReadTimeout + time.Duration(n/slowest)*time.Second)
+	if c.wholeBy.IsZero() {
+		c.wholeBy = time.Now().Add(c.server.cfg.ReadTimeout + time.Duration(n/slowest)*time.Second)
 	}
 }
 
@@ -160,7 +160,7 @@ func (c *client) overdue() error {
 		return errLoginTooLong
 	case in == idle:
 		return errIdleTooLong
-	case in == transaction, c.within && !time.Now().Before(c.whole):
+	case in == transaction, c.inTx && !time.Now().Before(c.wholeBy):
 		return errOpenTooLong
 	}
 	return errReadTooLong

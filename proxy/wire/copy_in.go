@@ -60,8 +60,8 @@ func (r *rowValues) shut(null bool) {
 
 // copyIn takes in the rows of a COPY FROM STDIN.
 func (s *session) copyIn(insert *policy.Approved, text string) error {
-	s.text = strings.Clone(text) // its message is gone with the next one
-	c := copying{s: s, insert: insert, text: s.text, table: copiedTable(text), style: insert.Command().Copy}
+	s.about.text = strings.Clone(text) // its message is gone with the next one
+	c := copying{s: s, insert: insert, text: s.about.text, table: copiedTable(text), style: insert.Command().Copy}
 	if err := s.havePlace(); err != nil {
 		return err
 	}
@@ -73,11 +73,11 @@ func (s *session) copyIn(insert *policy.Approved, text string) error {
 	err := c.takeAll()
 	switch refusal := refusalIn(err); {
 	case err == nil: // the last rows go with what ends the transaction
-		s.batch.add(proxy.Step{Verb: proxy.Say, Text: tagged("COPY " + strconv.Itoa(c.count))}, note{kind: insert.Kind(), text: s.text})
+		s.batch.add(proxy.Step{Verb: proxy.Say, Text: tagged("COPY " + strconv.Itoa(c.count))}, note{kind: insert.Kind(), text: s.about.text})
 	case refusal != nil:
 		s.recorder().Statement(string(insert.Kind()), string(refusal.Code))
-		if s.where == "" && c.lines > 0 {
-			s.where = c.at(c.lines)
+		if s.about.where == "" && c.lines > 0 {
+			s.about.where = c.at(c.lines)
 		}
 	}
 	return err

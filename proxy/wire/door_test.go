@@ -100,15 +100,15 @@ func (d *doorkeeper) Verifier(ctx context.Context, asker proxy.Account, id strin
 	return proxy.Verifier{Salt: testSalt, Iterations: testIterations}, nil
 }
 
-func (d *doorkeeper) Holder(_ context.Context, id string, key proxy.KeyID) (proxy.Holding, error) {
+func (d *doorkeeper) Recheck(_ context.Context, id string, key proxy.KeyID) (proxy.Session, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, k := range d.verifiers[id].Keys {
 		if k.ID == key && !d.revoked {
-			return proxy.Holding{Server: proxy.Server{ID: id, Active: !d.inactive[id]}}, nil
+			return proxy.Session{Server: proxy.Server{ID: id, Active: !d.inactive[id]}}, nil
 		}
 	}
-	return proxy.Holding{}, proxy.Refuse(proxy.Unauthorized, "the key is not valid")
+	return proxy.Session{}, proxy.Refuse(proxy.Unauthorized, "the key is not valid")
 }
 
 func (d *doorkeeper) Admit(context.Context, proxy.Subject) (proxy.Place, error) {

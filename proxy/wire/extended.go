@@ -21,7 +21,7 @@ func (s *session) parse(body []byte) error {
 	if err := nameFits(name); err != nil {
 		return err
 	}
-	s.text = text
+	s.about.text = text
 	made, err := s.prepare(name, text, typesOf(types))
 	if err != nil { // it is left out where something before it fails
 		if before := s.exchange(false); before != nil {
@@ -79,7 +79,7 @@ func (s *session) execute(body []byte) error {
 	if !there {
 		return unknownPortal(name)
 	}
-	s.text = found.of.text
+	s.about.text = found.of.text
 	if found.of.empty() {
 		s.sayEmpty(frame.EmptyQueryResponse)
 		return nil
@@ -104,7 +104,7 @@ func (s *session) execute(body []byte) error {
 	} else if err := s.payAgain(); err != nil {
 		return err
 	}
-	s.batch.add(proxy.Step{Verb: proxy.Execute, Portal: s.kept(name), Approved: found.approved.Approved, Most: int32(max(most, 0))}, note{kind: found.kind, text: s.text}) //nolint:gosec // it was 32 bits
+	s.batch.add(proxy.Step{Verb: proxy.Execute, Portal: s.kept(name), Approved: found.approved.Approved, Most: int32(max(most, 0))}, note{kind: found.kind, text: s.about.text}) //nolint:gosec // it was 32 bits
 	return nil
 }
 

@@ -37,7 +37,7 @@ func (s *session) bind(body []byte) error {
 	if of == nil {
 		return unknownStatement(m.statement)
 	}
-	s.text = of.text
+	s.about.text = of.text
 	if err := s.renew(of); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (s *session) bindRows(made portal, m bindMessage) error {
 	if err := s.portals.add(m.portal, made); err != nil {
 		return err
 	}
-	s.batch.add(proxy.Step{Verb: proxy.Bind, Prepared: prepared, Bound: bound, Portal: m.portal, Formats: m.results}, note{text: s.text})
+	s.batch.add(proxy.Step{Verb: proxy.Bind, Prepared: prepared, Bound: bound, Portal: m.portal, Formats: m.results}, note{text: s.about.text})
 	return nil
 }
 

@@ -34,7 +34,7 @@ func (s *session) describeStatement(name string) error {
 	if of == nil {
 		return unknownStatement(name)
 	}
-	s.text = of.text
+	s.about.text = of.text
 	if !s.tx.failed() || !of.rowless() {
 		if err := s.renew(of); err != nil {
 			return err
@@ -52,7 +52,7 @@ func (s *session) describeStatement(name string) error {
 				return err
 			}
 		}
-		s.batch.add(proxy.Step{Verb: proxy.Describe, Prepared: of.approved}, note{text: s.text})
+		s.batch.add(proxy.Step{Verb: proxy.Describe, Prepared: of.approved}, note{text: s.about.text})
 		return nil
 	}
 	s.say(func(w *frame.Writer) {
@@ -77,7 +77,7 @@ func (s *session) describePortal(name string) error {
 	if !there {
 		return unknownPortal(name)
 	}
-	s.text = found.of.text
+	s.about.text = found.of.text
 	if err := s.mayRun(found.of.command().Verb); err != nil && !found.of.rowless() {
 		return err
 	}
@@ -96,7 +96,7 @@ func (s *session) describeBound(found portal, name string) error {
 	} else if err := s.payAgain(); err != nil { // Postgres is asked
 		return err
 	}
-	s.batch.add(step, note{text: s.text})
+	s.batch.add(step, note{text: s.about.text})
 	return nil
 }
 

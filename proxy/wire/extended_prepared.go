@@ -206,7 +206,7 @@ func (s *session) prepare(name, text string, types []uint32) (*statement, error)
 		return nil, err
 	}
 	if command.Verb == policy.Show {
-		if err := s.shown(command.Name); err != nil {
+		if err := s.knownSetting(command.Name); err != nil {
 			return nil, err
 		}
 	}
@@ -247,7 +247,7 @@ func (s *session) renew(p *statement) error {
 	if p.approved == nil {
 		return s.mayRun(policy.NoCommand)
 	}
-	if p.round != s.round || !s.asked {
+	if p.round != s.round || !s.rechecked {
 		approved, err := s.decide(p.text, p.approved.Types...)
 		if err != nil {
 			return err

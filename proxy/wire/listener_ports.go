@@ -19,7 +19,7 @@ type Gate interface {
 	// Holder gives the server as it is now, to who has proved to hold one of its keys;
 	// Unauthorized when the key is not its any more. It is asked before every statement,
 	// unless the last answer stands.
-	Holder(ctx context.Context, serverID string, key proxy.KeyID) (proxy.Holding, error)
+	Recheck(ctx context.Context, serverID string, key proxy.KeyID) (proxy.Session, error)
 	// Admit takes a place among the server's running transactions, and one statement off its
 	// budget. The place is the caller's to release when there is no error.
 	Admit(ctx context.Context, subject proxy.Subject) (proxy.Place, error)

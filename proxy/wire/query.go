@@ -45,12 +45,12 @@ func (s *session) query(body []byte) error {
 	}
 	s.prepared.drop(s.prepared.unnamed)
 	s.portals.remove("")
-	s.before, s.mark, s.within = s.c.out.Sent, len(s.c.out.Buf), s.tx.any()
+	s.msg.sentAtStart, s.msg.bufferedAtStart, s.msg.startedInTx = s.c.out.Sent, len(s.c.out.Buf), s.tx.any()
 	err := s.script(text)
 	if err != nil {
 		err = s.refuse(err) // what was collected is done as the script would have
 	}
-	s.tx.wrap, s.several, s.whole, s.alone[0] = false, false, false, part{}
+	s.tx.wrap, s.msg.several, s.msg.keepConstants, s.msg.alone[0] = false, false, false, part{}
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (s *session) script(text string) error {
 	if len(parts) == 0 {
 		s.sayEmpty(frame.EmptyQueryResponse)
 	}
-	s.several = len(parts) > 1
+	s.msg.several = len(parts) > 1
 	for i := range parts {
 		s.tx.wrap = s.tx.wrap || len(parts) > 1 && parts[i].wraps()
 	}
@@ -83,9 +83,9 @@ func (s *session) script(text string) error {
 	}
 	s.batch.x.Query = true
 	err = s.exchange(true)
-	if len(parts) == 1 && s.again(refusalIn(err), parts[0].taken) {
-		s.whole, s.c.out.Buf = true, s.c.out.Buf[:s.mark]
-		s.offset, s.taken = 0, nil
+	if len(parts) == 1 && s.needsConstants(refusalIn(err), parts[0].taken) {
+		s.msg.keepConstants, s.c.out.Buf = true, s.c.out.Buf[:s.msg.bufferedAtStart]
+		s.about.offset, s.about.taken = 0, nil
 		return s.script(parts[0].text)
 	}
 	return err
@@ -113,7 +113,7 @@ func (s *session) part(p *part, several bool) error {
 	if err := s.flushPending(); err != nil {
 		return err
 	}
-	s.text = p.text
+	s.about.text = p.text
 	if p.refusal != nil {
 		return s.refusedPart(p)
 	}
@@ -135,7 +135,7 @@ func (s *session) part(p *part, several bool) error {
 		})
 		return nil
 	case verb == policy.Show:
-		if err := s.shown(p.approved.Command().Name); err != nil {
+		if err := s.knownSetting(p.approved.Command().Name); err != nil {
 			return err
 		}
 		s.say(func(w *frame.Writer) { s.describeShow(w, p.approved.Command().Name, nil) })
@@ -153,7 +153,7 @@ func (s *session) refusedPart(p *part) error {
 	if err := s.exchange(false); err != nil {
 		return err
 	}
-	s.offset = p.offset
+	s.about.offset = p.offset
 	if free(p.text) { // a ROLLBACK is not refused for the transaction's having failed
 		return p.refusal
 	}
@@ -176,6 +176,6 @@ func (s *session) simple(p *part) error {
 	if err != nil {
 		return err
 	}
-	s.batch.add(proxy.Step{Verb: proxy.Simple, Bound: bound}, note{kind: bound.Kind(), text: s.text, offset: p.offset, taken: p.taken})
+	s.batch.add(proxy.Step{Verb: proxy.Simple, Bound: bound}, note{kind: bound.Kind(), text: s.about.text, offset: p.offset, taken: p.taken})
 	return nil
 }

@@ -33,11 +33,11 @@ func (s *session) parametrize(p *part) bool {
 	return true
 }
 
-// again tells whether a statement that failed without its constants is to be run with them:
+// needsConstants tells whether a statement that failed without its constants is to be run with them:
 // it was alone, so that nothing else is undone with it, Postgres has not begun it, and where
 // it knows no better what is wrong, it says it of the text that the client wrote.
-func (s *session) again(refusal *proxy.Error, taken *policy.Parametrized) bool {
-	if refusal == nil || taken == nil || s.several || s.within || s.c.out.Sent != s.before {
+func (s *session) needsConstants(refusal *proxy.Error, taken *policy.Parametrized) bool {
+	if refusal == nil || taken == nil || s.msg.several || s.msg.startedInTx || s.c.out.Sent != s.msg.sentAtStart {
 		return false
 	}
 	return refusal.Code == policy.InvalidArgument || strings.HasPrefix(refusal.SQLState, "42")

@@ -36,7 +36,7 @@ func (s *session) parts(text string) ([]part, error) {
 			continue
 		}
 		if s.judge(&p); refusalIn(p.refusal) == nil && p.refusal != nil || stops(p.refusal) {
-			s.offset, s.text = p.offset, p.text
+			s.about.offset, s.about.text = p.offset, p.text
 			return nil, p.refusal
 		}
 		if isEmpty(p.refusal) {
@@ -62,8 +62,8 @@ func stops(err error) bool {
 // first decides on a text as a single statement, which it mostly is. Otherwise it has to be
 // cut.
 func (s *session) first(text string) (parts []part, alone bool) {
-	s.alone[0] = part{text: text, whole: s.whole, answer: answered(text)}
-	p := &s.alone[0]
+	s.msg.alone[0] = part{text: text, whole: s.msg.keepConstants, answer: answered(text)}
+	p := &s.msg.alone[0]
 	if p.answer == nil && strings.IndexByte(text, ';') >= 0 && strings.IndexByte(strings.TrimRight(text, "; \t\r\n"), ';') >= 0 {
 		return nil, false
 	}
@@ -71,7 +71,7 @@ func (s *session) first(text string) (parts []part, alone bool) {
 	if isEmpty(p.refusal) {
 		return nil, true
 	}
-	return s.alone[:], true
+	return s.msg.alone[:], true
 }
 
 // isEmpty tells a text in which there is nothing to do.

@@ -17,12 +17,12 @@ type session struct {
 	link Link
 	base context.Context // ends with the service
 
-	subject proxy.Subject
-	holding proxy.Holding // who the client is
-	place   proxy.Place
-	asked   bool // holding was looked at, since the last exchange
-	placed  bool // there is a place to give back
-	repeats uint // what was asked for once more; see payAgain
+	subject   proxy.Subject
+	identity  proxy.Session // who the client is
+	place     proxy.Place
+	rechecked bool // holding was looked at, since the last exchange
+	placed    bool // there is a place to give back
+	repeats   uint // what was asked for once more; see payAgain
 
 	tx            txn
 	pointsCounted int // savepoints that count against the server's share
@@ -33,19 +33,29 @@ type session struct {
 	round         uint64 // counts the exchanges
 	sent          uint64 // and those of which the link has sent something, or waited to
 	free          freeMessages
-	offset        int      // of the text that the next error is about, in characters of the message's
 	copied        *copying // the COPY FROM STDIN that goes on; nil: none does
-	where         string   // the context of the next error; "" for none
-	text          string   // of the statement that it is about, for the log; "" for none. It may be a view of the message
 	present       *presence
-	alone         [1]part              // the statement of a Query message, where there is one
-	taken         *policy.Parametrized // what the refusal that is told next is about; nil: the client's own text
-	before        int64                // bytes that the client was sent when the message came
-	mark          int                  // and those that were to be
-	skipping      bool                 // an error was told: what comes up to the next Sync is left out
-	whole         bool                 // the constants of taken stay in the text
-	within        bool                 // there was a transaction when the message came
-	several       bool                 // the Query message holds several statements, which are a transaction
+	skipToSync    bool    // an error was told: what comes up to the next Sync is left out
+	msg           message // the Query message that is worked on
+	about         errorContext
+}
+
+// message is what is known of the Query message that is worked on.
+type message struct {
+	alone           [1]part // the statement of a Query message, where there is one
+	sentAtStart     int64   // bytes that the client was sent when the message came
+	bufferedAtStart int     // and those that were to be
+	keepConstants   bool    // the constants of taken stay in the text
+	startedInTx     bool    // there was a transaction when the message came
+	several         bool    // the Query message holds several statements, which are a transaction
+}
+
+// errorContext is what the next error is about.
+type errorContext struct {
+	offset int                  // of the text that the next error is about, in characters of the message's
+	where  string               // the context of the next error; "" for none
+	text   string               // of the statement that it is about, for the log; "" for none. It may be a view of the message
+	taken  *policy.Parametrized // what the refusal that is told next is about; nil: the client's own text
 }
 
 func newSession(c *client) *session {
@@ -100,7 +110,7 @@ func (s *session) answer(kind byte, body []byte) error {
 		if err = s.refuse(err); err != nil {
 			return err
 		}
-		s.skipping = true
+		s.skipToSync = true
 		return s.c.out.Flush() // the client may not have sent what it waits for an answer to
 	}
 	if len(s.c.out.Buf) > maxSaid {
@@ -143,7 +153,7 @@ func (s *session) end() {
 
 // ready ends a cycle: it tells what changed and the transaction's state.
 func (s *session) ready() error {
-	s.asked = false
+	s.rechecked = false
 	if !s.tx.any() {
 		s.transactionEnded(true)
 		s.place.Release()

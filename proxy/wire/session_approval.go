@@ -10,15 +10,15 @@ import (
 // identify asks the gate who the client is now, once for each exchange, unless what it said
 // last stands.
 func (s *session) identify() error {
-	if s.asked {
+	if s.rechecked {
 		return nil
 	}
-	if s.asked = s.holding.Valid(); s.asked {
+	if s.rechecked = s.identity.Valid(); s.rechecked {
 		return nil
 	}
-	s.holding = proxy.Holding{}
+	s.identity = proxy.Session{}
 	start := time.Now()
-	holding, err := s.gate.Holder(s.base, s.c.serverID, s.c.key)
+	holding, err := s.gate.Recheck(s.base, s.c.serverID, s.c.key)
 	s.apart(start)
 	if err != nil {
 		refusal := proxy.AsError(err)
@@ -30,7 +30,7 @@ func (s *session) identify() error {
 	if !holding.Server.Active {
 		return s.rejected(proxy.Deactivated())
 	}
-	s.holding, s.subject.Server, s.asked = holding, holding.Server, true
+	s.identity, s.subject.Server, s.rechecked = holding, holding.Server, true
 	return nil
 }
 

@@ -26,8 +26,8 @@ type batch struct {
 	memory  []byte
 	args    []policy.Arg
 	formats []int16
-	kept    int  // bytes of memory, with those of former pieces
-	due     bool // it must be run before the next message is read
+	bytes   int  // bytes of memory, with those of former pieces
+	mustRun bool // it must be run before the next message is read
 }
 
 // note is what the session has to know of a step once it was run.
@@ -49,20 +49,20 @@ func (b *batch) add(step proxy.Step, n note) {
 
 // full tells whether what was collected must be run.
 func (b *batch) full() bool {
-	return b.due || len(b.x.Steps) >= maxSteps || b.kept >= maxMemory
+	return b.mustRun || len(b.x.Steps) >= maxSteps || b.bytes >= maxMemory
 }
 
 // keep gives a message's content so that it is valid until the exchange was run.
 func (b *batch) keep(body []byte) []byte {
 	if len(body) >= maxMemory {
-		b.due = true
+		b.mustRun = true
 		return body
 	}
 	if cap(b.memory)-len(b.memory) < len(body) { // what is there already stays where it is
 		b.memory = make([]byte, 0, max(keptMemory, min(2*cap(b.memory), maxMemory), len(body)))
 	}
 	start := len(b.memory)
-	b.kept += len(body)
+	b.bytes += len(body)
 	b.memory = append(b.memory, body...)
 	return b.memory[start:len(b.memory):len(b.memory)]
 }
@@ -76,7 +76,7 @@ func (b *batch) reset() {
 	b.notes = within(notes, maxSteps)
 	clear(b.args)
 	b.args, b.formats = within(b.args, 4*keptArgs), within(b.formats, 4*keptFormats)
-	b.memory, b.kept, b.due = within(b.memory, maxMemory), 0, false
+	b.memory, b.bytes, b.mustRun = within(b.memory, maxMemory), 0, false
 }
 
 // rest lets go of memory that an idle client need not have.

@@ -25,8 +25,8 @@ func (s *session) exchange(sync bool) error {
 		s.batch.reset()
 		return nil
 	}
-	about := s.text
-	s.text = "" // unless it is known which step has failed
+	about := s.about.text
+	s.about.text = "" // unless it is known which step has failed
 	if err := s.complete(sync); err != nil {
 		s.forgetFailed(0)
 		s.portals.closed(false)
@@ -51,9 +51,9 @@ func (s *session) exchange(sync bool) error {
 	if s.copied != nil && s.copied.over {
 		s.copied = nil
 	}
-	s.asked = false
+	s.rechecked = false
 	if err == nil {
-		s.text = about
+		s.about.text = about
 	}
 	return err
 }

@@ -89,7 +89,7 @@ func (s *session) counted(refusal *proxy.Error) {
 		if refusal != nil && i >= s.batch.x.Done {
 			code = string(refusal.Code)
 		}
-		if n.kind != "" && !s.again(refusal, n.taken) {
+		if n.kind != "" && !s.needsConstants(refusal, n.taken) {
 			s.recorder().Statement(string(n.kind), code)
 		}
 		if code != "ok" {
@@ -102,13 +102,13 @@ func (s *session) counted(refusal *proxy.Error) {
 func (s *session) locate(refusal *proxy.Error) {
 	done, last := s.batch.x.Done, len(s.batch.notes)-1
 	if done > last && last >= 0 { // the commit, which has no text, or the last statement's
-		s.text = s.batch.notes[last].text
+		s.about.text = s.batch.notes[last].text
 	}
 	if done >= 0 && done <= last {
 		n := s.batch.notes[done]
-		s.offset, s.taken, s.text = n.offset, n.taken, n.text
+		s.about.offset, s.about.taken, s.about.text = n.offset, n.taken, n.text
 		if n.line > 0 && s.copied != nil {
-			s.where = s.copied.at(n.line)
+			s.about.where = s.copied.at(n.line)
 			if s.copied.over {
 				s.recorder().Statement(string(s.copied.insert.Kind()), string(refusal.Code))
 			}

@@ -21,10 +21,10 @@ func (s *session) logError(e *proxy.Error, position int) {
 		slog.String("code", string(e.Code)),
 	}
 	policyName := ""
-	if s.holding.Server.ID != "" { // else it is not known which policy the server has
+	if s.identity.Server.ID != "" { // else it is not known which policy the server has
 		policyName = s.gate.PolicyName(s.subject)
 	}
-	attributes = append(attributes, e.LineAttrs(policyName, s.text, position)...)
+	attributes = append(attributes, e.LineAttrs(policyName, s.about.text, position)...)
 	if level > slog.LevelInfo {
 		attributes = append(attributes, slog.String("error", e.Error()))
 	}

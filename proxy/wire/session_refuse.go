@@ -36,7 +36,7 @@ func (s *session) fail() {
 	}
 	s.tx.on(txBreaks)
 	s.tx.unended = false
-	if s.holding.Server.ID == "" { // nor can it go back to a savepoint, for that is refused too
+	if s.identity.Server.ID == "" { // nor can it go back to a savepoint, for that is refused too
 		s.rollback()
 		s.tx.on(txLoses)
 	}
@@ -48,10 +48,10 @@ func (s *session) fail() {
 
 // error writes an ErrorResponse (PostgreSQL manual, "Error and Notice Message Fields").
 func (s *session) error(e *proxy.Error) {
-	e = ofText(s.taken, e)
+	e = ofText(s.about.taken, e)
 	position := 0
 	if e.Position > 0 {
-		position = e.Position + s.offset
+		position = e.Position + s.about.offset
 	}
 	w := &s.c.out
 	at := w.Open(frame.ErrorResponse)
@@ -64,13 +64,13 @@ func (s *session) error(e *proxy.Error) {
 	if position > 0 {
 		field(w, 'P', number(position))
 	}
-	field(w, 'W', s.where)
+	field(w, 'W', s.about.where)
 	field(w, 't', e.Table)
 	field(w, 'n', e.Constraint)
 	w.Byte(0)
 	w.Shut(at)
 	s.logError(e, position)
-	s.offset, s.where, s.taken, s.text = 0, "", nil, ""
+	s.about.offset, s.about.where, s.about.taken, s.about.text = 0, "", nil, ""
 }
 
 // field writes one field of an error; an empty one is left out.

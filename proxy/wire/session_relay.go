@@ -7,7 +7,7 @@ import (
 // relay names every message that a client may send in a session; whatever it does not name
 // ends the session.
 func (s *session) relay(kind byte, body []byte) error {
-	s.text = "" // a view of the message before is not to be read any more
+	s.about.text = "" // a view of the message before is not to be read any more
 	switch kind {
 	case frame.Sync:
 		return s.sync(body)
@@ -16,7 +16,7 @@ func (s *session) relay(kind byte, body []byte) error {
 	case frame.Flush:
 		return s.flush(body)
 	case frame.Parse, frame.Bind, frame.Describe, frame.Execute, frame.Close, frame.Query, frame.FunctionCall:
-		if s.skipping {
+		if s.skipToSync {
 			return nil
 		}
 	default:
@@ -49,8 +49,8 @@ func (s *session) sync(body []byte) error {
 	if len(body) != 0 {
 		return errMessageBroken
 	}
-	if s.skipping {
-		s.skipping = false
+	if s.skipToSync {
+		s.skipToSync = false
 		return s.ready()
 	}
 	if err := s.exchange(true); err != nil {
@@ -66,12 +66,12 @@ func (s *session) flush(body []byte) error {
 	if len(body) != 0 {
 		return errMessageBroken
 	}
-	if !s.skipping {
+	if !s.skipToSync {
 		if err := s.exchange(false); err != nil {
 			if err = s.refuse(err); err != nil {
 				return err
 			}
-			s.skipping = true
+			s.skipToSync = true
 		}
 	}
 	return s.c.out.Flush()

@@ -15,7 +15,7 @@ func (s *session) noteMade(made, was *statement) {
 	}
 	b.notes[last].made, b.notes[last].was = made, was
 	if made.name == "" && was != nil && was != made && !s.prepared.holdReplaced(was) {
-		b.due = true
+		b.mustRun = true
 	}
 }
 

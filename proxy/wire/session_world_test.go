@@ -66,14 +66,14 @@ func (*deciding) Verifier(context.Context, proxy.Account, string) (proxy.Verifie
 	return proxy.Verifier{}, nil
 }
 
-func (g *deciding) Holder(_ context.Context, id string, _ proxy.KeyID) (proxy.Holding, error) {
+func (g *deciding) Recheck(_ context.Context, id string, _ proxy.KeyID) (proxy.Session, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.asked != nil {
 		g.asked()
 	}
 	g.held++
-	return proxy.Holding{Server: proxy.Server{ID: id, Active: !g.inactive}, Stands: g.stands}, g.holder
+	return proxy.Session{Server: proxy.Server{ID: id, Active: !g.inactive}, StillValid: g.stands}, g.holder
 }
 
 func (g *deciding) Admit(context.Context, proxy.Subject) (proxy.Place, error) {

@@ -134,8 +134,8 @@ func (s *session) describeShow(w *frame.Writer, name string, formats []int16) {
 	describeColumns(w, []column{{s.set.spelled(name), textType}}, formats)
 }
 
-// shown refuses a parameter that is not told.
-func (s *session) shown(name string) error {
+// knownSetting refuses a parameter that is not told.
+func (s *session) knownSetting(name string) error {
 	if name == "all" || s.set.spelled(name) != "" {
 		return nil
 	}

@@ -117,7 +117,7 @@ func (c *client) proof(ctx context.Context, s *scram) (answer []byte, err error)
 
 // hold asks for the server that the client has proved to be.
 func (c *client) hold(ctx context.Context, key proxy.KeyID) error {
-	holder, err := c.server.cfg.Gate.Holder(ctx, c.serverID, key)
+	holder, err := c.server.cfg.Gate.Recheck(ctx, c.serverID, key)
 	if err != nil {
 		e := fatalOf(err)
 		if e.code == proxy.Unauthorized { // the key was taken away this moment

@@ -23,9 +23,9 @@ type txn struct {
 	unended bool             // the block has answers that no Sync came behind yet
 	wrap    bool             // implicit ones are begun by name, as a BEGIN follows in the same message
 
-	points []savepoint
-	sure   int // savepoints that are known to have been made
-	made   int // savepoints that were asked for, released ones included
+	points          []savepoint
+	confirmedPoints int // savepoints that are known to have been made
+	askedPoints     int // savepoints that were asked for, released ones included
 }
 
 // savepoint is one of the client's, with the settings as they were.
@@ -46,11 +46,11 @@ const (
 )
 
 // saved notes that all savepoints were made.
-func (t *txn) saved() { t.sure = len(t.points) }
+func (t *txn) saved() { t.confirmedPoints = len(t.points) }
 
 // trim forgets those that an exchange which failed has not made.
 func (t *txn) trim(done int) {
-	for i := t.sure; i < len(t.points); i++ {
+	for i := t.confirmedPoints; i < len(t.points); i++ {
 		if t.points[i].step >= done {
 			t.points = t.points[:i]
 		}
@@ -89,7 +89,7 @@ func (s *session) modes() policy.Modes { return merged(s.set.modes(), s.tx.modes
 // wantBlock warns of what ends with an implicit transaction, which only the statements of one
 // message share. It is done all the same.
 func (s *session) wantBlock(what string) {
-	if !s.tx.block() && !s.several {
+	if !s.tx.block() && !s.msg.several {
 		s.notice("25P01", what+" can only be used in transaction blocks")
 	}
 }

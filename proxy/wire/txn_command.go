@@ -118,7 +118,7 @@ func (s *session) discard(c policy.Command) error {
 	}
 	switch {
 	case what != "ALL":
-	case s.tx.block() || s.tx.implicit() || s.several:
+	case s.tx.block() || s.tx.implicit() || s.msg.several:
 		return pgError("25001", "DISCARD ALL cannot run inside a transaction block")
 	default:
 		s.portals.drop()

@@ -26,14 +26,14 @@ func (s *session) savepoint(approved *policy.Approved, name string) error {
 		s.countSavepoints()
 		return err
 	}
-	s.tx.made++
+	s.tx.askedPoints++
 	s.tx.points = append(s.tx.points, savepoint{strings.Clone(name), s.set.now, s.set.kept, s.tx.modes, len(s.batch.x.Steps) - 1, s.portals.made})
 	return nil
 }
 
 // mayMakeSavepoint refuses one more than a transaction makes. Postgres makes each anew that is gone back to.
 func (t *txn) mayMakeSavepoint() error {
-	if t.made < maxSavepointsMade {
+	if t.askedPoints < maxSavepointsMade {
 		return nil
 	}
 	return &proxy.Error{Code: proxy.Overloaded, SQLState: "54000", Message: fmt.Sprintf("a transaction makes %d savepoints at most", maxSavepointsMade),
@@ -56,7 +56,7 @@ func (s *session) toSavepoint(approved *policy.Approved, c policy.Command) error
 		if err := s.tx.mayMakeSavepoint(); err != nil {
 			return err
 		}
-		s.tx.made++
+		s.tx.askedPoints++
 	}
 	if err := s.simple(&part{approved: approved}); err != nil {
 		return err

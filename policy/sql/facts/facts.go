@@ -99,11 +99,11 @@ type ScopeValueKind uint8
 
 // The kinds of ScopeValue; the zero value is one that can't be replaced.
 const (
-	ScopeOther ScopeValueKind = iota
-	ScopeParam
-	ScopeConst
-	ScopeColumn
-	ScopeDefault
+	ScopeOther   ScopeValueKind = iota // an expression
+	ScopeParam                         // a placeholder
+	ScopeConst                         // a string
+	ScopeColumn                        // the column itself, in SET
+	ScopeDefault                       // DEFAULT
 )
 
 // ScopeValue is a value that the caller gives to a scope column. It is always replaced.

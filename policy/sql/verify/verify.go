@@ -30,8 +30,8 @@ import (
 //
 // It trusts the grammar, the catalog, and from the facts which placeholders are those of
 // scope conditions and where the barrier needs what; it resolves WITH names by itself, on the final tree. Where a * was
-// spelled out the rewriter tells, and what it became is checked. That the caller himself
-// reads no hidden column is not proved here but found by Analyze.
+// spelled out the rewriter tells, and what it became is checked. That the caller
+// reads no column that the policy closes is not proved here: the analysis notes what is read, and the policy's checkColumns refuses it.
 func Verify(stmt *pg.RawStmt, r *facts.Rewritten, c *tree.Catalog, d facts.Demands) *refusal.Refusal {
 	final, fault := tree.Parse(r.Text)
 	if fault != nil {
