@@ -67,6 +67,9 @@ func TestBypass(t *testing.T) {
 	}
 	for _, setup := range bypassSetups(t) {
 		t.Run(setup.name, func(t *testing.T) {
+			if !rewriting() {
+				t.Parallel()
+			}
 			w := bypassStart(t, setup)
 			for _, path := range paths {
 				t.Run(filepath.Base(path), func(t *testing.T) { w.family(t, path) })

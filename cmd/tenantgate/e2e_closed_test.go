@@ -17,6 +17,7 @@ const softDelete = `CREATE RULE soft AS ON DELETE TO public.conversations DO INS
 // TestClosedTable has a rule behind which row-level security does not hold: the table is
 // closed in both front ends, the others are served, and all who should know are told.
 func TestClosedTable(t *testing.T) {
+	t.Parallel()
 	in := fresh(t, "--rls", "required")
 	in.admin(t, "INSERT INTO public.conversations (server_id, id, title) VALUES ('"+in.ServerID+"', 'c1', 'mine'), ('another', 'c1', 'theirs')")
 	if code, body := in.ops(t, "/readyz"); code != 200 || body != "ready\n" {
@@ -79,6 +80,7 @@ func TestClosedTable(t *testing.T) {
 // TestAcceptedFinding serves a table in spite of a finding where the policy says so, and a
 // caller's trigger only where row-level security stands.
 func TestAcceptedFinding(t *testing.T) {
+	t.Parallel()
 	dir, first := firstStart(t)
 	first.admin(t, `CREATE FUNCTION public.log() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE public.files SET path = path WHERE id = NEW.id; RETURN NEW; END $$`,
 		`CREATE TRIGGER log BEFORE INSERT ON public.conversations FOR EACH ROW EXECUTE FUNCTION public.log()`, softDelete)

@@ -82,6 +82,7 @@ func TestDoctor(t *testing.T) {
 // TestDoctorOfDev looks over a running tenantgate dev, of whose roles nobody has a password,
 // and says with which policies.
 func TestDoctorOfDev(t *testing.T) {
+	t.Parallel()
 	in := fresh(t)
 	// A script goes to psql, so what must be read stands beside it.
 	if _, _, errs := command(t, "doctor", "--sql", "--data-dir", filepath.Join(in.dir, "data")); !strings.HasPrefix(errs, "note: no --policy was given") {

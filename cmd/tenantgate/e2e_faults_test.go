@@ -24,6 +24,7 @@ func (in *instance) holding(t *testing.T, mark, text string) <-chan reply {
 
 // TestOverloaded has more servers ask than the pool has connections.
 func TestOverloaded(t *testing.T) {
+	t.Parallel()
 	in := fresh(t, "--pool-max=1", "--pool-min=0", "--pool-wait=200ms", "--policy", policyFile(t, "statementTimeout: 2s"))
 	first := in.holding(t, "HOLDS", "/* HOLDS */ "+slow(100))
 	r := in.query(t, "SELECT 1")
@@ -40,6 +41,7 @@ func TestOverloaded(t *testing.T) {
 
 // TestShuttingDown stops the service under a statement that takes longer than the drain.
 func TestShuttingDown(t *testing.T) {
+	t.Parallel()
 	in := fresh(t, "--drain-timeout=300ms")
 	first := in.holding(t, "DRAINS", "/* DRAINS */ "+slow(100))
 	exited := make(chan int, 1)
@@ -67,6 +69,7 @@ func TestSerializationFailure(t *testing.T) {
 
 // TestInternal makes a table of end users that can't be: its answer tells nothing of it.
 func TestInternal(t *testing.T) {
+	t.Parallel()
 	in := fresh(t)
 	in.admin(t, "DROP INDEX public.end_users_email", "INSERT INTO end_users (server_id, email) SELECT '"+in.ServerID+"', 'twin@example.com' FROM generate_series(1, 2)")
 	r := in.lookup(t, "twin@example.com", in.application()...)

@@ -14,6 +14,7 @@ import (
 // one. Both front ends say so until it is granted, * leaves the column out, and the log names it, but no column that
 // the policies hide.
 func TestUngrantedColumn(t *testing.T) {
+	t.Parallel()
 	in := fresh(t)
 	conn, err := pgx.Connect(t.Context(), in.PgURL)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 // TestLacking has triggers and defaults of the operator's own fail since the statement role may not do what they do:
 // both front ends give the statement's table and what to ask for, and the log names what is to be mended.
 func TestLacking(t *testing.T) {
+	t.Parallel()
 	in := fresh(t)
 	in.admin(t, "CREATE TABLE public.audit (title text)", "CREATE SEQUENCE public.numbers",
 		"CREATE FUNCTION public.log_title() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.audit VALUES (NEW.title); RETURN NEW; END $$",

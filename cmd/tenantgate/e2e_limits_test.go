@@ -59,6 +59,7 @@ func TestResultLimits(t *testing.T) {
 }
 
 func TestStatementTimeout(t *testing.T) {
+	t.Parallel()
 	in := fresh(t, "--policy", policyFile(t, "statementTimeout: 300ms"))
 	start := time.Now()
 	r := in.query(t, slow(100))
@@ -75,6 +76,7 @@ func TestStatementTimeout(t *testing.T) {
 var rateLimit = regexp.MustCompile(`^"server";r=[0-2];t=1$`)
 
 func TestRateLimit(t *testing.T) {
+	t.Parallel()
 	in := fresh(t, "--policy", policyFile(t, "requestsPerSecond: 5, burst: 3"))
 	limited := 0
 	for range 8 {
@@ -101,6 +103,7 @@ func TestRateLimit(t *testing.T) {
 // TestPlaces has more statements at once than a server may: the next waits and gets in,
 // and who would wait longer than the policy lets it is told so.
 func TestPlaces(t *testing.T) {
+	t.Parallel()
 	in := fresh(t, "--policy", policyFile(t, "maxConcurrent: 1, maxWait: 3s"))
 	first := make(chan reply, 1)
 	go func() {

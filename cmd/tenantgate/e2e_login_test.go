@@ -39,6 +39,7 @@ func TestPgURL(t *testing.T) {
 // TestDemoOfAnEarlierVersion starts on a data directory whose keys can't log in: that is
 // told, the demo gets a key that can, and what uses the former one goes on.
 func TestDemoOfAnEarlierVersion(t *testing.T) {
+	t.Parallel()
 	in := fresh(t)
 	if out := in.cli(t, "server", "list"); !strings.Contains(out, "PG LOGIN") || !strings.Contains(out, "yes") {
 		t.Errorf("%s", out)
@@ -88,6 +89,7 @@ func TestDemoOfAnEarlierVersion(t *testing.T) {
 
 // TestDemoOfARotatedKey says of a key that was rotated that it is none any more.
 func TestDemoOfARotatedKey(t *testing.T) {
+	t.Parallel()
 	in := fresh(t)
 	const note = "no longer valid"
 	if said := in.banner(t); strings.Contains(said, note) {

@@ -37,6 +37,7 @@ func (in *instance) banner(t testing.TB) (said string) {
 // secret under one name must not be readable under another: the table is closed in both front ends until
 // it fits again, and the others are served.
 func TestMisfit(t *testing.T) {
+	t.Parallel()
 	in := fresh(t)
 	conn, err := pgx.Connect(t.Context(), in.PgURL)
 	if err != nil {

@@ -60,6 +60,7 @@ func TestOperationsListener(t *testing.T) {
 }
 
 func TestBasePath(t *testing.T) {
+	t.Parallel()
 	in := fresh(t, "--base-path", "/x/y")
 	if !strings.HasSuffix(in.BaseURL, "/x/y") {
 		t.Errorf("baseUrl %s", in.BaseURL)
@@ -79,6 +80,7 @@ func TestBasePath(t *testing.T) {
 
 // TestRestart stops and starts on the same data directory: everything is still there.
 func TestRestart(t *testing.T) {
+	t.Parallel()
 	in := fresh(t)
 	if info, err := os.Stat(filepath.Join(in.dir, "credentials.json")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the credentials file: %v %v", info, err)
@@ -106,6 +108,7 @@ func TestRestart(t *testing.T) {
 // TestKilled kills the real program with SIGKILL in the middle of its work; the next
 // start must recover.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	binary := filepath.Join(t.TempDir(), "tenantgate")
 	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -161,6 +164,7 @@ func TestPrintedCurl(t *testing.T) {
 // TestSchemaChange alters tables under running plans: a statement must never be answered
 // by what it was.
 func TestSchemaChange(t *testing.T) {
+	t.Parallel()
 	in := fresh(t)
 	const text = "SELECT * FROM end_users WHERE server_id = ? AND id = 'ada'"
 	has := func(column string) bool { return strings.Contains(in.query(t, text).body, `"`+column+`"`) }
@@ -195,6 +199,7 @@ func TestSchemaChange(t *testing.T) {
 
 // TestUpstreamGone stops Postgres under the service: it says so, and does not hang.
 func TestUpstreamGone(t *testing.T) {
+	t.Parallel()
 	in := fresh(t)
 	in.admin(t, "ALTER ROLE tenantgate_statement CONNECTION LIMIT 0", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'tenantgate_statement'")
 	r := in.query(t, "SELECT 1")
@@ -209,6 +214,7 @@ func TestUpstreamGone(t *testing.T) {
 // TestPreparedStatements has more texts in use than a connection keeps, and sees it told: one is kept
 // when it is asked for the second time.
 func TestPreparedStatements(t *testing.T) {
+	t.Parallel()
 	for kept, parsed := range map[string]string{"1": "6", "2": "4"} {
 		in := fresh(t, "--pool-max=1", "--pool-min=0", "--prepared-statements="+kept)
 		for range 3 {

@@ -48,6 +48,7 @@ func keepBusy(t testing.TB, tx pgx.Tx) (time.Duration, error) {
 // TestTransactionsEnd has a client keep a transaction open by a statement now and then: it ends
 // all the same, and nothing of it stays in the database. What is short goes on as before.
 func TestTransactionsEnd(t *testing.T) {
+	t.Parallel()
 	in := fresh(t, "--pg-transaction-timeout=2s")
 	admin := in.connect(t)
 	conn := in.as(t, in.ServerID, in.APIKey)
@@ -83,6 +84,7 @@ func TestTransactionsEnd(t *testing.T) {
 // TestTransactionsOfRunningStatements ends a transaction within a statement, too, and one whose
 // client sends rows of a COPY.
 func TestTransactionsOfRunningStatements(t *testing.T) {
+	t.Parallel()
 	in := fresh(t, "--pg-transaction-timeout=1s")
 	conn := in.as(t, in.ServerID, in.APIKey)
 	start := time.Now()
@@ -112,6 +114,7 @@ func (d *drip) Read(p []byte) (int, error) {
 // they can. A server of another project is served at once. One of their own waits for the oldest
 // to end, which it does after a while; who holds no more than others keeps what it has.
 func TestContendedTransactionsEnd(t *testing.T) {
+	t.Parallel()
 	in := fresh(t, "--pool-max=8", "--pool-wait=8s", "--pg-contended-timeout=2s")
 	second, secondKey := in.newServer(t, "second")
 	third, thirdKey := in.newServer(t, "third")
@@ -166,6 +169,7 @@ func TestContendedTransactionsEnd(t *testing.T) {
 // TestLockTimeout has a statement wait for a row that somebody holds: not as long as a statement
 // may run, and no longer where the client asks for that.
 func TestLockTimeout(t *testing.T) {
+	t.Parallel()
 	in := fresh(t, "--lock-timeout=2s")
 	admin := in.connect(t)
 	holder, err := admin.Begin(t.Context())

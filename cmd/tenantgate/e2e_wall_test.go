@@ -15,6 +15,7 @@ const (
 
 // TestTheWallIsRequired has the wall fall and stand again under a service that needs it.
 func TestTheWallIsRequired(t *testing.T) {
+	t.Parallel()
 	in := fresh(t, "--rls", "required")
 	step := func(what string, status int, walled string) {
 		t.Helper()
@@ -97,6 +98,7 @@ func (in *instance) rotate(t *testing.T) {
 
 // TestTheWallAsItIs has the default: a table without the wall is served, and told of.
 func TestTheWallAsItIs(t *testing.T) {
+	t.Parallel()
 	in := fresh(t)
 	if said := in.stderr(t); strings.Contains(said, "row-level security") {
 		t.Errorf("as made: %s", said)
@@ -128,6 +130,7 @@ func TestTheWallAsItIs(t *testing.T) {
 
 // TestTheWallIsOff signs nothing: the database must be without the wall as well.
 func TestTheWallIsOff(t *testing.T) {
+	t.Parallel()
 	in := fresh(t, "--rls", "off")
 	if r := in.query(t, ownUsers); r.status != 503 {
 		t.Errorf("%s", r.body)

@@ -19,6 +19,7 @@ import (
 // behind, through each front end. Each must answer as a plain Postgres does whose database holds
 // the server's rows alone, and leave the same rows.
 func TestExisting(t *testing.T) {
+	t.Parallel()
 	for name, wall := range map[string]string{"walled": existingFile(t, "walls.sql"), "engine": "SELECT"} {
 		t.Run(name, func(t *testing.T) {
 			e := startExisting(t, wall)

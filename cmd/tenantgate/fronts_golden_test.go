@@ -80,6 +80,7 @@ func goldenOf(t *testing.T, d *datadriven.TestData) (name string, c goldenCase) 
 // TestFrontsGolden sends the golden decisions of package policy through all front ends: what
 // they refuse is refused everywhere with the same code, and what they admit comes to the same.
 func TestFrontsGolden(t *testing.T) {
+	t.Parallel()
 	cases := goldenCases(t)
 	w := goldenStart(t, cases)
 	counts, designed, tried := map[front]int{}, map[string]int{}, 0

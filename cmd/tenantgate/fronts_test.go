@@ -137,6 +137,7 @@ func (f *fronts) compare(way front, s sent, rest, wire fronted) (problem string)
 // TestFrontsBypass sends the bypass corpus through all front ends: each case from the same
 // rows, with what follows it. Requests as such (body, raw, leave) are REST's own.
 func TestFrontsBypass(t *testing.T) {
+	t.Parallel()
 	paths, err := filepath.Glob("testdata/bypass/*")
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no corpus", err)
