@@ -33,7 +33,7 @@ run: build ## start the service on an embedded Postgres; ARGS="--http-addr 127.0
 
 test: ## all tests with the race detector, on a real Postgres; PKG=./policy/... for some
 	@.ci/need gcc postgres promtool psql node jdbc sqlsmith
-	PATH="$$PATH:$$(.ci/need --tools)" $(GO) test -race -p 3 -parallel 3 -timeout 15m $(PKG)
+	PATH="$$PATH:$$(.ci/need --tools)" $(GO) test -race -parallel 3 -timeout 15m $(PKG)
 
 clients: ## the part of `make test` in which real clients connect: psql, pgbench, pgx, node-postgres, postgres.js, Kysely, JDBC
 	@$(MAKE) --no-print-directory test PKG=./proof/clients
