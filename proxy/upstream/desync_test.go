@@ -3,6 +3,7 @@ package upstream
 import (
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -127,12 +128,13 @@ func (b *bench) conn() (c net.Conn) {
 	return c
 }
 
-// crashing stands for a pooler that loses its server after the commit: it tells so where the
-// statement's first answer would have been.
+// crashing stands for a pooler that loses its server after the commit: it tells so behind the first
+// messages of certain types.
 type crashing struct {
 	io.Reader
-	left  []byte
-	begun bool
+	behind string // the types, in their order
+	left   []byte
+	begun  bool
 }
 
 func (c *crashing) Read(b []byte) (int, error) {
@@ -145,10 +147,12 @@ func (c *crashing) Read(b []byte) (int, error) {
 			return 0, err
 		}
 		end := 0
-		for kind := byte(0); kind != frame.CommandComplete; {
-			var length int
-			kind, length, _ = frame.Peek(buf[end:n])
+		for behind := c.behind; behind != ""; {
+			kind, length, _ := frame.Peek(buf[end:n])
 			end += length
+			if kind == behind[0] {
+				behind = behind[1:]
+			}
 		}
 		c.left = append(buf[:end:end], frames("ESFATAL\x00VFATAL\x00C08P01\x00Mserver conn crashed?\x00\x00")...)
 	}
@@ -160,18 +164,26 @@ func (c *crashing) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Ensure a write of which a pooler lost the answer is not run a second time.
+// Ensure a write of which a pooler lost the answer is not run a second time, nor its caller told to do so, wherever
+// the answer broke off.
 func TestPoolerLosesACommittedWrite(t *testing.T) {
 	b := setup(t, Config{MaxConns: 1, NoPrepared: true}, "CREATE TABLE t (a int)")
 	add := write("insert", false, "INSERT INTO t VALUES ($1)", num("7"))
-	b.must(add)
-	b.through(func(in io.Reader) io.Reader { return &crashing{Reader: in} })
-	body, err := b.query(add)
-	if e := refusal(t, err, "upstream_unavailable", body); e.Retryable || !strings.Contains(e.Message, notKnown) {
-		t.Errorf("got %+v", e)
+	oid, err := strconv.ParseUint(b.one("SELECT 't'::regclass::oid"), 10, 32)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if n := b.one("SELECT count(*) FROM t"); n != "2" {
-		t.Errorf("%s rows after two inserts", n)
+	add.shapes = []policy.Shape{{OID: uint32(oid), Columns: []string{"a"}}}
+	b.must(add)
+	for i, behind := range []string{"C", "C2", "C2C", "C2CC"} { // the prelude, Bind, the check of the shapes, the statement
+		b.through(func(in io.Reader) io.Reader { return &crashing{Reader: in, behind: behind} })
+		body, err := b.query(add)
+		if e := refusal(t, err, "upstream_unavailable", behind+body); e.Retryable || !e.Unsettled || !strings.Contains(e.Message, notKnown) {
+			t.Errorf("%s: got %+v", behind, e)
+		}
+		if n := b.one("SELECT count(*) FROM t"); n != strconv.Itoa(i+2) {
+			t.Errorf("%s: %s rows after %d inserts", behind, n, i+2)
+		}
 	}
 }
 

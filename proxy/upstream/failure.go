@@ -121,6 +121,13 @@ func (f *failure) repeatable() bool {
 // writesElsewhere tells whether writes are to go to another database now.
 func (f *failure) writesElsewhere() bool { return sqlState(f.err) == readOnly && !f.readOnly }
 
+// reshaped tells whether the check of the tables' shapes failed. The end of the connection, or of the statement's time, tells
+// nothing of them, and behind the one a write may be committed.
+func (f *failure) reshaped() bool {
+	pg := f.server()
+	return f.at == checking && pg != nil && pg.SeverityUnlocalized == "ERROR" && pg.Code != queryCanceled
+}
+
 // undone tells whether the statement certainly left nothing behind. What the server
 // reported before the statement's end, it reported instead of a commit; without a Sync
 // there is none; and an error that is not fatal rolls back even where it takes the
@@ -152,7 +159,7 @@ func (f *failure) class() string {
 		return classShutdown
 	case f.stale():
 		return classStale
-	case f.at == checking && f.server() != nil:
+	case f.reshaped():
 		return classSchema
 	}
 	switch state := sqlState(f.err); {

@@ -44,7 +44,7 @@ func sqlClass(state string) string { return state[:min(2, len(state))] }
 // primary message pass; DETAIL prints keys and rows, CONTEXT and the internal query print
 // other texts, HINT names objects.
 func (f *failure) explainServer(st *statement, pg *pgconn.PgError) *proxy.Error {
-	if f.at == checking {
+	if f.reshaped() {
 		return altered(moved(pg))
 	}
 	if e := f.explainState(st, pg); e != nil {
