@@ -223,3 +223,18 @@ func TestAnnouncedUnderALock(t *testing.T) {
 	b.pool.replace()
 	b.must(st)
 }
+
+// Ensure a read is not taken for a write because the client's write before it may have been committed.
+func TestLostReadAfterALostWrite(t *testing.T) {
+	l := link(t, Config{MaxConns: 1})
+	for _, c := range []struct {
+		text      string
+		unsettled bool
+	}{{"INSERT INTO notes (id, body) VALUES (3, 'c')", true}, {"SELECT body FROM notes", false}} {
+		l.through(func(in io.Reader) io.Reader { return &crashing{Reader: in, behind: "C"} })
+		_, _, err := l.run(proxy.Exchange{Commit: true, Steps: []proxy.Step{l.simple(c.text)}})
+		if e := refusal(t, err, proxy.UpstreamUnavailable, c.text); e.Unsettled != c.unsettled || e.Retryable == c.unsettled {
+			t.Errorf("%s: got %+v", c.text, e)
+		}
+	}
+}

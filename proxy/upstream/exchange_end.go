@@ -72,7 +72,7 @@ func (e *exchange) endLost(f *linkFailure) {
 		return
 	}
 	l := e.link
-	l.explicit, l.failed, l.changed = false, false, false
+	l.explicit, l.failed = false, false
 	if f.rolledBack && f.step < len(e.request.Steps) { // else it was told
 		at := e.out.Open(frame.CommandComplete)
 		e.out.Text("ROLLBACK")

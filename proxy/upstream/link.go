@@ -23,7 +23,7 @@ type Link struct {
 	failed   bool // and can only be rolled back
 	changed  bool // a statement in it may have changed something
 	unsynced bool // something was sent since the last Sync
-	// undone is that some of what was set for the transaction may be gone: it is made again before
+	// settingsLost is that some of what was set for the transaction may be gone: it is made again before
 	// the next statement, but never in a transaction that has failed.
 	settingsLost bool
 	settings     []policy.Setting // the client's, as they are made in each transaction of the link's
@@ -184,7 +184,7 @@ func (l *Link) release() {
 		return
 	}
 	was := l.lease
-	l.lease, l.held, l.opened, l.unsynced, l.settingsLost, l.settings, l.inForce = lease{}, false, false, false, false, nil, ""
+	l.lease, l.held, l.opened, l.changed, l.unsynced, l.settingsLost, l.settings, l.inForce = lease{}, false, false, false, false, false, nil, ""
 	l.portions.drop()
 	l.cursors.drop()
 	l.cursors = nil // most clients are idle and have none
@@ -194,7 +194,7 @@ func (l *Link) release() {
 // end forgets the transaction.
 func (l *Link) end() {
 	l.release()
-	l.explicit, l.failed, l.changed = false, false, false
+	l.explicit, l.failed = false, false
 }
 
 // giveUp closes the connection: what is on it can't be told apart any more.
