@@ -195,6 +195,7 @@ func (e *exchange) catchUp() error {
 			return err
 		}
 	}
+	clear(e.answers) // nothing of a server's stays in what is used again
 	e.answers, e.answered, e.reading = e.answers[:0], 0, nil
 	e.link.cursors.answered()
 	return nil

@@ -141,7 +141,9 @@ func (b *bench) one(sql string) string {
 
 // query runs what need not be a policy's.
 func (p *Pool) query(ctx context.Context, st *statement, enc Encoding, dst []byte) (Result, error) {
-	return newQuery().run(ctx, p, st, enc, dst)
+	q := p.queries.Get().(*query)
+	defer p.queries.Put(q)
+	return q.run(ctx, p, st, enc, dst)
 }
 
 // query runs st and gives its JSON.
