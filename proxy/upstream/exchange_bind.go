@@ -59,7 +59,7 @@ func (e *exchange) fillCommand(s *proxy.Step) error {
 		return e.fill(s, nil)
 	}
 	w := &wanted{approved: query, prepared: &proxy.Prepared{Approved: query}}
-	if err := e.need(policy.Declare); err != nil { // also for a known query: see asUnknown
+	if err := e.need(policy.Declare); err != nil { // also for a known query: see waitAsUnknown
 		return err
 	}
 	said, known := e.link.pool.descriptions.get(w.key())

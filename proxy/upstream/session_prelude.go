@@ -132,9 +132,9 @@ func (s *signed) by(key wall.Key, server string) []byte {
 }
 
 // shapesSQL fails (22012, division by zero) unless each table $2[i] has the columns $3[i],
-// each written as its length, a colon and its name; $1 is the number of tables. It runs after the statement in the same transaction: by then the
-// statement holds its locks, so no ALTER TABLE can slip in between, and its failure
-// takes back what the statement did.
+// each written as its length, a colon and its name; $1 is the number of tables. It runs between the statement's Bind and its
+// Execute: from its Bind on the statement holds its locks, so no ALTER TABLE can slip in between, and its failure
+// keeps the statement from running.
 const shapesSQL = `SELECT 1 / (pg_catalog.count(*) = $1)::int4
 FROM unnest($2::oid[], $3::text[]) AS s(o, columns)
 WHERE columns = (SELECT pg_catalog.string_agg(pg_catalog.octet_length(a.attname::text) || ':' || a.attname, ',' ORDER BY a.attnum)

@@ -90,7 +90,7 @@ func TestAffected(t *testing.T) {
 	}
 }
 
-// Ensure a check of shapes that is too long to stand behind the rows comes after them.
+// Ensure a check of shapes may be long, and the rows behind it, too.
 func TestLongShapes(t *testing.T) {
 	b := setup(t, Config{MaxConns: 1}, "CREATE TABLE t (a int)")
 	st := sel("SELECT repeat('x', 1000) FROM generate_series(1, 900)")

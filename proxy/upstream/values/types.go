@@ -38,7 +38,7 @@ func (t Type) Wide() bool {
 }
 
 // builtinType knows the common types, so that they need no look-up. What is missing here
-// is asked of pg_type once (typecache.go).
+// is asked of pg_type once (types_cache.go).
 func builtinType(oid uint32) (Type, bool) {
 	if k, ok := builtinScalar(oid); ok {
 		return scalar(k), true
