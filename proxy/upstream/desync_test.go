@@ -203,6 +203,20 @@ func TestMisdescribedWrite(t *testing.T) {
 	}
 }
 
+// Ensure nobody is told to repeat a write of which Postgres says something else than is known behind its commit.
+func TestMisdescribedCommittedWrite(t *testing.T) {
+	b := setup(t, Config{MaxConns: 1}, "CREATE TABLE t (a int)")
+	add := write("insert", false, "INSERT INTO t VALUES ($1) RETURNING a", num("7"))
+	b.pool.descriptions.put(add.text(), described{Description: frame.Description{Params: []uint32{23}}}, b.pool.descriptions.epoch.Load())
+	_, err := b.query(add)
+	if e := refusal(t, err, proxy.UpstreamUnavailable, add.text()); e.Retryable || !e.Unsettled {
+		t.Errorf("got %+v", e)
+	}
+	if n := b.one("SELECT count(*) FROM t"); n != "1" {
+		t.Errorf("%s rows", n)
+	}
+}
+
 // Ensure a text that waits for a lock while it is parsed takes its time limit once, whether
 // it was described before or not, and that long arguments wait for its description.
 func TestAnnouncedUnderALock(t *testing.T) {

@@ -28,11 +28,14 @@ func (e *exchange) readDescription(a *answer) error {
 	e.link.pool.descriptions.put(a.wanted.key(), d, a.epoch)
 	if told := a.wanted.expected(); told != nil && !told.Equal(&d.Description) {
 		e.link.pool.descriptions.drop(a.wanted.key())
-		if a.wanted.announced != nil {
-			e.stop()
-			return altered(proxy.ErrSchemaChanged)
+		switch {
+		case a.wanted.announced == nil:
+			return changedResult()
+		case e.synced && e.changes(): // canDiffer knows of none, and it may be committed
+			return e.unexpected(frame.RowDescription)
 		}
-		return changedResult()
+		e.stop()
+		return altered(proxy.ErrSchemaChanged)
 	}
 	if p := a.wanted.prepared; p != nil && a.wanted.exact == "" { // what the client was told is of the text without values
 		p.Told = &d.Description
