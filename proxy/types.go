@@ -51,7 +51,7 @@ type KeyID [32]byte
 // String gives the first 12 hex digits, which name the key in a log: the store's column hash begins with them.
 func (id KeyID) String() string { return hex.EncodeToString(id[:6]) }
 
-// Holding is the server of who has proved to hold one of its keys.
+// Session is the server of a client that has proved to hold one of its keys.
 type Session struct {
 	Server     Server
 	StillValid func() bool // whether that is so still; nil: it has to be asked for again
