@@ -95,7 +95,7 @@ func (s *Store) Recheck(ctx context.Context, serverID string, id proxy.KeyID) (p
 	}}, err
 }
 
-// holdingFor is how long an answer of Holder stands: an entry may be that much older than
+// holdingFor is how long an answer of Recheck is valid: an entry may be that much older than
 // CacheConfig.MaxAge.
 const holdingFor = time.Second
 

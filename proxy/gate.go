@@ -81,7 +81,7 @@ func (g *Gate) Verifier(ctx context.Context, asker Account, serverID string) (Ve
 	return g.directory.Verifier(ctx, asker, serverID)
 }
 
-// Recheck gives the server as it is now to who has proved to hold one of its keys.
+// Recheck gives the server as it is now to a client that has proved to hold one of its keys.
 func (g *Gate) Recheck(ctx context.Context, serverID string, key KeyID) (Session, error) {
 	return g.directory.Recheck(ctx, serverID, key)
 }

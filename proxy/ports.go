@@ -23,7 +23,7 @@ type Directory interface {
 	// Verifier gives what a password for the server is checked against. An unknown server has
 	// a salt like any other's, which stays the same, and no key: same number of look-ups.
 	Verifier(ctx context.Context, asker Account, serverID string) (Verifier, error)
-	// Holder gives the server, active or not, to who has proved to hold one of its keys;
+	// Recheck gives the server, active or not, to a client that has proved to hold one of its keys;
 	// Unauthorized when it is not the server's key any more. It is asked before every
 	// statement, unless the last answer stands.
 	Recheck(ctx context.Context, serverID string, key KeyID) (Session, error)

@@ -130,8 +130,8 @@ func (e *exchange) all() error {
 		if err := e.step(&e.request.Steps[i]); err != nil {
 			return e.answerEarlier(err)
 		}
-		if e.pending && len(e.s.wire.out.Buf) > maxBehind {
-			if err := e.catchUp(); err != nil {
+		if e.pending { // then there is a connection
+			if err := e.catchUpBefore(len(e.s.wire.out.Buf)); err != nil {
 				return err
 			}
 		}
@@ -199,6 +199,15 @@ func (e *exchange) catchUp() error {
 	e.answers, e.answered, e.reading = e.answers[:0], 0, nil
 	e.link.cursors.answered()
 	return nil
+}
+
+// catchUpBefore catches up where so many bytes are too many to be sent before anything is read: Postgres must not wait for us
+// to read while we wait for it to do so.
+func (e *exchange) catchUpBefore(bytes int) error {
+	if !e.pending || bytes <= maxBehind {
+		return nil
+	}
+	return e.catchUp()
 }
 
 // flush sends what was written, unless nobody waits for it any more: a cancellation of what

@@ -31,10 +31,8 @@ func (e *exchange) beginStatement(s *proxy.Step) error {
 	if verb == policy.NoCommand && !isQuery(s.Bound.SQL()) || verb != policy.NoCommand && !isCommand(s.Bound.SQL()) {
 		return defect("what is no query reached upstream")
 	}
-	if e.pending && boundBytes(s.Bound) > maxBehind {
-		if err := e.catchUp(); err != nil {
-			return err
-		}
+	if err := e.catchUpBefore(boundBytes(s.Bound)); err != nil {
+		return err
 	}
 	if err := e.need(verb); err != nil {
 		return err
@@ -62,15 +60,9 @@ func (e *exchange) fillCommand(s *proxy.Step) error {
 	if err := e.need(policy.Declare); err != nil { // also for a known query: see waitAsUnknown
 		return err
 	}
-	said, known := e.link.pool.descriptions.get(w.key())
-	if !known {
-		if said, known = e.preparedDescription(w); !known {
-			e.ensure(w, &proxy.Step{Approved: query})
-			if err := e.catchUp(); err != nil {
-				return err
-			}
-			said.Description = *w.expected()
-		}
+	said, err := e.learn(w, &proxy.Step{Approved: query})
+	if err != nil {
+		return err
 	}
 	return e.fill(s, said.Params)
 }
@@ -97,14 +89,6 @@ func (e *exchange) fill(s *proxy.Step, types []uint32) error {
 	return nil
 }
 
-// preparedDescription gives what Postgres said of a statement that the connection has prepared.
-func (e *exchange) preparedDescription(w *wanted) (described, bool) {
-	if p := e.kept(w).get(e.planKey(w)); p != nil {
-		return p.description, true
-	}
-	return described{}, false
-}
-
 // resultChanged tells whether the connection knows a prepared statement by another result than the
 // client was told of: somebody else had it prepared since.
 func (e *exchange) resultChanged(s *proxy.Step) bool {
@@ -112,7 +96,7 @@ func (e *exchange) resultChanged(s *proxy.Step) bool {
 		return false
 	}
 	w := e.wantedFor(s)
-	p := e.kept(w).get(e.planKey(w))
+	p := e.planOf(w)
 	return p != nil && w.expected() != nil && !w.expected().Equal(&p.description.Description)
 }
 

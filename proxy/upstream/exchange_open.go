@@ -86,16 +86,9 @@ func (e *exchange) writeSettings(portal string, settings []policy.Setting) {
 	w.parse("", settingsSQL)
 	at := w.bindPortal(portal, "", 2)
 	for _, of := range []func(policy.Setting) string{policy.Setting.Name, policy.Setting.Value} {
-		from := w.out.OpenValue()
-		w.out.Byte('{')
-		for i, s := range settings {
-			w.separate(i)
-			w.out.Byte('"')
-			w.out.Buf = appendEscaped(w.out.Buf, of(s))
-			w.out.Byte('"')
-		}
-		w.out.Byte('}')
-		w.out.ShutValue(from)
+		w.array(len(settings), func(dst []byte, i int) []byte {
+			return append(appendEscaped(append(dst, '"'), of(settings[i])), '"')
+		})
 	}
 	w.run(at, portal)
 }

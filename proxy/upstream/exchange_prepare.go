@@ -58,8 +58,7 @@ func commandOf(s *proxy.Step) policy.Verb { return s.Prepared.Approved.Command()
 // prepared where it has not. One that is not to be kept has no name: it is parsed in each
 // exchange. Nor has one that nobody has asked for before, since it may be the last time.
 func (e *exchange) ensure(w *wanted, s *proxy.Step) (name string) {
-	kept := e.kept(w)
-	if p := kept.get(e.planKey(w)); p != nil {
+	if p := e.planOf(w); p != nil {
 		return p.name
 	}
 	if p := e.preparingFor(w); p != nil && (p.name != "" || p.at == e.s.wire.unnamed) {
@@ -67,7 +66,7 @@ func (e *exchange) ensure(w *wanted, s *proxy.Step) (name string) {
 	}
 	p := &plan{sql: e.planKey(w), bytes: w.approved.PlanBytes()}
 	if _, asked := e.link.pool.descriptions.get(w.key()); asked {
-		p.name = kept.name()
+		p.name = e.kept(w).name()
 	}
 	e.preparing = append(e.preparing, p)
 	e.s.growth.add(p.bytes, w.approved.RecordBytes())
@@ -92,6 +91,25 @@ func (e *exchange) kept(w *wanted) *statements {
 		return nil
 	}
 	return e.s.statements
+}
+
+// planOf is a statement's plan on the connection; nil for none.
+func (e *exchange) planOf(w *wanted) *plan { return e.kept(w).get(e.planKey(w)) }
+
+// learn gives what Postgres says of a statement, and asks it where that is not known. The transaction must be open.
+func (e *exchange) learn(w *wanted, s *proxy.Step) (described, error) {
+	if d, known := e.known(w); known {
+		return d, nil
+	}
+	e.ensure(w, s)
+	if err := e.catchUp(); err != nil {
+		return described{}, err
+	}
+	d, known := e.known(w)
+	if !known {
+		return d, defect("a statement's types are not known")
+	}
+	return d, nil
 }
 
 // describe tells of a statement what is known when its turn has come.

@@ -41,21 +41,20 @@ func (e *exchange) writeJSON() error {
 		return err
 	}
 	e.boundAnswers()
-	if err := e.findForm(); err != nil {
+	name, err := e.prepareJSON()
+	if err != nil {
 		return err
 	}
 	e.boundAnswers()
 	e.mayMakeZones = e.mayMakeZones || j.st.bound.Valid() && zoneIn(j.st.bound, j.form.description)
-	return e.runJSON(e.ensure(&j.st.wanted, nil))
+	return e.runJSON(name)
 }
 
 // runJSON writes the Bind of the prepared statement, and what follows it.
 func (e *exchange) runJSON(name string) error {
 	j, w := e.json, &e.s.wire
-	if e.pending && j.st.argBytes() > maxBehind { // Postgres must not wait for us to read while we wait for it to do so
-		if err := e.catchUp(); err != nil {
-			return err
-		}
+	if err := e.catchUpBefore(j.st.argBytes()); err != nil {
+		return err
 	}
 	if err := j.st.bind(w, name, j.form.params); err != nil {
 		return err

@@ -35,49 +35,36 @@ func newForm(d described, t *values.Types) *form {
 	return f
 }
 
-// findForm finds the statement's form: as the connection knows it, as another one does, or by asking Postgres.
-func (e *exchange) findForm() error {
+// prepareJSON finds the statement's form, as the connection knows it, as another one does, or by asking Postgres, and gives the
+// name under which the statement is prepared.
+func (e *exchange) prepareJSON() (name string, err error) {
 	j, w := e.json, &e.json.st.wanted
-	p := e.kept(w).get(e.planKey(w))
+	p := e.planOf(w)
 	if p != nil && p.form != nil {
 		j.form = p.form
-		return nil
+		return p.name, nil
 	}
-	d, err := e.describedFor(p)
+	if p == nil {
+		if d, known := e.link.pool.descriptions.get(w.key()); known {
+			w.announced = &d
+		}
+	}
+	d, err := e.learn(w, nil)
 	if err != nil {
-		return err
+		return "", err
 	}
-	for j.form = newForm(d, e.link.pool.types); j.form == nil; j.form = newForm(d, e.link.pool.types) { // a type may be forgotten meanwhile
+	for { // a type may be forgotten meanwhile
+		if j.form = newForm(d, e.link.pool.types); j.form != nil {
+			break
+		}
 		if err := e.askTypes(e.link.pool.types.Missing(&d.Description)); err != nil {
-			return err
+			return "", err
 		}
 	}
 	if p != nil {
 		p.form = j.form
 	}
-	return nil
-}
-
-// describedFor gives what Postgres says of the statement: on this connection, where p is its plan there, or on another one; or
-// asks it.
-func (e *exchange) describedFor(p *plan) (described, error) {
-	w := &e.json.st.wanted
-	if p != nil {
-		return p.description, nil
-	}
-	if d, known := e.link.pool.descriptions.get(w.key()); known {
-		w.announced = &d
-		return d, nil
-	}
-	e.ensure(w, nil)
-	if err := e.catchUp(); err != nil {
-		return described{}, err
-	}
-	d, known := e.known(w)
-	if !known {
-		return described{}, defect("a statement's types are not known")
-	}
-	return d, nil
+	return e.ensure(w, nil), nil
 }
 
 // askTypes asks Postgres about types.
@@ -85,14 +72,7 @@ func (e *exchange) askTypes(oids []uint32) error {
 	w := &e.s.wire
 	w.parse("", values.RowsSQL)
 	at := w.bind("", 1)
-	from := w.out.OpenValue()
-	w.out.Byte('{')
-	for i, oid := range oids {
-		w.separate(i)
-		w.out.Buf = strconv.AppendUint(w.out.Buf, uint64(oid), 10)
-	}
-	w.out.Byte('}')
-	w.out.ShutValue(from)
+	w.array(len(oids), func(dst []byte, i int) []byte { return strconv.AppendUint(dst, uint64(oids[i]), 10) })
 	w.execute(at)
 	e.json.asked, e.pending = oids, true
 	e.expect(answer{kind: readTypes})

@@ -12,6 +12,10 @@ import (
 	"github.com/tenantgate/tenantgate/proxy/upstream/values"
 )
 
+// responseTail is kept free, in bytes, for what the limit counts and is not made here: the
+// response's braces, the last bracket, "rowsAffected", "executionTime" and "success".
+const responseTail = 96
+
 // encodeRows reads the statement's rows and writes them as JSON, until they end or go beyond the limits.
 func (e *exchange) encodeRows() error {
 	j := e.json

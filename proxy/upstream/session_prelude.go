@@ -146,30 +146,23 @@ func bindShapes(w *wire, name, portal string, shapes []policy.Shape) {
 	from := w.out.OpenValue()
 	w.out.Buf = strconv.AppendInt(w.out.Buf, int64(len(shapes)), 10)
 	w.out.ShutValue(from)
-	from = w.out.OpenValue()
-	w.out.Buf = append(w.out.Buf, '{')
-	for i, s := range shapes {
-		w.separate(i)
-		w.out.Buf = strconv.AppendUint(w.out.Buf, uint64(s.OID), 10)
-	}
-	w.out.Buf = append(w.out.Buf, '}')
-	w.out.ShutValue(from)
-	from = w.out.OpenValue()
-	w.out.Buf = append(w.out.Buf, '{')
-	for i, s := range shapes {
-		w.separate(i)
-		w.out.Buf = appendElement(w.out.Buf, s.Columns)
-	}
-	w.out.Buf = append(w.out.Buf, '}')
-	w.out.ShutValue(from)
+	w.array(len(shapes), func(dst []byte, i int) []byte { return strconv.AppendUint(dst, uint64(shapes[i].OID), 10) })
+	w.array(len(shapes), func(dst []byte, i int) []byte { return appendElement(dst, shapes[i].Columns) })
 	w.run(at, portal)
 }
 
-// separate writes the comma before each but the first element of an array.
-func (w *wire) separate(i int) {
-	if i > 0 {
-		w.out.Buf = append(w.out.Buf, ',')
+// array writes a parameter that is an array of n elements, in Postgres' text form.
+func (w *wire) array(n int, appendElement func(dst []byte, i int) []byte) {
+	from := w.out.OpenValue()
+	w.out.Byte('{')
+	for i := range n {
+		if i > 0 {
+			w.out.Byte(',')
+		}
+		w.out.Buf = appendElement(w.out.Buf, i)
 	}
+	w.out.Byte('}')
+	w.out.ShutValue(from)
 }
 
 // appendElement writes a table's columns as an element of an array in Postgres' text form.

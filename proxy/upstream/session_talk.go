@@ -23,8 +23,8 @@ type talk struct {
 	unconfirmed bool // and the server did not confirm that
 }
 
-// next gives the next message; an error of the server's is an error. Who is woken calls the
-// statement off and goes on to hear how it ended.
+// next gives the next message; an error of the server's is an error. At its deadline it has the
+// statement cancelled, and goes on to hear how it ended.
 func (r *talk) next() (kind byte, body []byte, err error) {
 	for {
 		kind, body, err = r.s.wire.next()

@@ -39,7 +39,7 @@ type client struct {
 
 	serverID  string // the user's name; the server of that id holds key once start-up is over
 	projectID string
-	key       proxy.KeyID // for Gate.Holder
+	key       proxy.KeyID // for Gate.Recheck
 	asked     []asked     // of the start-up message; to be forgotten when they were made
 
 	process, secret int32 // of BackendKeyData

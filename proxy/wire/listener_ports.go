@@ -16,7 +16,7 @@ type Gate interface {
 	// has a salt like any other's, and no key. asker is whose the look-up is, while nobody knows
 	// whose the client is; see proxy.Directory.
 	Verifier(ctx context.Context, asker proxy.Account, serverID string) (proxy.Verifier, error)
-	// Holder gives the server as it is now, to who has proved to hold one of its keys;
+	// Recheck gives the server as it is now, to a client that has proved to hold one of its keys;
 	// Unauthorized when the key is not its any more. It is asked before every statement,
 	// unless the last answer stands.
 	Recheck(ctx context.Context, serverID string, key proxy.KeyID) (proxy.Session, error)

@@ -5,10 +5,6 @@ import (
 	"github.com/tenantgate/tenantgate/proxy/upstream/values"
 )
 
-// responseTail is kept free, in bytes, for what the limit counts and is not made here: the
-// response's braces, the last bracket, "rowsAffected", "executionTime" and "success".
-const responseTail = 96
-
 // tooLarge stops the statement: the rest of its rows is not wanted.
 func (e *exchange) tooLarge(what string) *proxy.Error {
 	e.stop()
