@@ -29,12 +29,12 @@ func TestPoolIsFull(t *testing.T) {
 		wg.Wait()
 		return b.pool.Stat().Idle == 2
 	})
-	busy := sel("SELECT pg_sleep(1.5)")
+	const busy = "SELECT pg_sleep(1.5)"
 	var wg sync.WaitGroup
 	for range 2 {
-		wg.Go(func() { b.must(busy) })
+		wg.Go(func() { b.must(sel(busy)) })
 	}
-	b.eventually("both are busy", func() bool { return b.running(busy.text()) == "2" })
+	b.eventually("both are busy", func() bool { return b.running(busy) == "2" })
 	if s := b.pool.Stat(); s.Acquired != 2 || s.Idle != 0 || s.Max != 2 {
 		t.Errorf("got %+v", s)
 	}
