@@ -177,7 +177,16 @@ func TestSchemaChange(t *testing.T) {
 	}
 	in.admin(t, "GRANT SELECT (nickname) ON public.end_users TO tenantgate_statement")
 	waitFor(t, func() bool { return has("nickname") })
+	conn := in.as(t, in.ServerID, in.APIKey)
+	const message = "SELECT * FROM end_users"
+	if got, err := conn.PgConn().Exec(t.Context(), message).ReadAll(); err != nil || len(got[0].Rows) == 0 {
+		t.Fatal(got, err)
+	}
 	in.admin(t, "ALTER TABLE public.end_users DROP COLUMN nickname")
+	got, err := conn.PgConn().Exec(t.Context(), message).ReadAll()
+	if err != nil || len(got[0].Rows) == 0 {
+		t.Errorf("a Query message after the column was dropped: %v %v", got, err)
+	}
 	if r := in.query(t, text); r.status != 200 || strings.Contains(r.body, "nickname") {
 		t.Errorf("after the column was dropped: %d %s", r.status, r.body)
 	}

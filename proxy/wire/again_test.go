@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
@@ -28,6 +30,66 @@ func TestRealAgain(t *testing.T) {
 	w.is(w.query(refused), "parsed bound <INSERT 0 1> columns(?column?:16) ERROR 42883 I")
 	if n := count(); n != 0 {
 		t.Errorf("%d rows of what has failed", n)
+	}
+}
+
+// Ensure the one statement of a Query message that a changed schema turned back is decided on and run once more, and that
+// what cannot be repeated here is told to the client: it has other statements beside it, a transaction around it, or a
+// description that the client was given before.
+func TestQueryOfChangedSchema(t *testing.T) {
+	const text = "SELECT id FROM messages WHERE id = 'm1'"
+	changed := &proxy.Error{Code: proxy.SerializationFailure, Cause: proxy.ErrSchemaChanged}
+	inSteps := []pgproto3.FrontendMessage{&pgproto3.Parse{Query: "SELECT 1"}, &pgproto3.Bind{DestinationPortal: "of-steps"}, &pgproto3.Execute{Portal: "of-steps"}}
+	for name, c := range map[string]struct {
+		before, text string
+		pipe         []pgproto3.FrontendMessage
+		unchanged    bool // the schema, as the gate reads it
+		stays        bool // it changes once more, whenever the statement is run
+		want         string
+		runs         int
+	}{
+		"alone":            {text: text, want: "columns() row() <SELECT 1> I", runs: 2},
+		"changed twice":    {text: text, stays: true, want: "ERROR 40001 I", runs: 2},
+		"not changed":      {text: text, unchanged: true, want: "ERROR 40001 I", runs: 1},
+		"of several":       {text: "SELECT 1; " + text, want: "columns() row() <SELECT 1> ERROR 40001 I", runs: 1},
+		"in a transaction": {before: "BEGIN", text: text, want: "ERROR 40001 E", runs: 1},
+		"in steps":         {pipe: inSteps, want: "parsed bound ERROR 40001 I", runs: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := greeted(t)
+			if c.before != "" {
+				w.query(c.before)
+			}
+			w.link.fails = map[string]*proxy.Error{"messages": changed, "of-steps": changed}
+			var began time.Time
+			w.link.before = func(context.Context, string) { began = time.Now() }
+			w.gate.changed = func(since time.Time) bool {
+				if c.pipe == nil && since.After(began) {
+					t.Error("a change while the statement ran would not count")
+				}
+				if !c.stays {
+					w.link.fails = nil
+				}
+				return !c.unchanged
+			}
+			paid, ran := w.gate.admitted+w.gate.paced, len(w.link.ran)
+			got := ""
+			if c.pipe != nil {
+				got = w.pipe(c.pipe...)
+			} else {
+				got = w.query(c.text)
+			}
+			w.is(got, c.want)
+			if n := len(w.link.ran) - ran; n != c.runs {
+				t.Errorf("run %d times: %q", n, w.link.ran)
+			}
+			if n := w.gate.admitted + w.gate.paced - paid; c.runs == 2 && n != 1 {
+				t.Errorf("paid %d times", n)
+			}
+			if n := w.tally.of("statement select " + string(proxy.SerializationFailure)); n != strings.Count(c.want, "ERROR") {
+				t.Errorf("%d counted as failed", n)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"time"
+
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
@@ -45,12 +47,13 @@ func (s *session) query(body []byte) error {
 	}
 	s.prepared.drop(s.prepared.unnamed)
 	s.portals.remove("")
+	s.msg.began, s.msg.outdated = time.Now(), false
 	s.msg.sentAtStart, s.msg.bufferedAtStart, s.msg.startedInTx = s.c.out.Sent, len(s.c.out.Buf), s.tx.any()
 	err := s.script(text)
 	if err != nil {
 		err = s.refuse(err) // what was collected is done as the script would have
 	}
-	s.tx.wrap, s.msg.several, s.msg.keepConstants, s.msg.alone[0] = false, false, false, part{}
+	s.tx.wrap, s.msg.several, s.msg.asWritten, s.msg.alone[0] = false, false, false, part{}
 	if err != nil {
 		return err
 	}
@@ -83,8 +86,8 @@ func (s *session) script(text string) error {
 	}
 	s.batch.x.Query = true
 	err = s.exchange(true)
-	if len(parts) == 1 && s.needsConstants(refusalIn(err), parts[0].taken) {
-		s.msg.keepConstants, s.c.out.Buf = true, s.c.out.Buf[:s.msg.bufferedAtStart]
+	if len(parts) == 1 && s.runsAgain(refusalIn(err), parts[0].taken) {
+		s.msg.asWritten, s.c.out.Buf = true, s.c.out.Buf[:s.msg.bufferedAtStart]
 		s.about.offset, s.about.taken = 0, nil
 		return s.script(parts[0].text)
 	}

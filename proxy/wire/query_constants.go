@@ -33,14 +33,14 @@ func (s *session) parametrize(p *part) bool {
 	return true
 }
 
-// needsConstants tells whether a statement that failed without its constants is to be run with them:
-// it was alone, so that nothing else is undone with it, Postgres has not begun it, and where
-// it knows no better what is wrong, it says it of the text that the client wrote.
-func (s *session) needsConstants(refusal *proxy.Error, taken *policy.Parametrized) bool {
-	if refusal == nil || taken == nil || s.msg.several || s.msg.startedInTx || s.c.out.Sent != s.msg.sentAtStart {
+// runsAgain tells whether the statement of a Query message that failed is run once more, as the client wrote it: it was
+// alone, so that nothing else is undone with it, and Postgres has not begun it. Either the schema has changed, or what
+// failed had its constants taken out: where it fails with them too, Postgres says it of the client's own text.
+func (s *session) runsAgain(refusal *proxy.Error, taken *policy.Parametrized) bool {
+	if refusal == nil || s.msg.asWritten || s.msg.several || s.msg.startedInTx || s.c.out.Sent != s.msg.sentAtStart {
 		return false
 	}
-	return refusal.Code == policy.InvalidArgument || strings.HasPrefix(refusal.SQLState, "42")
+	return s.msg.outdated || taken != nil && (refusal.Code == policy.InvalidArgument || strings.HasPrefix(refusal.SQLState, "42"))
 }
 
 // ofText gives what a refusal says of a statement without its constants as one of the text.

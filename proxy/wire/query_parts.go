@@ -62,7 +62,7 @@ func stops(err error) bool {
 // first decides on a text as a single statement, which it mostly is. Otherwise it has to be
 // cut.
 func (s *session) first(text string) (parts []part, alone bool) {
-	s.msg.alone[0] = part{text: text, whole: s.msg.keepConstants, answer: answered(text)}
+	s.msg.alone[0] = part{text: text, whole: s.msg.asWritten, answer: answered(text)}
 	p := &s.msg.alone[0]
 	if p.answer == nil && strings.IndexByte(text, ';') >= 0 && strings.IndexByte(strings.TrimRight(text, "; \t\r\n"), ';') >= 0 {
 		return nil, false

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"time"
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
@@ -45,9 +46,12 @@ type message struct {
 	alone           [1]part // the statement of a Query message, where there is one
 	sentAtStart     int64   // bytes that the client was sent when the message came
 	bufferedAtStart int     // and those that were to be
-	keepConstants   bool    // the constants of taken stay in the text
+	asWritten       bool    // its statement runs once more, with the constants in its text
 	startedInTx     bool    // there was a transaction when the message came
 	several         bool    // the Query message holds several statements, which are a transaction
+
+	began    time.Time // when a Query message came
+	outdated bool      // its statement was decided on by a schema that is not the database's any more
 }
 
 // errorContext is what the next error is about.

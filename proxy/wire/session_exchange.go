@@ -40,7 +40,7 @@ func (s *session) exchange(sync bool) error {
 		return err
 	}
 	if errors.Is(err, proxy.ErrSchemaChanged) {
-		s.refresh()
+		s.msg.outdated = s.refresh(x.Query)
 	}
 	s.portals.closed(refusal == nil)
 	err = s.ran(state, refusal)

@@ -89,7 +89,7 @@ func (s *session) counted(refusal *proxy.Error) {
 		if refusal != nil && i >= s.batch.x.Done {
 			code = string(refusal.Code)
 		}
-		if n.kind != "" && !s.needsConstants(refusal, n.taken) {
+		if n.kind != "" && !s.runsAgain(refusal, n.taken) {
 			s.recorder().Statement(string(n.kind), code)
 		}
 		if code != "ok" {
@@ -139,11 +139,16 @@ func interrupted(cause error, refusal *proxy.Error) error {
 	return why.because(refusal)
 }
 
-// refresh has the schema read again, so that the statement can be decided on anew when the
-// client repeats it.
-func (s *session) refresh() {
-	defer s.apart(time.Now())
-	_, _ = s.gate.Refresh(s.base, time.Now()) // the client is told of the change in any case
+// refresh has the schema read again, so that the statement can be decided on anew: a Query message's here, where the
+// schema is another than when the message came, and any other when the client repeats it.
+func (s *session) refresh(query bool) (changed bool) {
+	since := time.Now()
+	defer s.apart(since)
+	if query {
+		since = s.msg.began
+	}
+	changed, _ = s.gate.Refresh(s.base, since) // without a schema the client is told
+	return changed
 }
 
 var errGone = errors.New("the client is gone")

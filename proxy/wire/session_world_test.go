@@ -38,8 +38,9 @@ type deciding struct {
 	admitted int
 	paced    int
 	checked  int
-	asked    func()                  // is called by Holder, if not nil
-	says     func(text string) error // what Check says first, if not nil
+	asked    func()                     // is called by Holder, if not nil
+	changed  func(since time.Time) bool // what Refresh says of the schema; nil: false
+	says     func(text string) error    // what Check says first, if not nil
 }
 
 func newDeciding(t testing.TB) *deciding {
@@ -84,9 +85,9 @@ func (g *deciding) Admit(context.Context, proxy.Subject) (proxy.Place, error) {
 	return proxy.Place{}, g.spend()
 }
 
-func (g *deciding) Refresh(context.Context, time.Time) (bool, error) {
+func (g *deciding) Refresh(_ context.Context, since time.Time) (bool, error) {
 	time.Sleep(g.waits)
-	return false, nil
+	return g.changed != nil && g.changed(since), nil
 }
 
 func (g *deciding) Pace(proxy.Subject) error {
