@@ -119,10 +119,12 @@ func (m *maker) setOperation(outer *level, want []Type, depth int) []column {
 	return cols
 }
 
-// order puts ORDER BY and LIMIT. Ordered by all of its columns a result is determined.
+// order puts ORDER BY and LIMIT. Ordered by all of its columns a result is determined, unless one is numeric: 1.5 and 1.50 are
+// equal, and either may come first.
 // l is the level of a plain query, nil for one that can be ordered by its columns only.
 func (m *maker) order(l *level, cols []column, top, list bool) {
 	total := len(cols) > 0 && m.chance(map[bool]int{true: 45, false: 15}[top])
+	determined := total && !slices.ContainsFunc(cols, func(c column) bool { return c.typ == Numeric })
 	switch {
 	case total:
 		m.use("ORDER BY")
@@ -131,7 +133,7 @@ func (m *maker) order(l *level, cols []column, top, list bool) {
 			m.put(strconv.Itoa(i + 1))
 			m.direction()
 		})
-		m.Sorted = m.Sorted || top
+		m.Sorted = m.Sorted || top && determined
 	case l != nil && !list && m.chance(15):
 		m.use("ORDER BY an expression")
 		m.put("ORDER", "BY")
@@ -140,7 +142,7 @@ func (m *maker) order(l *level, cols []column, top, list bool) {
 	}
 	if total && m.chance(50) || m.chance(2) {
 		m.limit()
-		m.Loose = m.Loose || !total
+		m.Loose = m.Loose || !determined
 	}
 }
 

@@ -25,6 +25,32 @@ func TestMakeIsDetermined(t *testing.T) {
 	}
 }
 
+// Ensure a result that is ordered by a numeric column counts as determined in neither its order nor what LIMIT leaves of it.
+func TestOrderOfNumeric(t *testing.T) {
+	for _, typ := range []Type{Int, Numeric} {
+		sorted, loose, cut := 0, 0, 0
+		for number := range 1000 {
+			m := &maker{r: rand.New(rand.NewPCG(1, uint64(number))), uses: map[string]bool{}} //nolint:gosec // chance, not secrecy
+			m.order(nil, []column{{typ: Text}, {typ: typ}}, true, false)
+			if !m.uses["ORDER BY"] {
+				continue
+			}
+			if m.Sorted {
+				sorted++
+			}
+			if m.Loose {
+				loose++
+			}
+			if m.uses["LIMIT"] || m.uses["FETCH FIRST"] {
+				cut++
+			}
+		}
+		if determined := typ == Int; cut == 0 || (sorted > 0) != determined || !determined && loose != cut || determined && loose != 0 {
+			t.Errorf("%s: %d sorted, %d loose, %d cut", typ, sorted, loose, cut)
+		}
+	}
+}
+
 // Every construct that a statement says it uses is in the list, so that one which is
 // never admitted can be told; and every one of the list is made.
 func TestConstructs(t *testing.T) {
