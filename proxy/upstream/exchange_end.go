@@ -47,7 +47,7 @@ func (e *exchange) failure(err error) *linkFailure {
 	f.failure = failure{
 		err: err, reached: e.reached, unsent: e.s == nil || !e.s.wire.sent, synced: e.synced && !e.link.explicit || e.ended || e.committing, at: e.at,
 		outlived: e.timedOut && !e.unconfirmed && e.s != nil && (!e.s.pooled() || e.reached >= begun), elapsed: e.elapsed(), readOnly: e.request.ReadOnly,
-		executed:  e.reading != nil && e.reading.kind >= passRows,
+		executed:  e.reading != nil && e.reading.kind.executing(),
 		announced: e.json != nil && e.json.st.announced != nil,
 	}
 	if e.committing && !f.unsent {

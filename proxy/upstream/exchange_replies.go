@@ -47,14 +47,20 @@ const (
 	passBindComplete                     // BindComplete
 	passPortalColumns                    // RowDescription or NoData
 	passCloseComplete                    // CloseComplete
-
-	// Behind these a statement has taken its values.
-
-	passRows   // rows to CommandComplete or PortalSuspended
-	skipRows   // rows to CommandComplete of what the client knows nothing of
-	encodeRows // rows to CommandComplete, as JSON
-	readReady  // ReadyForQuery
+	passRows                             // rows to CommandComplete or PortalSuspended
+	skipRows                             // rows to CommandComplete of what the client knows nothing of
+	encodeRows                           // rows to CommandComplete, as JSON
+	readReady                            // ReadyForQuery
 )
+
+// executing tells whether the statement has its values when the answer comes: an error may then be one of its run.
+func (k answerKind) executing() bool {
+	switch k {
+	case passRows, skipRows, encodeRows, readReady:
+		return true
+	}
+	return false
+}
 
 // answer is what is to come for something that was written.
 type answer struct {
