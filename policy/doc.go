@@ -29,6 +29,7 @@
 //	credentials, reach, scopes                   proxy/rest/auth.go, proxy/wire/startup_authenticate.go
 //	budgets, and places for parsing              proxy/gate.go: Admit, Pace, decide
 //	a policy that does not fit the database      proxy/gate.go: decideFor
+//	a Query message of several statements        nowhere: proxy/wire/query_parts.go cuts it, and each statement is decided on
 //	length, NUL, UTF-8, a semicolon, quotes      sql/lex/lex.go, quotes.go, called by sql/lex/translate.go: Translate, Native
 //	syntax; a statement behind a first           sql/tree/parse.go: Parse (the guard has refused most of these)
 //	a command of Postgres' dialect               sql/command
@@ -36,8 +37,10 @@
 //	a column that does not exist or is ambiguous sql/analyze/columns.go: columnRef; its hint: near.go
 //	any other name, in a place not understood    sql/analyze/names.go; analyze.go: unseen
 //	what the barrier can't keep apart            sql/fence/protect.go
-//	a kind, table, function, operator or type    rules.go: checkKinds, checkTables, checkFunctions, checkOperators, checkTypes;
-//	                                             a table that the policy does not list, before its columns: hints.go, preferTableRefusal
+//	a kind, table, function, operator or type    rules.go: checkKinds, checkTables, checkFunctions, checkOperators, checkTypes
+//	a table that the policy does not list, in    hints.go: preferTableRefusal (the analysis does not know the table's columns,
+//	  a statement that the analysis refuses      and the caller reads why)
+//	FOR UPDATE and its like                      rules.go: checkKinds; checkTables, as an UPDATE of the table (sql/analyze/analyze.go: lock)
 //	a column                                     rules_columns.go: checkColumns
 //	no scope condition                           rules.go: checkScope
 //	a value for the scope column                 rules.go: checkScopeValues (an expression; other ids are replaced, or refused by Bind)

@@ -18,7 +18,7 @@ func (p *Policy) functionHint(use tree.NameUse) string {
 	unqualified := func(n tree.TypeName) bool {
 		return n.Schema == builtinSchema && p.namesakes[n.Name] == "" || n.Schema == p.catalog.FunctionSchema(n.Name)
 	}
-	return meant(use, spellings(use.Schema, p.functions, unqualified), "the policy lists the functions that may be called")
+	return meant(use, spellings(use.Schema, p.functions, unqualified), "only functions that the policy lists may be called")
 }
 
 // typeHint is functionHint for types, which also have names that only SQL's grammar knows.

@@ -164,7 +164,7 @@ func TestHintsSpellFunctions(t *testing.T) {
 		"SELECT knwon(1)":           "perhaps you meant known or other.known",
 		"SELECT singel(1)":          "perhaps you meant single",
 		"SELECT other.knwon(1)":     "perhaps you meant other.known",
-		"SELECT public.singel(1)":   "the policy lists the functions that may be called",
+		"SELECT public.singel(1)":   "only functions that the policy lists may be called",
 		"SELECT roudn(1), knwon(1)": "perhaps you meant pg_catalog.round",
 	} {
 		if r := p.Decide(sql, policy.Postgres).Refusal; r.Code != policy.FunctionNotAllowed || r.Hint != want {

@@ -86,6 +86,8 @@ func (r *reader) mode(n ast.Node) error {
 	switch mode {
 	case "enforce":
 		return nil
+	case string(Require), string(Once), string(Inject):
+		return r.mistake(place(n), "mode %s belongs to the scope: write scope: {mode: %[1]s}", mode)
 	case "monitor":
 		return r.mistake(place(n), "mode monitor is not supported yet; write enforce")
 	}

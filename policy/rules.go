@@ -39,7 +39,7 @@ func (p *Policy) checkKinds(f *facts.Facts) *refusal.Refusal {
 	}
 	message := "the policy does not allow " + named(missing)
 	if missing == 0 {
-		message = "the policy allows no row locks, since it allows no UPDATE"
+		message = "the policy allows no row locks, since it allows neither UPDATE nor DELETE"
 	}
 	hint := "it allows " + named(p.kinds)
 	if p.kinds == 0 {

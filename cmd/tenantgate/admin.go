@@ -106,14 +106,14 @@ func (f *storeFlags) assigned(c *console, id, policy string) error {
 }
 
 // noteOfPolicy says what becomes of a name that a running service does not know, and more
-// where it is none of the shipped policies', as after a slip of the pen.
+// where it is none of the bundled policies', as after a slip of the pen.
 func noteOfPolicy(c *console, policy string) {
 	if policy == "" {
 		return
 	}
 	which := "each running service"
-	if shipped := policies.Names(); !slices.Contains(shipped, policy) {
-		which = "this is none of the shipped policies (" + strings.Join(shipped, ", ") + "): " + which
+	if bundled := policies.Names(); !slices.Contains(bundled, policy) {
+		which = "this is none of the bundled policies (" + strings.Join(bundled, ", ") + "): " + which
 	}
 	fmt.Fprintf(c.Err, "note: %s must have loaded a policy named %q (see serve --policy); a service without it refuses every statement of the servers that it is assigned to\n", which, policy)
 }

@@ -52,7 +52,7 @@ Look an end user up by e-mail, as this server's application:
 
   %[8]s project list --data-dir %[9]s
 
-Ctrl-C stops both. To start afresh, remove %[10]s after that.
+Ctrl-C stops the service and its Postgres. To start afresh, remove %[10]s after that.
 `, home, demo.BaseURL, demo.OpsURL, demo.ProjectID, demo.AccessToken, demo.ServerID, demo.APIKey,
 		os.Args[0], quoted(d.DataDir), d.traces(home), psqlHint(demo.PgURL), keyNote(demo.former), pgVariable(demo.PgURL))
 	return err

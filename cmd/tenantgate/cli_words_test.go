@@ -46,7 +46,7 @@ func TestConfigKeepsSecrets(t *testing.T) {
 // variable, and nothing is guessed.
 func TestWhichStore(t *testing.T) {
 	const url, dir = "postgres://127.0.0.1:1/wanted?connect_timeout=1", "/none/wanted"
-	const contradict, goneURL, goneDir = "name two control stores", "database=wanted", "no running postgres found in data directory /none/wanted"
+	const contradict, goneURL, goneDir = "name two control stores", "database=wanted", "data directory /none/wanted: there is no postgres cluster in it"
 	for _, c := range []struct {
 		envURL, envFile, envDir string
 		flags                   []string

@@ -17,7 +17,7 @@ import (
 type doctorCommand struct {
 	DatabaseURL      string   `name:"database-url" secret:"" placeholder:"URL" help:"Role that statements run as, the same as for serve. (secret)"`
 	OwnerDatabaseURL string   `name:"owner-database-url" secret:"" placeholder:"URL" help:"Owner of the tables or a superuser, in the same database: reads what the statement role can't see. (secret)"`
-	DataDir          string   `name:"data-dir" placeholder:"DIR" help:"Instead of both: the data directory of a running tenantgate dev (make run: .tenantgate). A flag overrides the variables of the others."`
+	DataDir          string   `name:"data-dir" placeholder:"DIR" help:"Instead of both URLs: the data directory of a running tenantgate dev (make run: .tenantgate). A flag overrides the variables of the others."`
 	Policy           []string `name:"policy" placeholder:"FILE" help:"Policy file, or the name of a bundled one; may be repeated: give all policies of serve. By default the bundled policies (default, inject, readonly), which list only the bundled tables."`
 	SQL              bool     `name:"sql" env:"-" xor:"form" help:"Print only the SQL that fixes what was found, as one script."`
 	JSON             bool     `name:"json" env:"-" xor:"form" help:"Print JSON, for scripts."`
@@ -43,15 +43,15 @@ type wallJSON struct {
 func (*doctorCommand) Help() string {
 	return `It changes nothing. A finding has one of four grades:
 
-Breach: a statement could read or change another server's rows. Where "closes" and a table stand beside it, the service refuses statements that name the table.
+Breach: a statement could read or change another server's rows, also one that got past the policy: so a missing wall 3 (row-level security) is a breach. Where "closes" and a table stand beside it, the service refuses statements that name the table.
 
 Tell: a statement could show whether another server has a value.
 
-Risk: a wall behind the policy is missing, or there is a way around it.
+Risk: a statement that got past the policy would have more to work with, or a way around a wall.
 
 Note: none of that; it may show how much other servers do.
 
-Exit code 0: no breach, tell or risk; 1: at least one of them; 2: it could not look, or did not understand its flags. With --sql it is 0 once the script is printed, whatever is in it: "tenantgate doctor --sql | psql … -v ON_ERROR_STOP=1" fails only where one of the two does. Before tenantgate migrate the script fails, and says so.`
+Exit code 0: no breach, tell or risk, and nothing prevents the service from starting; 1: there are some; 2: doctor could not inspect the database, or did not understand its flags. With --sql it is 0 once the script is printed, whatever is in it: "tenantgate doctor --sql | psql … -v ON_ERROR_STOP=1" fails only where one of the two does. Before tenantgate migrate the script fails, and says so.`
 }
 
 // AfterApply sees to it that one database is meant.
@@ -71,7 +71,7 @@ func (d *doctorCommand) Run(ctx context.Context, c *console) error {
 	}
 	switch {
 	case d.SQL:
-		if note := d.shipped(report); note != "" {
+		if note := d.bundled(report); note != "" {
 			_, _ = fmt.Fprint(c.Err, "note: "+note) // the script goes to psql
 		}
 		_, err = fmt.Fprint(c.Out, report.Script())
@@ -83,7 +83,7 @@ func (d *doctorCommand) Run(ctx context.Context, c *console) error {
 			Wall: wallJSON{Stands: report.Stands(), Tables: orEmpty(report.Walled), Open: orEmpty(report.Open)},
 		})
 	default:
-		_, err = fmt.Fprint(c.Out, diagnosis(report), d.shipped(report))
+		_, err = fmt.Fprint(c.Out, diagnosis(report), d.bundled(report))
 	}
 	if err != nil {
 		return unusable{err}
@@ -136,9 +136,9 @@ func (d *doctorCommand) urls() (statement, owner string, err error) {
 	return u.String(), owner, nil
 }
 
-// shipped says that no policy was named: what the shipped ones do not know counts as not
+// bundled says that no policy was named: what the bundled ones do not know counts as not
 // admitted.
-func (d *doctorCommand) shipped(r *doctor.Report) string {
+func (d *doctorCommand) bundled(r *doctor.Report) string {
 	if len(d.Policy) > 0 {
 		return ""
 	}

@@ -103,7 +103,7 @@ func TestDoctorCouldNotLook(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"doctor"}, "which database? give --database-url"}, {[]string{"doctor", "--data-dir", t.TempDir()}, "no running postgres"},
+		{[]string{"doctor"}, "which database? give --database-url"}, {[]string{"doctor", "--data-dir", t.TempDir()}, "there is no postgres cluster in it"},
 		{[]string{"doctor", "--database-url", "x", "--data-dir", "y"}, "--database-url and --data-dir name two databases"}, {[]string{"doctor", "--owner-database-url", "x", "--data-dir", "y"}, "--owner-database-url and --data-dir name two databases"},
 		{[]string{"doctor", "--database-url="}, "--database-url"},
 		{[]string{"doctor", "--database-url", "postgres://u:SECRET@127.0.0.1:1/x"}, "as the statement role"},

@@ -28,7 +28,7 @@ func (in *instance) banner(t testing.TB) (said string) {
 			t.Fatal(err)
 		}
 		said = string(src)
-		return strings.Contains(said, "Ctrl-C stops both.")
+		return strings.Contains(said, "Ctrl-C stops the service and its Postgres.")
 	})
 	return said
 }
@@ -98,7 +98,7 @@ func TestUnknownPolicy(t *testing.T) {
 		t.Fatal(r.body)
 	}
 	code, _, said := command(t, "server", "set-policy", id, "defualt", "--data-dir", filepath.Join(in.dir, "data"))
-	if code != 0 || !strings.Contains(said, `note: this is none of the shipped policies (default, inject, readonly): each running service must have loaded a policy named "defualt"`) {
+	if code != 0 || !strings.Contains(said, `note: this is none of the bundled policies (default, inject, readonly): each running service must have loaded a policy named "defualt"`) {
 		t.Errorf("exit %d: %s", code, said)
 	}
 	r := within(t, 503, query)

@@ -13,9 +13,9 @@ import (
 // keyCommand manages the keys that server ids are signed with for row-level security. None
 // of it ever shows a secret.
 type keyCommand struct {
-	List   keyList   `cmd:"" help:"List the keys: which one the services sign with, and which ones the database accepts."`
-	Rotate keyRotate `cmd:"" help:"Create a new key. Within a second every service signs with it; the previous keys stay valid until they are retired."`
-	Retire keyRetire `cmd:"" help:"Delete all keys but the newest: statements that are signed with another key see no rows from then on."`
+	List   keyList   `cmd:"" help:"List the signing keys: which one the services sign with, and which ones the database accepts."`
+	Rotate keyRotate `cmd:"" help:"Create a new signing key. Within a second every service signs with it; the previous keys stay valid until they are retired."`
+	Retire keyRetire `cmd:"" help:"Delete all signing keys but the newest: statements that are signed with another key see no rows from then on."`
 }
 
 // keyFlags say where the keys are: in the control store and where statements run.

@@ -13,7 +13,7 @@ import (
 func Find(dataDir string) (string, error) {
 	adminURL, err := find(dataDir)
 	if err != nil {
-		return "", fmt.Errorf("no running postgres found in data directory %s: %w", dataDir, err)
+		return "", fmt.Errorf("data directory %s: %w", dataDir, err)
 	}
 	return adminURL, nil
 }
@@ -28,7 +28,7 @@ func find(dataDir string) (string, error) {
 		return "", err
 	}
 	if s.home == "" {
-		return "", errors.New("there is no cluster in it (tenantgate dev makes one)")
+		return "", errors.New("there is no postgres cluster in it: tenantgate dev makes one")
 	}
 	password, err := readLine(s.passwordFile())
 	if err != nil {
@@ -36,7 +36,7 @@ func find(dataDir string) (string, error) {
 	}
 	pm, ok := readPostmaster(s.pgData())
 	if !ok || !pm.ready {
-		return "", errors.New("it is not running (start tenantgate dev)")
+		return "", errors.New("its postgres is not running: start tenantgate dev")
 	}
 	adminURL := connURL(superuser, password, pm.port, "postgres")
 	if err := probe(context.Background(), adminURL); err != nil {

@@ -174,7 +174,7 @@ func TestExplained(t *testing.T) {
 // Ensure Find answers for a running server only.
 func TestFind(t *testing.T) {
 	dir := openDir(t)
-	if _, err := Find(dir); err == nil || !strings.Contains(err.Error(), "no cluster in it") {
+	if _, err := Find(dir); err == nil || !strings.Contains(err.Error(), "no postgres cluster in it") {
 		t.Errorf("an absent directory: %v", err)
 	}
 	c := start(t, quick(dir))

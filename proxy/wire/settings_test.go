@@ -134,7 +134,7 @@ func TestInvalidValues(t *testing.T) {
 func TestHintsAreSentences(t *testing.T) {
 	w := greeted(t)
 	for text, want := range map[string]string{
-		"SELECT pg_sleep(1)":                           "The policy lists the functions that may be called.",
+		"SELECT pg_sleep(1)":                           "Only functions that the policy lists may be called.",
 		"SET synchronous_commit=0":                     "A client can set application_name, DateStyle, TimeZone, IntervalStyle, extra_float_digits, statement_timeout, lock_timeout, idle_in_transaction_session_timeout and client_min_messages.",
 		"SHOW nothing":                                 "Only the parameters that clients commonly ask for are answered.",
 		"SELECT nothing":                               "",

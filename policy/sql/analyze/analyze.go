@@ -17,7 +17,7 @@ import (
 )
 
 // Analyze understands one statement: it admits every node of the tree and resolves
-// every name as Postgres would. What it does not understand is a Fault.
+// every name as Postgres would. What it does not understand is refused.
 //
 // given are the types that the client gives its placeholders, from $1; the zero TypeName, and
 // what is missing, takes its type from where it stands.

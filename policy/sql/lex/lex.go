@@ -204,8 +204,11 @@ func (l *lexer) punct(c byte) {
 	next := l.peek(l.pos + 1)
 	switch {
 	case c == ';':
-		l.refuse(&refusal.Refusal{Code: refusal.MultipleStatements, Offset: l.pos,
-			Message: "only one statement is allowed, without a semicolon", Hint: "send each statement by itself, and leave the semicolon out"})
+		message, hint := "only one statement is allowed, without a semicolon", "send each statement by itself, and leave the semicolon out"
+		if !l.marks {
+			message, hint = "only one statement is allowed here", "send each statement by itself"
+		}
+		l.refuse(&refusal.Refusal{Code: refusal.MultipleStatements, Offset: l.pos, Message: message, Hint: hint})
 	case c == ':' && (next == ':' || next == '='), c == '.' && next == '.':
 		l.emit(Punct, l.pos+2)
 	default:

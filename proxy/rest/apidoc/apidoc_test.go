@@ -96,7 +96,7 @@ func TestView(t *testing.T) {
 		t.Fatalf("%+v", view)
 	}
 	op := view.Tags[0].Operations[0]
-	want := "curl -X PUT \"$BASE_URL/a/i%201?q=x%20y\" \\\n  -H \"Authorization: Bearer $ACCESS_TOKEN\" \\\n  -H \"X-My-Key: $MY_KEY\" \\\n  -H \"Content-Type: application/json\" \\\n  -d '{\"o\":\"it'\\''s\"}'"
+	want := "curl -X PUT \"$BASE_URL/a/i%201?q=x%20y\" \\\n  -H \"Authorization: Bearer $TOKEN\" \\\n  -H \"X-My-Key: $MY_KEY\" \\\n  -H \"Content-Type: application/json\" \\\n  -d '{\"o\":\"it'\\''s\"}'"
 	if op.Curl != want {
 		t.Errorf("%s\nwant %s", op.Curl, want)
 	}

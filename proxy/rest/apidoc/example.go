@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// curl is a command that calls the operation with the examples of its parameters.
+// curl is a command that calls the operation with the examples of its parameters. Ids and credentials are the variables
+// that tenantgate dev prints: $PROJECT, $SERVER, $TOKEN, $KEY.
 func (d Document) curl(path, verb member) (string, error) {
 	target := path.name
 	var query []string
@@ -15,7 +16,11 @@ func (d Document) curl(path, verb member) (string, error) {
 		name, example := p.get("name").text(), p.get("example").text()
 		switch in := p.get("in").text(); {
 		case in == "path":
-			target = strings.ReplaceAll(target, "{"+name+"}", url.PathEscape(example))
+			value := url.PathEscape(example)
+			if of, isID := strings.CutSuffix(name, "Id"); isID {
+				value = "$" + strings.ToUpper(of)
+			}
+			target = strings.ReplaceAll(target, "{"+name+"}", value)
 		case in == "query" && p.get("required").isTrue():
 			query = append(query, name+"="+url.PathEscape(example))
 		}
@@ -33,12 +38,12 @@ func (d Document) credentials(op node) []string {
 		for _, used := range alternative.members() {
 			scheme := d.root.get("components", "securitySchemes", used.name)
 			if scheme.get("type").text() == "http" {
-				headers = append(headers, `"Authorization: Bearer $ACCESS_TOKEN"`)
+				headers = append(headers, `"Authorization: Bearer $TOKEN"`)
 				continue
 			}
 			name := scheme.get("name").text()
-			variable := strings.ReplaceAll(strings.ToUpper(strings.TrimPrefix(name, "X-")), "-", "_")
-			headers = append(headers, `"`+name+`: $`+variable+`"`)
+			variable := strings.NewReplacer("X-", "", "API-", "", "-ID", "", "-", "_").Replace(name)
+			headers = append(headers, `"`+name+`: $`+strings.ToUpper(variable)+`"`)
 		}
 	}
 	return headers
