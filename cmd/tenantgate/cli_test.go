@@ -29,6 +29,7 @@ func TestCommandLine(t *testing.T) {
 	}{
 		{[]string{"--help"}, 0, "gives every server"}, {[]string{"serve", "--help"}, 0, "--control-database-url"}, {[]string{"version"}, 0, "tenantgate dev"},
 		{[]string{"doctor", "--help"}, 0, "Exit code 0: no breach, tell or risk"},
+		{[]string{"help"}, 0, "gives every server"}, {[]string{"help", "doctor"}, 0, "Exit code 0: no breach, tell or risk"},
 		{[]string{"server", "create", "x", "--project"}, 2, "tenantgate: --project needs a value\n"},
 		{[]string{"dev", "--pool-max"}, 2, "tenantgate: --pool-max needs a value\n"},
 		{[]string{"nope"}, 2, "unexpected argument"}, {[]string{"serve"}, 2, "missing flags"}, {[]string{"token", "list"}, 1, "which control store?"},

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"regexp"
 	"runtime"
+	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -72,6 +73,9 @@ func run(ctx context.Context, args []string, c console) int {
 	if err != nil {
 		fmt.Fprintln(c.Err, "tenantgate:", err)
 		return 2
+	}
+	if len(args) > 0 && args[0] == "help" { // as in help doctor
+		args = append(slices.Clone(args[1:]), "--help")
 	}
 	command, err := parse(parser, args)
 	if errors.Is(err, errHelp) {
