@@ -173,8 +173,8 @@ func (g *Gate) decideFor(ctx context.Context, s Subject, text string) (*policy.A
 		return nil, refusal
 	case c.misfit != nil:
 		return nil, unserved("the policy does not fit the database; an operator must mend one of them", c.misfit)
-	case c.breach != nil:
-		return nil, c.breach
+	case c.unwalled != nil:
+		return nil, c.unwalled
 	}
 	return g.decide(ctx, c, s, text)
 }

@@ -47,13 +47,13 @@ type PoliciesConfig struct {
 }
 
 type snapshot struct {
-	schema policy.Schema
-	made   time.Time
-	walled int         // scoped tables behind which row-level security stands
-	open   []openTable // and those behind which it does not
-	breach error       // not nil: nothing is decided because of them
-	found  []found     // what closes tables, and what they tell
-	byName map[string]*compiled
+	schema   policy.Schema
+	made     time.Time
+	walled   int         // scoped tables behind which row-level security stands
+	open     []openTable // and those behind which it does not
+	unwalled error       // not nil: nothing is decided because of them
+	found    []found     // what closes tables, and what they tell
+	byName   map[string]*compiled
 
 	unmatched []unmatched // what policies accept and no table has
 	ungranted []ungranted // tables with columns that the statement role may not read
@@ -61,11 +61,11 @@ type snapshot struct {
 
 // compiled is a policy with the decisions that it has made.
 type compiled struct {
-	policy *policy.Policy // nil where misfit says why
-	misfit error          // what makes the whole policy unusable: none of its tables is the cause
-	breach *Error         // not nil: nothing is decided until row-level security is as it must be
-	limits policy.Limits
-	plans  *plans
+	policy   *policy.Policy // nil where misfit says why
+	misfit   error          // what makes the whole policy unusable: none of its tables is the cause
+	unwalled *Error         // not nil: nothing is decided until row-level security is as it must be
+	limits   policy.Limits
+	plans    *plans
 }
 
 // LoadPolicies reads the schema and compiles every file, or says which policy can serve nothing.
@@ -136,7 +136,7 @@ func (p *Policies) compile(schema policy.Schema, old *snapshot) (*snapshot, erro
 	changed := schema.Since(old.schema)
 	s := &snapshot{schema: schema, byName: map[string]*compiled{}}
 	s.walled, s.open = p.walls(schema)
-	s.breach = p.breach(s.open)
+	s.unwalled = p.unwalled(s.open)
 	s.unmatched = p.unmatched(schema)
 	s.ungranted = p.ungranted(schema)
 	for _, f := range p.config.Files {
@@ -149,8 +149,8 @@ func (p *Policies) compile(schema policy.Schema, old *snapshot) (*snapshot, erro
 		}
 		c := &compiled{limits: f.Limits.WithDefaults(), plans: plans}
 		c.policy, c.misfit = p.fit(f, schema)
-		if s.breach != nil {
-			c.breach = unserved("the database does not keep servers apart as it must here; an operator must mend it", s.breach)
+		if s.unwalled != nil {
+			c.unwalled = unserved("the database does not keep servers apart as it must here; an operator must mend it", s.unwalled)
 		}
 		s.byName[f.Name] = c
 		if c.policy != nil {

@@ -44,9 +44,9 @@ var (
 
 // Ready tells why no statement is decided: row-level security is required and some scoped
 // table lacks it, or one answers as if it were empty.
-func (p *Policies) Ready() error { return p.current.Load().breach }
+func (p *Policies) Ready() error { return p.current.Load().unwalled }
 
-func (p *Policies) breach(open []openTable) error {
+func (p *Policies) unwalled(open []openTable) error {
 	switch {
 	case slices.ContainsFunc(open, func(t openTable) bool { return t.dark }):
 		return errDark
@@ -75,8 +75,8 @@ func (p *Policies) logWalls(old, next *snapshot) {
 	}
 	for _, lacks := range reasons {
 		names := strings.Join(tables[lacks], ", ")
-		if next.breach != nil {
-			p.config.Log.Error("nothing is served, because row-level security is not as it must be; tenantgate doctor prints how to fix it", "reason", next.breach, "tables", names, "lacks", lacks)
+		if next.unwalled != nil {
+			p.config.Log.Error("nothing is served, because row-level security is not as it must be; tenantgate doctor prints how to fix it", "reason", next.unwalled, "tables", names, "lacks", lacks)
 		} else {
 			p.config.Log.Warn("row-level security does not protect every scoped table; tenantgate doctor prints how to fix it", "tables", names, "lacks", lacks)
 		}
