@@ -18,12 +18,12 @@ func BenchmarkDecideCold(b *testing.B) {
 			"SELECT c.title, count(*) FROM recent r JOIN conversations c ON c.id = r.conversation_id WHERE c.server_id = ? GROUP BY c.title ORDER BY 2 DESC LIMIT 10",
 	} {
 		b.Run(name, func(b *testing.B) {
-			if d := p.Decide(text, policy.Interface); d.Verdict != policy.Allow {
+			if d := p.Decide(text, policy.REST); d.Verdict != policy.Allow {
 				b.Fatal(d.Refusal)
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				p.Decide(text, policy.Interface)
+				p.Decide(text, policy.REST)
 			}
 		})
 	}
@@ -40,7 +40,7 @@ func bindings(tb testing.TB) map[*policy.Approved][]policy.Arg {
 		"INSERT INTO messages (id, server_id, content) VALUES (?, ?, ?)":  {text, id, text},
 		"UPDATE messages SET content = ? WHERE id = ? AND server_id = ?":  {text, text, id},
 	} {
-		d := p.Decide(sql, policy.Interface)
+		d := p.Decide(sql, policy.REST)
 		if d.Verdict != policy.Allow {
 			tb.Fatal(d.Refusal)
 		}

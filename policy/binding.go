@@ -183,7 +183,7 @@ func (p *argPlan) checkCount(server string, args []Arg) *Refusal {
 		return &Refusal{Code: ArgumentCount, Message: fmt.Sprintf("got %d args; at most %d are allowed", len(args), p.maxArgs)}
 	case extra == 0:
 		return nil
-	case p.dialect == Interface && extra == 1 && (p.kind == Update || p.kind == Delete):
+	case p.dialect == REST && extra == 1 && (p.kind == Update || p.kind == Delete):
 		if last := args[len(args)-1]; p.lastIsID || isID(last, server) {
 			return nil
 		}

@@ -8,9 +8,9 @@ type Dialect uint8
 
 // The dialects.
 const (
-	// Interface is that of the service interface: parameters are ? or $n, the one of a scope
+	// REST is that of the service interface: parameters are ? or $n, the one of a scope
 	// condition takes no argument, and there are statements on rows alone.
-	Interface Dialect = iota
+	REST Dialect = iota
 	// Postgres is Postgres' own: parameters are $n, each takes a value, ? is a sign of
 	// operators, and there are the commands of a session. See Command.
 	Postgres

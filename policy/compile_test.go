@@ -90,7 +90,7 @@ func TestUnknownSet(t *testing.T) {
 // TestPositions leads characters of the final text back to the caller's.
 func TestPositions(t *testing.T) {
 	const text = "SELECT 'é', content FROM messages m WHERE m.id = ? AND m.server_id = ? AND lower(role) = ?"
-	d := compile(t, "default", readSchema(t)).Decide(text, policy.Interface)
+	d := compile(t, "default", readSchema(t)).Decide(text, policy.REST)
 	bound, reason := d.Approved.Bind("srv-a", []policy.Arg{{}, {}})
 	if reason != nil {
 		t.Fatal(reason)

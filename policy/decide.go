@@ -16,7 +16,7 @@ import (
 // those that a client of the Postgres dialect gives its parameters.
 func (p *Policy) Decide(text string, d Dialect, types ...uint32) Decision {
 	given := GivenTypes(types).normal()
-	if p.file == nil || d > Postgres || d == Interface && len(given) > 0 {
+	if p.file == nil || d > Postgres || d == REST && len(given) > 0 {
 		return Decision{}
 	}
 	tr, fault := d.read(text, lex.Guard{MaxBytes: p.file.Statement.MaxBytes}) // 1. guard

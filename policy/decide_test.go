@@ -76,7 +76,7 @@ func dialect(t *testing.T, d *datadriven.TestData) policy.Dialect {
 	if name == "postgres" {
 		return policy.Postgres
 	}
-	return policy.Interface
+	return policy.REST
 }
 
 // given are the types of the placeholders, as OIDs between commas.
@@ -227,7 +227,7 @@ func TestComplexity(t *testing.T) {
 		"SELECT " + strings.Repeat("NOT ", 60) + "true":  "",
 		"SELECT " + strings.Repeat("NOT ", 120) + "true": policy.ConstructNotAllowed,
 	} {
-		if d := p.Decide(text, policy.Interface); d.Refusal.Code != want {
+		if d := p.Decide(text, policy.REST); d.Refusal.Code != want {
 			t.Errorf("%.20s…: %+v", text, d.Refusal)
 		}
 	}

@@ -43,9 +43,9 @@ func TestSpokenDialect(t *testing.T) {
 		{"shop", "INSERT INTO shop.orders (tenant) VALUES ('someone')"},
 	} {
 		p := compile(t, c.policy, schema)
-		for d, foreign := range map[policy.Dialect]string{policy.Postgres: "?", policy.Interface: "$"} {
+		for d, foreign := range map[policy.Dialect]string{policy.Postgres: "?", policy.REST: "$"} {
 			text := c.text
-			if d == policy.Interface {
+			if d == policy.REST {
 				text = strings.NewReplacer("$1", "?", "$2", "?").Replace(text)
 			}
 			decision := p.Decide(text, d)
@@ -84,7 +84,7 @@ func TestMarksAreHintedAt(t *testing.T) {
 			t.Errorf("%s: %+v", text, r)
 		}
 	}
-	if r := p.Decide("SELECT id FROM messages WHERE FROM ?", policy.Interface).Refusal; r.Hint != "" {
+	if r := p.Decide("SELECT id FROM messages WHERE FROM ?", policy.REST).Refusal; r.Hint != "" {
 		t.Errorf("over REST: %+v", r)
 	}
 }

@@ -86,7 +86,7 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
-var dialects = [...]policy.Dialect{policy.Interface, policy.Postgres}
+var dialects = [...]policy.Dialect{policy.REST, policy.Postgres}
 
 // The bounds of one decision. The time is generous: fuzzing runs with counters in every
 // branch, and beside others. TestWorstCase holds the true ones.

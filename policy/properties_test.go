@@ -38,12 +38,12 @@ func TestRewrittenAgain(t *testing.T) {
 	p := compile(t, "inject", readSchema(t))
 	seen := 0
 	for _, text := range texts(t) {
-		d := p.Decide(text, policy.Interface)
+		d := p.Decide(text, policy.REST)
 		if d.Verdict != policy.Allow || strings.Contains(text, "??") { // whose ? reads as a placeholder
 			continue
 		}
 		seen++
-		if again := p.Decide(d.Approved.Rewritten(), policy.Interface); again.Verdict != policy.Allow {
+		if again := p.Decide(d.Approved.Rewritten(), policy.REST); again.Verdict != policy.Allow {
 			t.Errorf("%s\nbecame\n%s\nwhich is refused: %+v", text, d.Approved.Rewritten(), again.Refusal)
 		}
 	}
@@ -56,7 +56,7 @@ func TestRewrittenAgain(t *testing.T) {
 func TestUntouched(t *testing.T) {
 	p := compile(t, "default", readSchema(t))
 	for _, text := range []string{"SELECT 1", "SELECT /* a */ lower('É') -- b", "VALUES (1, 'a;b'), (2, $$?$$)"} {
-		d := p.Decide(text, policy.Interface)
+		d := p.Decide(text, policy.REST)
 		if d.Verdict != policy.Allow || d.Approved.Rewritten() != text {
 			t.Errorf("%q: %+v", text, d)
 		}
@@ -65,7 +65,7 @@ func TestUntouched(t *testing.T) {
 
 // TestZero shows that zero values deny.
 func TestZero(t *testing.T) {
-	if d := (&policy.Policy{}).Decide("SELECT 1", policy.Interface); d.Verdict != policy.Deny || d.Approved != nil {
+	if d := (&policy.Policy{}).Decide("SELECT 1", policy.REST); d.Verdict != policy.Deny || d.Approved != nil {
 		t.Errorf("the zero policy: %+v", d)
 	}
 	if (policy.Decision{}).Verdict != policy.Deny {

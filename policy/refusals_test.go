@@ -32,7 +32,7 @@ func TestRefusalsOfStatements(t *testing.T) {
 		"CREATE ACCESS METHOD a TYPE INDEX HANDLER b": "this kind of statement",
 		"WITH a AS (SELECT 1) MERGE INTO b USING a ON true WHEN MATCHED THEN DELETE": "MERGE",
 	} {
-		for _, d := range []policy.Dialect{policy.Interface, policy.Postgres} {
+		for _, d := range []policy.Dialect{policy.REST, policy.Postgres} {
 			r := p.Decide(text, d).Refusal
 			if r.Code != policy.StatementNotAllowed || r.Message != want+" is not allowed" || r.Hint == "" {
 				t.Errorf("%s: %+v, want %s", text, r, want)

@@ -48,7 +48,7 @@ func TestShapesOfAPlan(t *testing.T) {
 		"SELECT f.a FROM files AS f(a, b) WHERE f.b = ?":                                       1,
 		"SELECT e.*, f.a FROM end_users e, files AS f(a, b), messages m WHERE e.server_id = ?": 2,
 	} {
-		bound, reason := p.Decide(text, policy.Interface).Approved.Bind("srv-a", nil)
+		bound, reason := p.Decide(text, policy.REST).Approved.Bind("srv-a", nil)
 		if reason != nil {
 			t.Fatalf("%s: %+v", text, reason)
 		}
@@ -77,7 +77,7 @@ func TestAccess(t *testing.T) {
 			"x": "INSERT INTO messages (id) VALUES ('a') ON CONFLICT (server_id, id) DO UPDATE SET role = 'x'", "l": "SELECT id FROM messages FOR UPDATE",
 			"u": "UPDATE messages SET role = 'x'", "w": "UPDATE messages SET role = 'x' WHERE id = 'a'", "d": "DELETE FROM messages", "D": "DELETE FROM messages WHERE id = 'a'",
 		} {
-			d := p.Decide(text, policy.Interface)
+			d := p.Decide(text, policy.REST)
 			want := policy.Code("")
 			if !strings.Contains(allowed, letter) {
 				want = policy.TableNotAllowed
@@ -91,7 +91,7 @@ func TestAccess(t *testing.T) {
 
 // TestTooManyArguments binds more arguments than a policy takes.
 func TestTooManyArguments(t *testing.T) {
-	d := compile(t, "default", readSchema(t)).Decide("SELECT 1 WHERE ? = 'a'", policy.Interface)
+	d := compile(t, "default", readSchema(t)).Decide("SELECT 1 WHERE ? = 'a'", policy.REST)
 	if _, reason := d.Approved.Bind("srv-a", make([]policy.Arg, 1001)); reason == nil || reason.Code != policy.ArgumentCount || !strings.Contains(reason.Message, "at most 1000") {
 		t.Errorf("%+v", reason)
 	}

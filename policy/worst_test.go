@@ -88,7 +88,7 @@ func measure(p *policy.Policy, text string, bound time.Duration) cost {
 	best := cost{took: time.Hour}
 	for range 5 {
 		before, start := allocated(), spent()
-		d := p.Decide(text, policy.Interface)
+		d := p.Decide(text, policy.REST)
 		took := spent() - start
 		best = cost{took: min(took, best.took), bytes: allocated() - before, code: d.Refusal.Code}
 		if best.took < bound/2 {
@@ -130,7 +130,7 @@ func TestWorstCaseMemory(t *testing.T) {
 			t.Skip("the peak can't be reset here: ", err)
 		}
 		before := resident(t, "VmRSS:")
-		p.Decide(text, policy.Interface)
+		p.Decide(text, policy.REST)
 		if grew := resident(t, "VmHWM:") - before; grew > most {
 			most, worstName = grew, name
 		}

@@ -106,7 +106,7 @@ func rollback(ctx context.Context, c *pgconn.PgConn) error {
 
 // query runs a statement as the service interface does.
 func (t *twin) query(ctx context.Context, q asked, server string) (a answer, err error) {
-	d := t.rest[q.mode].Decide(q.text, policy.Interface)
+	d := t.rest[q.mode].Decide(q.text, policy.REST)
 	if d.Verdict != policy.Allow {
 		a.code, a.message = d.Refusal.Code, d.Refusal.Message
 		return a, nil

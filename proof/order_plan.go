@@ -44,7 +44,7 @@ func (t *twin) planned(ctx context.Context, q probing, server string) (plan, err
 	dialect, mode := policy.Postgres, policy.Inject
 	if q.path == REST {
 		text, _ = q.Text(server)
-		dialect, mode = policy.Interface, q.Mode
+		dialect, mode = policy.REST, q.Mode
 	}
 	d := t.rest[mode].Decide(text, dialect)
 	if d.Verdict != policy.Allow {

@@ -113,7 +113,7 @@ func (w *worker) gate(st statement.Statement) (r request, code refusal, why stri
 	r = request{role: w.role, signed: w.signed, path: gatePath}
 	if p := w.policies[st.Mode]; p != nil {
 		text, args := st.Text(w.server)
-		decision := p.Decide(text, policy.Interface)
+		decision := p.Decide(text, policy.REST)
 		if decision.Verdict != policy.Allow {
 			return r, decision.Refusal.Code, decision.Refusal.Message
 		}

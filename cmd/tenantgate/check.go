@@ -20,7 +20,7 @@ type checkCommand struct {
 	Policy  []string `name:"policy" placeholder:"FILE" help:"Policy file, or the name of a bundled one: default, inject or readonly. Of several, as for serve, the first decides. Without one: default, and inject for the dialect postgres."`
 	Schema  string   `name:"schema" env:"-" placeholder:"FILE" help:"JSON of the tables that the policy names (policies/README.md shows how to create it); the bundled schema by default."`
 	JSON    bool     `name:"json" env:"-" help:"Print one JSON object per statement."`
-	Files   []string `arg:"" name:"file" help:"SQL files; statements end with a semicolon. - is standard input. Exit code 1: a statement is refused; 2: a file can't be read."`
+	Files   []string `arg:"" name:"file" help:"SQL files; statements end with a semicolon. - is standard input. Exit code 1: a statement is refused; 2: the check could not run (a file, the policy or the schema)."`
 }
 
 // checked is what becomes of one statement. Line and column are the mistake's where one
@@ -119,13 +119,13 @@ func (k *checkCommand) dialect() policy.Dialect {
 	if k.Dialect == "postgres" {
 		return policy.Postgres
 	}
-	return policy.Interface
+	return policy.REST
 }
 
 func (k *checkCommand) compile() (*policy.Policy, error) {
 	names := k.Policy
 	if len(names) == 0 {
-		names = []string{map[policy.Dialect]string{policy.Interface: "default", policy.Postgres: "inject"}[k.dialect()]}
+		names = []string{map[policy.Dialect]string{policy.REST: "default", policy.Postgres: "inject"}[k.dialect()]}
 	}
 	files, err := policyFiles(names)
 	if err != nil {

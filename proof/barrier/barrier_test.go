@@ -48,7 +48,7 @@ func compile(t *testing.T, schema policy.Schema, walled bool) *policy.Policy {
 // statement is a text for server a, with its parameters: all of them are the server's id.
 func statement(t *testing.T, p *policy.Policy, text string) (sql string, params []any) {
 	t.Helper()
-	d := p.Decide(text, policy.Interface)
+	d := p.Decide(text, policy.REST)
 	if d.Verdict != policy.Allow {
 		t.Fatalf("%s\nis refused: %+v", text, d.Refusal)
 	}

@@ -101,7 +101,7 @@ func answer(t *testing.T, p *policy.Policy, conn *pgx.Conn, settings, where stri
 	for _, arg := range args {
 		list = append(list, policy.Arg{Kind: policy.String, Text: arg})
 	}
-	b, reason := p.Decide("SELECT id FROM conversations WHERE "+where, policy.Interface).Approved.Bind("a", list)
+	b, reason := p.Decide("SELECT id FROM conversations WHERE "+where, policy.REST).Approved.Bind("a", list)
 	if reason != nil {
 		t.Fatal(reason)
 	}
@@ -133,7 +133,7 @@ func TestFound(t *testing.T) {
 			ran := 0
 			for text := range strings.Lines(string(src)) {
 				text = strings.TrimSpace(text)
-				if strings.HasPrefix(text, "--") || c.policy.Decide(text, policy.Interface).Verdict != policy.Allow { // refused is as good
+				if strings.HasPrefix(text, "--") || c.policy.Decide(text, policy.REST).Verdict != policy.Allow { // refused is as good
 					continue
 				}
 				ran++

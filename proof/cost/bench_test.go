@@ -94,7 +94,7 @@ func (b *bench) side(t *testing.T, role string, key func() (wall.Key, bool)) sid
 		t.Fatal(err)
 	}
 	for _, q := range queries {
-		d := p.Decide(q.text, policy.Interface)
+		d := p.Decide(q.text, policy.REST)
 		if d.Verdict != policy.Allow {
 			t.Fatalf("%s: %+v", q.text, d.Refusal)
 		}

@@ -80,7 +80,7 @@ func seeds(t *testing.T) (all []string) {
 // bind gives the statement as a policy sends it for a server.
 func (st statement) bind(t *testing.T, p *policy.Policy, server string) policy.Bound {
 	t.Helper()
-	d := p.Decide(strings.ReplaceAll(strings.TrimSpace(st.SQL), writtenFor, server), policy.Interface)
+	d := p.Decide(strings.ReplaceAll(strings.TrimSpace(st.SQL), writtenFor, server), policy.REST)
 	if d.Verdict != policy.Allow {
 		t.Fatalf("%s is refused: %+v", st.Name, d.Refusal)
 	}

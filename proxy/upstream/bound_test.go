@@ -36,7 +36,7 @@ func boundTo(t *testing.T, b *bench, server, text string, args ...policy.Arg) po
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := compiled.Decide(text, policy.Interface)
+	d := compiled.Decide(text, policy.REST)
 	if d.Verdict != policy.Allow {
 		t.Fatalf("%s: %+v", text, d.Refusal)
 	}

@@ -71,7 +71,7 @@ type trial struct {
 func (r *trial) want(allow bool, texts ...string) {
 	r.t.Helper()
 	for _, text := range texts {
-		d := r.policy.Decide(text, policy.Interface)
+		d := r.policy.Decide(text, policy.REST)
 		if (d.Verdict == policy.Allow) != allow || d.Refusal.Code == policy.SyntaxError || d.Refusal.Code == policy.Internal {
 			r.t.Errorf("%s: %v %+v, want allow %v", text, d.Verdict, d.Refusal, allow)
 		}
