@@ -7,6 +7,8 @@ COMMIT   := $(shell git describe --always --dirty --abbrev=12 --exclude '*' 2>/d
 ARGS     ?=
 # The packages whose tests take longest go first. Vet is a part of lint.
 PKG      ?= ./proxy/upstream ./cmd/tenantgate ./doctor ./...
+# For the tests, the programs that some of them build, and lint: otherwise the parser's C code is compiled twice.
+RACE      = GOFLAGS="$$($(GO) env GOFLAGS) -race"
 PG_BINS  ?= $(wildcard /usr/lib/postgresql/*/bin)
 BENCH    ?= .
 FUZZTIME ?= 1m
@@ -34,7 +36,7 @@ run: build ## start the service on an embedded Postgres; ARGS="--http-addr 127.0
 
 test: ## all tests with the race detector, on a real Postgres; PKG=./policy/... for some
 	@.ci/need gcc postgres promtool psql node jdbc sqlsmith
-	PATH="$$PATH:$$(.ci/need --tools)" $(GO) test -race -vet=off -parallel 3 -timeout 15m $(PKG)
+	PATH="$$PATH:$$(.ci/need --tools)" $(RACE) $(GO) test -vet=off -parallel 3 -timeout 15m $(PKG)
 
 clients: ## the part of `make test` in which real clients connect: psql, pgbench, pgx, node-postgres, postgres.js, Kysely, JDBC
 	@$(MAKE) --no-print-directory test PKG=./proof/clients
@@ -54,8 +56,7 @@ pg-matrix: ## check sets, barrier, walls and doctor on each Postgres of PG_BINS=
 lint: ## gofmt and golangci-lint, which has go vet in it
 	@.ci/need gcc linter
 	@unformatted=$$(gofmt -l $(SOURCES)) && { [ -z "$$unformatted" ] || { echo "run gofmt -w on:" $$unformatted; exit 1; }; }
-	@# With -race it reads the packages as the tests compile them: otherwise the C code in them is compiled twice.
-	GOFLAGS="$$($(GO) env GOFLAGS) -race" "$$(.ci/need --linter)" run ./...
+	$(RACE) "$$(.ci/need --linter)" run ./...
 
 bench: build ## measure tenantgate beside a bare front, an idiomatic one and pgbench; ARGS="--statement point --out docs/benchmarks.md"
 	@.ci/need postgres
