@@ -48,7 +48,7 @@ func (s *session) query(body []byte) error {
 	s.prepared.drop(s.prepared.unnamed)
 	s.portals.remove("")
 	s.msg.began, s.msg.outdated = time.Now(), false
-	s.msg.sentAtStart, s.msg.bufferedAtStart, s.msg.startedInTx = s.c.out.Sent, len(s.c.out.Buf), s.tx.any()
+	s.msg.sentAtStart, s.msg.bufferedAtStart, s.msg.startedInTx = s.c.out.Sent, len(s.c.out.Buf), s.tx.any() || s.set.now != s.set.base || s.tx.modes != (policy.Modes{})
 	err := s.script(text)
 	if err != nil {
 		err = s.refuse(err) // what was collected is done as the script would have

@@ -29,7 +29,7 @@ func (s *session) parts(text string) ([]part, error) {
 	for more {
 		var cut string
 		cut, rest, more = policy.Cut(rest)
-		p := part{text: cut, offset: chars, answer: answered(cut)}
+		p := part{text: cut, offset: chars, whole: s.msg.asWritten, answer: answered(cut)}
 		chars += utf8.RuneCountInString(cut) + 1
 		if isBlank(cut) {
 			s.free.parts++
