@@ -37,9 +37,6 @@ func (e *exchange) readDescription(a *answer) error {
 		e.stop()
 		return altered(proxy.ErrSchemaChanged)
 	}
-	if p := a.wanted.prepared; p != nil && a.wanted.exact == "" { // what the client was told is of the text without values
-		p.Told = &d.Description
-	}
 	return nil
 }
 

@@ -28,7 +28,7 @@ func (e *exchange) prepare(s *proxy.Step) error {
 		return err
 	}
 	e.ensure(w, s)
-	e.expect(answer{kind: sendParseComplete, step: s})
+	e.expect(answer{kind: sendParseComplete, step: s, wanted: w})
 	return nil
 }
 

@@ -122,6 +122,11 @@ func (e *exchange) report(a *answer) error {
 	out := e.out
 	switch a.kind {
 	case sendParseComplete:
+		if a.wanted != nil { // the values that the client sends from now on are of the types that it has now
+			if d, known := e.known(a.wanted); known {
+				a.wanted.prepared.Told = &d.Description
+			}
+		}
 		out.Empty(frame.ParseComplete)
 	case sendCloseComplete:
 		out.Empty(frame.CloseComplete)
@@ -133,6 +138,7 @@ func (e *exchange) report(a *answer) error {
 		if !known {
 			return defect("a statement's types are not known")
 		}
+		a.wanted.prepared.Told = &d.Description
 		writeParameterDescription(out, a.step.Prepared.Approved, d)
 		return writeRowDescription(out, d, nil)
 	case sendPortalColumns:

@@ -1,0 +1,50 @@
+package upstream
+
+import (
+	"context"
+	"testing"
+
+	"github.com/tenantgate/tenantgate/policy"
+	"github.com/tenantgate/tenantgate/proxy"
+)
+
+// Ensure a client that was told of a statement by what its connection has prepared of it is refused, on another connection
+// too, where the statement is not described so any more: its values, and its rows, would be read as of other types.
+func TestToldByThePlan(t *testing.T) {
+	for name, text := range map[string]string{
+		"a value": "UPDATE notes SET id = $1 WHERE body = 'b'", "a result": "UPDATE notes SET id = $1 WHERE body = 'b' RETURNING id",
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := link(t, Config{MaxConns: 2})
+			steps := l.extended(text, "5")
+			five, _ := steps[0].Prepared.Approved.Bind("mine", []policy.Arg{{Kind: policy.Binary, Text: "\x00\x00\x00\x05"}})
+			steps[2].Bound = five
+			for range 3 { // the connection keeps what is asked for again
+				for _, part := range [][]proxy.Step{steps[:2], steps[2:]} {
+					if got, _, err := l.run(proxy.Exchange{Steps: part, Commit: true}); err != nil {
+						t.Fatal(got, err)
+					}
+				}
+			}
+			// As when another connection finds the table altered, or too many descriptions are remembered.
+			l.pool.descriptions.drop((&wanted{approved: steps[0].Prepared.Approved}).key())
+			if got, _, err := l.run(proxy.Exchange{Steps: steps[:2], Commit: true}); err != nil {
+				t.Fatal(got, err)
+			}
+			l.exec("ALTER TABLE notes ALTER id TYPE real")
+			holder := l.another().link // takes the connection that the client had
+			b, _ := l.approve("SELECT body FROM notes").Bind("other", nil)
+			if _, err := holder.Run(context.Background(), &proxy.Exchange{Steps: []proxy.Step{{Verb: proxy.Simple, Bound: b}}}, &l.out); err != nil {
+				t.Fatal(err)
+			}
+			l.out.Buf = l.out.Buf[:0]
+			if got, _, err := l.run(proxy.Exchange{Steps: steps[2:], Commit: true}); sqlStateOf(err) != "0A000" {
+				t.Errorf("%s %v", got, err)
+			}
+			var id string
+			if err := l.admin.QueryRow(t.Context(), "SELECT id::text FROM notes WHERE body = 'b'").Scan(&id); err != nil || id != "5" {
+				t.Errorf("the row has the id %s %v", id, err)
+			}
+		})
+	}
+}
