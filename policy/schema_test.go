@@ -38,22 +38,32 @@ func TestScopeColumnsThatDoNotServe(t *testing.T) {
 }
 
 // TestShapesOfAPlan asks on which tables' columns a plan relies: those whose * was spelled
-// out, and those that an alias renames.
+// out, those that an alias renames, and those that an INSERT fills by position.
 func TestShapesOfAPlan(t *testing.T) {
-	p := compile(t, "default", readSchema(t))
-	for text, want := range map[string]int{
-		"SELECT name FROM end_users WHERE server_id = ?":                                       0,
-		"SELECT * FROM messages WHERE server_id = ?":                                           0,
-		"SELECT * FROM end_users WHERE server_id = ?":                                          1,
-		"SELECT f.a FROM files AS f(a, b) WHERE f.b = ?":                                       1,
-		"SELECT e.*, f.a FROM end_users e, files AS f(a, b), messages m WHERE e.server_id = ?": 2,
+	for name, statements := range map[string]map[string]int{
+		"default": {
+			"SELECT name FROM end_users WHERE server_id = ?":                                       0,
+			"SELECT * FROM messages WHERE server_id = ?":                                           0,
+			"SELECT * FROM end_users WHERE server_id = ?":                                          1,
+			"SELECT f.a FROM files AS f(a, b) WHERE f.b = ?":                                       1,
+			"SELECT e.*, f.a FROM end_users e, files AS f(a, b), messages m WHERE e.server_id = ?": 2,
+		},
+		"inject": {
+			"INSERT INTO files VALUES ('f', 'srv-a')":                   1,
+			"INSERT INTO files AS f SELECT id, server_id FROM messages": 1,
+			"INSERT INTO files (id, server_id) VALUES ('f', 'srv-a')":   0,
+			"INSERT INTO files DEFAULT VALUES":                          0,
+		},
 	} {
-		bound, reason := p.Decide(text, policy.REST).Approved.Bind("srv-a", nil)
-		if reason != nil {
-			t.Fatalf("%s: %+v", text, reason)
-		}
-		if shapes := bound.Shapes(); len(shapes) != want || want > 0 && !slices.Contains(shapes[0].Columns, "server_id") {
-			t.Errorf("%s: %v", text, shapes)
+		p := compile(t, name, readSchema(t))
+		for text, want := range statements {
+			bound, reason := p.Decide(text, policy.REST).Approved.Bind("srv-a", nil)
+			if reason != nil {
+				t.Fatalf("%s: %+v", text, reason)
+			}
+			if shapes := bound.Shapes(); len(shapes) != want || want > 0 && !slices.Contains(shapes[0].Columns, "server_id") {
+				t.Errorf("%s: %v", text, shapes)
+			}
 		}
 	}
 }

@@ -134,11 +134,14 @@ func (s *signed) by(key wall.Key, server string) []byte {
 // shapesSQL fails (22012, division by zero) unless each table $2[i] has the columns $3[i],
 // each written as its length, a colon and its name; $1 is the number of tables. It runs between the statement's Bind and its
 // Execute: from its Bind on the statement holds its locks, so no ALTER TABLE can slip in between, and its failure
-// keeps the statement from running.
+// keeps the statement from running. The statement means the columns as they are now, whatever the transaction's snapshot shows
+// of pg_attribute; pg_identify_object_as_address tells that, too.
 const shapesSQL = `SELECT 1 / (pg_catalog.count(*) = $1)::int4
 FROM unnest($2::oid[], $3::text[]) AS s(o, columns)
-WHERE columns = (SELECT pg_catalog.string_agg(pg_catalog.octet_length(a.attname::text) || ':' || a.attname, ',' ORDER BY a.attnum)
-  FROM pg_catalog.pg_attribute AS a WHERE a.attrelid = s.o AND a.attnum > 0 AND NOT a.attisdropped)`
+WHERE columns = (SELECT pg_catalog.string_agg(pg_catalog.octet_length(name) || ':' || name, ',' ORDER BY n)
+  FROM pg_catalog.pg_class AS c, pg_catalog.generate_series(1, c.relnatts::int4) AS n,
+    LATERAL (SELECT (pg_catalog.pg_identify_object_as_address('pg_catalog.pg_class'::regclass, c.oid, n)).object_names[3]) AS a(name)
+  WHERE c.oid = s.o AND NOT pg_catalog.starts_with(name, '........pg.dropped.'))`
 
 // bindShapes writes the check of the tables' shapes and has it run.
 func bindShapes(w *wire, name, portal string, shapes []policy.Shape) {

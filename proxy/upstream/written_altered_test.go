@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/tenantgate/tenantgate/policy"
@@ -44,6 +45,29 @@ func TestToldByThePlan(t *testing.T) {
 			var id string
 			if err := l.admin.QueryRow(t.Context(), "SELECT id::text FROM notes WHERE body = 'b'").Scan(&id); err != nil || id != "5" {
 				t.Errorf("the row has the id %s %v", id, err)
+			}
+		})
+	}
+}
+
+// Ensure values that stand for columns by their position never get into others: also in a transaction whose snapshot is older
+// than the columns' new order, which Postgres takes all the same.
+func TestPositionsInAnOldSnapshot(t *testing.T) {
+	for _, isolation := range []string{"READ COMMITTED", "REPEATABLE READ"} {
+		t.Run(isolation, func(t *testing.T) {
+			l := link(t, Config{MaxConns: 1})
+			l.exec("CREATE TABLE pairs (server_id text, a text, b text)")
+			l.decidesBy(`{apiVersion: tenantgate/v1, kind: Policy, metadata: {name: test}, statement: {kinds: [select, insert]}, scope: {column: server_id, mode: inject},
+tables: {pairs: {scoped: true}, notes: {scoped: true}}, limits: {statementTimeout: 2s, maxRows: none, maxResultBytes: none}}`)
+			insert := l.simple("INSERT INTO pairs VALUES ('mine', 'left', 'right')")
+			begin := proxy.Exchange{Begin: l.begin("BEGIN ISOLATION LEVEL " + isolation), Steps: []proxy.Step{l.simple("SELECT id FROM notes WHERE id = 1")}, Commit: true}
+			l.want(begin, proxy.Open, "columns id:23:0", "row 1", "done SELECT 1")
+			l.want(proxy.Exchange{Steps: []proxy.Step{insert}, Commit: true}, proxy.Open, "done INSERT 0 1")
+			l.want(proxy.Exchange{Steps: []proxy.Step{l.simple("ROLLBACK")}, Commit: true}, proxy.Idle, "done ROLLBACK")
+			l.want(begin, proxy.Open, "columns id:23:0", "row 1", "done SELECT 1")
+			l.exec("ALTER TABLE pairs RENAME a TO c; ALTER TABLE pairs RENAME b TO a; ALTER TABLE pairs RENAME c TO b")
+			if got, state, err := l.run(proxy.Exchange{Steps: []proxy.Step{insert}, Commit: true}); !errors.Is(err, proxy.ErrSchemaChanged) {
+				t.Errorf("%s %c %v", got, state, err)
 			}
 		})
 	}

@@ -182,7 +182,7 @@ func (a *analyzer) insertColumns(s *pg.InsertStmt, use *facts.TableUse) {
 		}
 	}
 	if !ins.Named && s.SelectStmt != nil {
-		ins.Cols = impliedColumns(t, s.SelectStmt.GetSelectStmt())
+		ins.Cols, use.ByPosition = impliedColumns(t, s.SelectStmt.GetSelectStmt()), true
 	}
 	for i, name := range ins.Cols {
 		at := use.Offset

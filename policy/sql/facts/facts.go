@@ -66,6 +66,8 @@ type TableUse struct {
 	Node   *pg.RangeVar
 	Column string // the scope column as the reference names it: alias and column, quoted
 	Target bool   // it is the target of a write, not something in FROM
+	// ByPosition says that an INSERT gives it values without naming their columns.
+	ByPosition bool
 }
 
 // Unknown tells whether the catalog lacks the table.
@@ -185,11 +187,11 @@ func (f *Facts) DropScopeConditions() {
 func (f *Facts) ShowConstants() { f.Hides, f.Hidden, f.Counts = false, nil, nil }
 
 // Shaped gives the tables on whose shape the statement relies: a * of theirs is spelled
-// out, or an alias renames their columns by position.
+// out, an alias renames their columns by position, or an INSERT fills them by position.
 func (f *Facts) Shaped() []*tree.Table {
 	var tables []*tree.Table
 	for _, use := range f.Tables {
-		relies := len(f.Stars) > 0 && use.Table.Hides() || len(use.Node.GetAlias().GetColnames()) > 0
+		relies := len(f.Stars) > 0 && use.Table.Hides() || len(use.Node.GetAlias().GetColnames()) > 0 || use.ByPosition
 		if relies && !slices.Contains(tables, use.Table) {
 			tables = append(tables, use.Table)
 		}
