@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -153,8 +154,8 @@ type tried struct {
 	blind bool   // it does not take what this service signs: the policies show no row
 }
 
-// tryWall tries the view with two servers' ids that nobody has. An error is about the
-// connection.
+// tryWall tries the view with two servers' ids that nobody has. An error says nothing of the view: the connection was lost, or
+// a lock did not come in time.
 func (p *Pool) tryWall(ctx context.Context, conn *pgxpool.Conn, role rlsOfRole) (tried, error) {
 	one, other := rand.Text(), rand.Text()
 	key, known := p.cfg.Wall.key(one)
@@ -169,8 +170,8 @@ func (p *Pool) tryWall(ctx context.Context, conn *pgxpool.Conn, role rlsOfRole) 
 	var right, wrong, unsigned, empty *string
 	err := conn.QueryRow(ctx, probeSQL, one, other, key.Sign(one)).Scan(&right, &wrong, &unsigned, &empty)
 	var refused *pgconn.PgError
-	if err != nil && !errors.As(err, &refused) {
-		return tried{}, err
+	if err != nil && (!errors.As(err, &refused) || ofTheMoment(refused.Code)) {
+		return tried{}, fmt.Errorf("trying %s: %w", wall.Server, err)
 	}
 	t := tried{lacks: role.lacks(), blind: right == nil || *right != one}
 	switch {
@@ -182,4 +183,9 @@ func (p *Pool) tryWall(ctx context.Context, conn *pgxpool.Conn, role rlsOfRole) 
 		t.lacks = cmp.Or(t.lacks, wall.Server+" does not take the signature of the key that this service signs with; tenantgate key list says which it takes, and tenantgate migrate adds one that is missing")
 	}
 	return t, nil
+}
+
+// ofTheMoment tells whether an SQLSTATE is about the database or what else runs there, and not about what was asked.
+func ofTheMoment(state string) bool {
+	return aboutServer(state) || sqlClass(state) == "40" || sqlClass(state) == "55"
 }

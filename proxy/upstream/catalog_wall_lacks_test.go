@@ -212,3 +212,32 @@ func TestTheWallOnOwnTables(t *testing.T) {
 		}
 	}
 }
+
+// Ensure a connection that ends while it tries the view makes the reading fail, so that the schema before stays in use, and is no
+// lack of the database, with which nothing would be served.
+func TestWallTriedOnALostConnection(t *testing.T) {
+	w := walledBench(t, Config{MaxConns: 2}, direct)
+	if lacks := w.lacks(); len(lacks) > 0 {
+		t.Fatal(lacks)
+	}
+	tx, err := w.admin.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "LOCK TABLE tenantgate_wall.keys IN ACCESS EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan error)
+	go func() {
+		_, err := w.pool.Schema(t.Context(), bundled)
+		read <- err
+	}()
+	for ended := 0; ended == 0; {
+		if err := tx.QueryRow(t.Context(), "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = $1 AND wait_event_type = 'Lock'", w.role).Scan(&ended); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-read; err == nil {
+		t.Error("the schema was read")
+	}
+}
