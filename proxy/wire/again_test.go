@@ -99,6 +99,32 @@ func TestQueryOfChangedSchema(t *testing.T) {
 	}
 }
 
+// Ensure a cancel request that comes while a statement is turned back, or while the schema is read, keeps it from running once
+// more.
+func TestCancelledBeforeItRunsAgain(t *testing.T) {
+	for _, during := range []string{"the first run", "the reading"} {
+		t.Run(during, func(t *testing.T) {
+			w := greeted(t)
+			w.link.fails = map[string]*proxy.Error{"messages": {Code: proxy.SerializationFailure, Retryable: true, Cause: proxy.ErrSchemaChanged}}
+			w.link.before = func(context.Context, string) {
+				if during == "the first run" {
+					w.client.cancelRunning()
+				}
+			}
+			w.gate.changed = func(time.Time) bool {
+				if during == "the reading" {
+					w.client.cancelRunning()
+				}
+				return true
+			}
+			w.is(w.query("SELECT id FROM messages WHERE id = 'm1'"), "ERROR 57014 I")
+			if ran := w.link.did(); strings.Contains(ran, ";") {
+				t.Error(ran)
+			}
+		})
+	}
+}
+
 // Ensure a COMMIT ends at once, without a Sync too: the connection is free then.
 func TestRealCommitWithoutSync(t *testing.T) {
 	w, second, _ := twoOnPostgres(t, 1)

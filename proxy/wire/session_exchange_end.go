@@ -140,15 +140,18 @@ func interrupted(cause error, refusal *proxy.Error) error {
 }
 
 // refresh has the schema read again, so that the statement can be decided on anew: a Query message's here, where the
-// schema is another than when the message came, and any other when the client repeats it.
+// schema is another than when the message came, and any other when the client repeats it. A cancel request ends the waiting, and
+// what was cancelled is not run once more.
 func (s *session) refresh(query bool) (changed bool) {
 	since := time.Now()
 	defer s.apart(since)
 	if query {
 		since = s.msg.began
 	}
-	changed, _ = s.gate.Refresh(s.base, since) // without a schema the client is told
-	return changed
+	s.c.running.Store(&s.present.end)
+	defer s.leave()
+	changed, _ = s.gate.Refresh(s.present.ctx, since) // without a schema the client is told
+	return changed && s.present.ctx.Err() == nil
 }
 
 var errGone = errors.New("the client is gone")
