@@ -72,3 +72,19 @@ tables: {pairs: {scoped: true}, notes: {scoped: true}}, limits: {statementTimeou
 		})
 	}
 }
+
+// Ensure a client that wrote * is told that a table was altered, and not that a column is missing that it never named.
+func TestColumnOfAStarIsGone(t *testing.T) {
+	l := link(t, Config{MaxConns: 1})
+	l.exec("CREATE TABLE stars (server_id text, secret text, guest text)")
+	l.decidesBy(`{apiVersion: tenantgate/v1, kind: Policy, metadata: {name: test}, statement: {kinds: [select]}, scope: {column: server_id, mode: inject},
+tables: {stars: {scoped: true, columns: {secret: {read: false}}}}, limits: {statementTimeout: 2s, maxRows: none, maxResultBytes: none}}`)
+	star, named := l.simple("SELECT * FROM stars"), l.simple("SELECT guest FROM stars")
+	l.exec("ALTER TABLE stars DROP guest")
+	for want, step := range map[string]proxy.Step{"40001": star, "42703": named} {
+		var told *proxy.Error
+		if got, _, err := l.run(proxy.Exchange{Steps: []proxy.Step{step}, Commit: true}); !errors.As(err, &told) || !errors.Is(err, proxy.ErrSchemaChanged) || told.State() != want {
+			t.Errorf("%s %+v, want %s", got, err, want)
+		}
+	}
+}
