@@ -23,7 +23,7 @@ WALLS      ?= all,engine,database
 SOURCES := cmd control doctor metrics policies policy proof proxy wall
 
 .DEFAULT_GOAL := help
-.PHONY: build run test clients faults pg-matrix lint bench bench-crowd bench-grow bench-wire bench-versions bench-stages bench-walls bench-plans fuzz prove prove-order prove-wire smith release release-check clean help
+.PHONY: build run test clients faults altered pg-matrix lint bench bench-crowd bench-grow bench-wire bench-versions bench-stages bench-walls bench-plans fuzz prove prove-order prove-wire smith release release-check clean help
 
 build: ## build bin/tenantgate
 	@.ci/need gcc
@@ -44,6 +44,10 @@ clients: ## the part of `make test` in which real clients connect: psql, pgbench
 faults: ## the long form of what `make clients` does to a running service: 5,000 idle clients, and hundreds of each fault
 	@.ci/need gcc postgres
 	$(GO) test ./proof/clients -run '^TestFaults$$' -count=1 -v -timeout 30m -faults-long
+
+altered: ## the long form of TestAltered: clients write for ten minutes while their tables are altered; ARGS="-altered-for 1h"
+	@.ci/need gcc postgres
+	$(GO) test ./proof/clients -run '^TestAltered$$' -count=1 -v -timeout 0 -altered-for 10m $(ARGS)
 
 pg-matrix: ## check sets, barrier, walls and doctor on each Postgres of PG_BINS="/…/16/bin /…/17/bin", the folders of initdb and postgres
 	@.ci/need gcc postgres

@@ -1,9 +1,13 @@
+-- The tables of TestAltered.
+CREATE TABLE public.turned (server_id text NOT NULL, mark text, left_half text, right_half text);
+CREATE TABLE public.retyped (server_id text NOT NULL, mark text, narrow int4, wide int8, secret text);
+
 -- Row-level security on the tables of the tests, for the role of statements.
 
 DO $$
 DECLARE t text;
 BEGIN
-    FOREACH t IN ARRAY ARRAY['samples', 'branches', 'tellers', 'accounts', 'history'] LOOP
+    FOREACH t IN ARRAY ARRAY['samples', 'branches', 'tellers', 'accounts', 'history', 'turned', 'retyped'] LOOP
         EXECUTE format('ALTER TABLE public.%I ENABLE ROW LEVEL SECURITY', t);
         EXECUTE format('CREATE POLICY tenantgate_server ON public.%I USING (server_id = (SELECT id FROM tenantgate_wall.server))
             WITH CHECK (server_id = (SELECT id FROM tenantgate_wall.server))', t);
