@@ -5,7 +5,8 @@ GO       ?= go
 VERSION  := $(shell cat VERSION)
 COMMIT   := $(shell git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null || echo unknown)
 ARGS     ?=
-# The packages whose tests take longest go first. Vet is a part of lint.
+# The packages whose tests take longest go first. Vet is a part of lint. Many tests wait for a database or a time limit: three
+# packages at once keep two cores busy.
 PKG      ?= ./proxy/upstream ./cmd/tenantgate ./doctor ./...
 # For the tests, the programs that some of them build, and lint: otherwise the parser's C code is compiled twice.
 RACE      = GOFLAGS="$$($(GO) env GOFLAGS) -race"
@@ -36,7 +37,7 @@ run: build ## start the service on an embedded Postgres; ARGS="--http-addr 127.0
 
 test: ## all tests with the race detector, on a real Postgres; PKG=./policy/... for some
 	@.ci/need gcc postgres promtool psql node jdbc sqlsmith
-	PATH="$$PATH:$$(.ci/need --tools)" $(RACE) $(GO) test -vet=off -parallel 3 -timeout 15m $(PKG)
+	PATH="$$PATH:$$(.ci/need --tools)" $(RACE) $(GO) test -vet=off -p $$(($$(getconf _NPROCESSORS_ONLN) * 3 / 2)) -parallel 3 -timeout 15m $(PKG)
 
 clients: ## the part of `make test` in which real clients connect: psql, pgbench, pgx, node-postgres, postgres.js, Kysely, JDBC
 	@$(MAKE) --no-print-directory test PKG=./proof/clients
