@@ -79,7 +79,7 @@ type request struct {
 	signed   signed   // the settings of the third wall; the zero value for none
 	path     string   // the search path; "" for a plain driver's
 	settings settings
-	checks   []int // tables whose rows are looked at afterwards, by their position
+	checks   []int // of what may write: the tables whose rows are looked at before it is rolled back, by their position; nil: it reads
 
 	overridden bool // the engine replaced a foreign id that the caller gave
 }
@@ -153,7 +153,7 @@ func (s *session) close(ctx context.Context) { _ = s.conn.Close(ctx) }
 // is rolled back once it has been looked at what it changed.
 func (s *session) run(ctx context.Context, r request) (answer, error) {
 	p := s.conn.StartPipeline(ctx)
-	w := walk{prelude: r.prelude() != nil, checks: len(r.checks) > 0}
+	w := walk{prelude: r.prelude() != nil, checks: r.checks != nil}
 	if w.checks {
 		p.SendQueryParams("BEGIN", nil, nil, nil, nil)
 	}

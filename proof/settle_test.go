@@ -1,6 +1,8 @@
 package proof
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/tenantgate/tenantgate/policy"
@@ -110,5 +112,24 @@ func TestLimited(t *testing.T) {
 		if limited(answer{state: state}, answer{state: "22P02"}) {
 			t.Errorf("%q beside a literal that is read earlier", state)
 		}
+	}
+}
+
+// Ensure what a statement does is rolled back, whatever table it names.
+func TestRollsBack(t *testing.T) {
+	k, err := build(t).newWorker(t.Context(), Config{Walls: Database}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.leave(t.Context(), Config{})
+	for _, text := range []string{"DELETE FROM countries", "DELETE FROM messages", "UPDATE pg_catalog.pg_description SET description = ''"} {
+		o, err := k.try(t.Context(), statement.Lex(text, nil, writtenFor, Servers[0]), chance(1, 1))
+		if err != nil || o.own.state != "" {
+			t.Errorf("%s: SQLSTATE %q, %v", text, o.own.state, err)
+		}
+	}
+	left, err := k.own.run(t.Context(), request{sql: "SELECT count(*) > 0 FROM countries UNION ALL SELECT count(*) > 0 FROM messages UNION ALL SELECT bool_or(description <> '') FROM pg_catalog.pg_description"})
+	if got := fmt.Sprint(left.rows); err != nil || strings.Count(got, "t") != 3 {
+		t.Errorf("left: %s, %v", got, err)
 	}
 }

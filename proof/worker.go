@@ -348,10 +348,10 @@ var cascades = map[string][]string{
 	"end_users": {"conversations", "files"}, "conversations": {"messages", "files"}, "items": {"orders"},
 }
 
-// touched gives the tables that a text could change: those that it names, and theirs.
+// touched gives the tables that a text could change: those that it names, and theirs. Never nil.
 func touched(sql string) []int {
 	lower := strings.ToLower(sql)
-	var found []int
+	found := []int{}
 	for i, t := range statement.Tables() {
 		hit := strings.Contains(lower, strings.ToLower(t.Name))
 		for parent, children := range cascades {
