@@ -77,8 +77,8 @@ const (
 type Prepared struct {
 	Approved *policy.Approved
 	Types    []uint32 // OIDs that the client gave its parameters, from $1, for the gate; Postgres is given those of Approved
-	// Told is what Postgres said of it when the client prepared it, or what the client was told by a Describe since: it
-	// runs only as long as that holds. nil: it is not prepared yet. It is the link's to set.
+	// Told is what Postgres said of it when the client prepared it: it is described, and runs, only as long as that holds.
+	// nil: it is not prepared yet. It is the link's to set.
 	Told *frame.Description
 }
 

@@ -138,6 +138,9 @@ func (e *exchange) report(a *answer) error {
 		if !known {
 			return defect("a statement's types are not known")
 		}
+		if told := a.wanted.prepared.Told; told != nil && !told.Equal(&d.Description) {
+			return changedResult() // values that are on their way are of the types that were told first
+		}
 		a.wanted.prepared.Told = &d.Description
 		writeParameterDescription(out, a.step.Prepared.Approved, d)
 		return writeRowDescription(out, d, nil)

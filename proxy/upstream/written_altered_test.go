@@ -3,6 +3,8 @@ package upstream
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/tenantgate/tenantgate/policy"
@@ -86,5 +88,64 @@ tables: {stars: {scoped: true, columns: {secret: {read: false}}}}, limits: {stat
 		if got, _, err := l.run(proxy.Exchange{Steps: []proxy.Step{step}, Commit: true}); !errors.As(err, &told) || !errors.Is(err, proxy.ErrSchemaChanged) || told.State() != want {
 			t.Errorf("%s %+v, want %s", got, err, want)
 		}
+	}
+}
+
+// Ensure binary values that come in one go with a Describe are not read by what it finds: the client has written them by what it
+// was told before.
+func TestDescribedAndBoundInOne(t *testing.T) {
+	for _, size := range []int{10, 20 << 10} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			l := link(t, Config{MaxConns: 1})
+			text := "UPDATE notes SET id = $1, body = $2 WHERE body = 'b'"
+			body := strings.Repeat("x", size)
+			steps := l.extended(text, "5", body)
+			five, reason := steps[0].Prepared.Approved.Bind("mine", []policy.Arg{{Kind: policy.Binary, Text: "\x00\x00\x00\x05"}, {Kind: policy.String, Text: body}})
+			if reason != nil {
+				t.Fatal(reason)
+			}
+			for i := range steps {
+				if steps[i].Bound.Valid() {
+					steps[i].Bound = five
+				}
+			}
+			if got, _, err := l.run(proxy.Exchange{Steps: steps[:2], Commit: true}); err != nil {
+				t.Fatal(got, err)
+			}
+			l.exec("ALTER TABLE notes ALTER id TYPE real")
+			// the schema is read: what was described and prepared is forgotten
+			if _, err := l.pool.Schema(t.Context(), []policy.TableName{{Schema: "public", Name: "notes"}}); err != nil {
+				t.Log(err)
+			}
+			l.pool.descriptions.mu.Lock()
+			l.pool.descriptions.forget()
+			l.pool.descriptions.mu.Unlock()
+			// another client of the server prepares it on the connection, which keeps it
+			second := l.extended(text, "7", "z")
+			for range 3 {
+				b2, _ := second[0].Prepared.Approved.Bind("mine", []policy.Arg{{Kind: policy.String, Text: "7"}, {Kind: policy.String, Text: "z"}})
+				for i := range second {
+					if second[i].Bound.Valid() {
+						second[i].Bound = b2
+					}
+				}
+				// within transaction rolled back
+				x := proxy.Exchange{Steps: second, Commit: false}
+				if _, err := l.link.Run(context.Background(), &x, &l.out); err != nil {
+					t.Fatal(err)
+				}
+				l.link.Rollback()
+			}
+			l.out.Buf = l.out.Buf[:0]
+			got, _, err := l.run(proxy.Exchange{Steps: steps[1:], Commit: true})
+			t.Log(got, err)
+			var id string
+			if err := l.admin.QueryRow(t.Context(), "SELECT string_agg(id::text, ',') FROM notes WHERE server_id='mine' AND id::text <> '1'").Scan(&id); err != nil {
+				t.Fatal(err)
+			}
+			if err == nil && id != "5" || id != "5" && id != "2" {
+				t.Errorf("id %s", id)
+			}
+		})
 	}
 }
