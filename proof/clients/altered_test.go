@@ -21,20 +21,24 @@ var alteredFor = flag.Duration("altered-for", 5*time.Second, "how long TestAlter
 // client was told done is there once, in the columns that it was meant for; what it was told to have failed is not there.
 func TestAltered(t *testing.T) {
 	url := tenant(t)
-	a := &alterations{server: dial(t, url).Config().User, told: map[string]error{}, done: make(chan struct{})}
+	a := &alterations{server: dial(t, url).Config().User, told: map[string]error{}, written: map[[2]string]int{}, done: make(chan struct{})}
+	if err := run(t.Context(), gate.admin, "TRUNCATE turned, retyped"); err != nil {
+		t.Fatal(err)
+	}
 	var writers, alterers sync.WaitGroup
 	for name, write := range a.writers() {
 		writers.Go(func() { a.client(name, url, write) })
 	}
-	for _, texts := range [][]string{
-		{"ALTER TABLE turned RENAME left_half TO x; ALTER TABLE turned RENAME right_half TO left_half; ALTER TABLE turned RENAME x TO right_half"},
-		{"ALTER TABLE retyped ALTER narrow TYPE real", "ALTER TABLE retyped ALTER narrow TYPE int4"},
-		{"ALTER TABLE retyped ALTER wide TYPE double precision", "ALTER TABLE retyped ALTER wide TYPE int8"},
-		{"ALTER TABLE retyped ADD guest text DEFAULT 'guest'", "ALTER TABLE retyped DROP guest"},
+	for pause, texts := range map[time.Duration][]string{
+		200 * time.Millisecond:  {"ALTER TABLE turned RENAME left_half TO x; ALTER TABLE turned RENAME right_half TO left_half; ALTER TABLE turned RENAME x TO right_half"},
+		300 * time.Millisecond:  {"ALTER TABLE retyped ALTER narrow TYPE real", "ALTER TABLE retyped ALTER narrow TYPE int4"},
+		400 * time.Millisecond:  {"ALTER TABLE retyped ALTER wide TYPE double precision", "ALTER TABLE retyped ALTER wide TYPE int8"},
+		1500 * time.Millisecond: {"ALTER TABLE retyped ADD guest text DEFAULT 'guest'", "ALTER TABLE retyped DROP guest"},
 	} {
-		alterers.Go(func() { a.alter(gate.admin, texts) })
+		alterers.Go(func() { a.alter(gate.admin, pause, texts) })
 	}
 	time.Sleep(*alteredFor)
+	eventually(t, patience, func() bool { return a.idle() == "" }, a.idle)
 	close(a.done)
 	writers.Wait()
 	alterers.Wait()
@@ -46,7 +50,8 @@ type alterations struct {
 	server  string
 	done    chan struct{}
 	mu      sync.Mutex
-	told    map[string]error // of each mark
+	told    map[string]error  // of each mark
+	written map[[2]string]int // how often a writer was told that a statement was done
 	wrong   []string
 	altered int
 }
@@ -196,10 +201,18 @@ func (a *alterations) client(name, url string, write writing) {
 		}
 		err := write(ctx, conn, text, marks)
 		var refused *pgconn.PgError
-		if err != nil && !errors.As(err, &refused) || err != nil && refused.Code == "08007" {
+		switch {
+		case err == nil, errors.Is(err, pgx.ErrTxCommitRollback):
+		case !errors.As(err, &refused):
+			a.say("%s: %v", name, err) // nothing ends connections here
+			err = fmt.Errorf("%w: %w", errUnsettled, err)
+		case refused.Code == "08007":
 			err = fmt.Errorf("%w: %w", errUnsettled, err)
 		}
 		a.mu.Lock()
+		if err == nil {
+			a.written[[2]string{name, text}]++
+		}
 		for _, mark := range marks {
 			a.told[mark] = err
 		}
@@ -211,8 +224,22 @@ func (a *alterations) client(name, url string, write writing) {
 	}
 }
 
-// alter runs the texts in turn; the last one is run whatever comes.
-func (a *alterations) alter(url string, texts []string) {
+// idle names a writer that has not written by one of the statements yet; "" for none.
+func (a *alterations) idle() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for name := range a.writers() {
+		for _, text := range []string{turn, retype} {
+			if a.written[[2]string{name, text}] == 0 {
+				return name + " never did " + text
+			}
+		}
+	}
+	return ""
+}
+
+// alter runs the texts in turn; the last one is run whatever comes. A table takes 1,600 columns in its life, dropped ones too.
+func (a *alterations) alter(url string, pause time.Duration, texts []string) {
 	for n := 0; n%len(texts) != 0 || !a.ended(); n++ {
 		if err := run(context.Background(), url, texts[n%len(texts)]); err != nil {
 			a.say("%s: %v", texts[n%len(texts)], err)
@@ -221,7 +248,7 @@ func (a *alterations) alter(url string, texts []string) {
 		a.mu.Lock()
 		a.altered++
 		a.mu.Unlock()
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(pause)
 	}
 }
 
@@ -256,11 +283,11 @@ func (a *alterations) compare(t *testing.T, url string) {
 			}
 			mark := fmt.Sprint(values[1])
 			there[mark]++
-			want, got := a.argsOf(retype, mark), values[1:4]
-			if table == "turned" {
-				want, got = a.argsOf(turn, mark), values[:4]
+			want := a.argsOf(turn, mark)
+			if table == "retyped" {
+				want = append([]any{a.server}, a.argsOf(retype, mark)...)
 			}
-			if want, got := fmt.Sprint(want), fmt.Sprint(got); got != want {
+			if want, got := fmt.Sprint(want), fmt.Sprint(values[:4]); got != want {
 				a.say("a row of %s is %s, not %s", table, got, want)
 			}
 		}
@@ -280,7 +307,10 @@ func (a *alterations) compare(t *testing.T, url string) {
 		}
 	}
 	t.Logf("%d rows written, %d not, by reason %v; %d alterations", len(a.told)-failed, failed, reasons, a.altered)
-	if len(a.wrong) > 0 || a.altered < 50 || failed > len(a.told)/2 {
+	if a.altered < 10 {
+		t.Errorf("only %d alterations", a.altered)
+	}
+	if len(a.wrong) > 0 {
 		t.Errorf("%d wrong: %s", len(a.wrong), strings.Join(a.wrong[:min(10, len(a.wrong))], "\n"))
 	}
 }
