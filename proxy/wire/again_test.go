@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
@@ -102,22 +103,27 @@ func TestQueryOfChangedSchema(t *testing.T) {
 // Ensure a cancel request that comes while a statement is turned back, or while the schema is read, keeps it from running once
 // more.
 func TestCancelledBeforeItRunsAgain(t *testing.T) {
-	for _, during := range []string{"the first run", "the reading"} {
+	turnedBack := &proxy.Error{Code: proxy.SerializationFailure, Retryable: true, Cause: proxy.ErrSchemaChanged}
+	noColumn := &proxy.Error{Code: policy.QueryFailed, SQLState: "42703", Cause: proxy.ErrSchemaChanged} // which stays what the client is told
+	for during, c := range map[string]struct {
+		fails *proxy.Error
+		want  string
+	}{"the first run": {turnedBack, "57014"}, "the reading": {turnedBack, "57014"}, "the reading, of a column that is gone": {noColumn, "42703"}} {
 		t.Run(during, func(t *testing.T) {
 			w := greeted(t)
-			w.link.fails = map[string]*proxy.Error{"messages": {Code: proxy.SerializationFailure, Retryable: true, Cause: proxy.ErrSchemaChanged}}
+			w.link.fails = map[string]*proxy.Error{"messages": c.fails}
 			w.link.before = func(context.Context, string) {
 				if during == "the first run" {
 					w.client.cancelRunning()
 				}
 			}
 			w.gate.changed = func(time.Time) bool {
-				if during == "the reading" {
+				if during != "the first run" {
 					w.client.cancelRunning()
 				}
 				return true
 			}
-			w.is(w.query("SELECT id FROM messages WHERE id = 'm1'"), "ERROR 57014 I")
+			w.is(w.query("SELECT id FROM messages WHERE id = 'm1'"), "ERROR "+c.want+" I")
 			if ran := w.link.did(); strings.Contains(ran, ";") {
 				t.Error(ran)
 			}

@@ -40,6 +40,9 @@ func (s *session) runsAgain(refusal *proxy.Error, taken *policy.Parametrized) bo
 	if refusal == nil || s.msg.asWritten || s.msg.several || s.msg.startedInTx || s.c.out.Sent != s.msg.sentAtStart {
 		return false
 	}
+	if s.present != nil && s.present.ctx.Err() != nil {
+		return false // it was cancelled, or the client is gone
+	}
 	return s.msg.outdated || taken != nil && (refusal.Code == policy.InvalidArgument || strings.HasPrefix(refusal.SQLState, "42"))
 }
 

@@ -140,8 +140,7 @@ func interrupted(cause error, refusal *proxy.Error) error {
 }
 
 // refresh has the schema read again, so that the statement can be decided on anew: a Query message's here, where the
-// schema is another than when the message came, and any other when the client repeats it. A cancel request ends the waiting, and
-// what was cancelled is not run once more.
+// schema is another than when the message came, and any other when the client repeats it. A cancel request ends the waiting.
 func (s *session) refresh(query bool) (changed bool) {
 	since := time.Now()
 	defer s.apart(since)
@@ -151,7 +150,7 @@ func (s *session) refresh(query bool) (changed bool) {
 	s.c.running.Store(&s.present.end)
 	defer s.leave()
 	changed, _ = s.gate.Refresh(s.present.ctx, since) // without a schema the client is told
-	return changed && s.present.ctx.Err() == nil
+	return changed
 }
 
 var errGone = errors.New("the client is gone")
