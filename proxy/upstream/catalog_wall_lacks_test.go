@@ -227,15 +227,14 @@ func TestWallTriedOnALostConnection(t *testing.T) {
 	if _, err := tx.Exec(t.Context(), "LOCK TABLE tenantgate_wall.keys IN ACCESS EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)
 	}
-	read := make(chan error)
+	read := make(chan error, 1)
 	go func() {
 		_, err := w.pool.Schema(t.Context(), bundled)
 		read <- err
 	}()
-	for ended := 0; ended == 0; {
-		if err := tx.QueryRow(t.Context(), "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = $1 AND wait_event_type = 'Lock'", w.role).Scan(&ended); err != nil {
-			t.Fatal(err)
-		}
+	w.waitsForLock(tx)
+	if _, err := tx.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1 AND wait_event_type = 'Lock'", w.role); err != nil {
+		t.Fatal(err)
 	}
 	if err := <-read; err == nil {
 		t.Error("the schema was read")

@@ -117,6 +117,19 @@ func (l *linked) typed(types []uint32, text string, args ...string) []proxy.Step
 	}
 }
 
+// takeOne has another server take a connection of the pool, within a transaction.
+func (l *linked) takeOne() {
+	l.t.Helper()
+	b, reason := l.approve("SELECT id FROM notes").Bind("other", nil)
+	if reason != nil {
+		l.t.Fatal(reason)
+	}
+	if _, err := l.another().link.Run(context.Background(), &proxy.Exchange{Steps: []proxy.Step{{Verb: proxy.Simple, Bound: b}}}, &l.out); err != nil {
+		l.t.Fatal(err)
+	}
+	l.out.Buf = l.out.Buf[:0]
+}
+
 // run does steps, and gives what the client gets for them, a line for each message.
 func (l *linked) run(x proxy.Exchange) (string, proxy.State, error) {
 	l.t.Helper()
