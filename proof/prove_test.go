@@ -48,8 +48,8 @@ func build(t *testing.T) *World {
 // least is the share of admitted statements below which a run proves too little, in percent.
 const least = 60
 
-// unsettled is the number of compared statements for each that may pass for undetermined. Mostly there is one in 100,000.
-const unsettled = 1000
+// mostUndetermined bounds the undetermined statements: one in so many of those compared. Mostly there is one in 100,000.
+const mostUndetermined = 1000
 
 // coverage is the number of statements from which on each construct must have been admitted.
 const coverage = 20000
@@ -96,7 +96,7 @@ func prove(t *testing.T, w *World, walls Walls, limit time.Duration) {
 	if report.Share() < least {
 		t.Errorf("only %.1f %% of the statements were admitted", report.Share())
 	}
-	if most := report.Compared/unsettled + 1; report.Unsettled > most {
+	if most := report.Compared/mostUndetermined + 1; report.Unsettled > most {
 		t.Errorf("%d statements passed for undetermined, more than %d: the server's own database may not be what it was", report.Unsettled, most)
 	}
 	if missing := report.Missing(); len(missing) > 0 && report.Tried >= coverage {

@@ -37,11 +37,15 @@ func TestAltered(t *testing.T) {
 	} {
 		alterers.Go(func() { a.alter(gate.admin, pause, texts) })
 	}
+	stop := sync.OnceFunc(func() {
+		close(a.done)
+		writers.Wait()
+		alterers.Wait()
+	})
+	defer stop()
 	time.Sleep(*alteredFor)
 	eventually(t, patience, func() bool { return a.idle() == "" }, a.idle)
-	close(a.done)
-	writers.Wait()
-	alterers.Wait()
+	stop()
 	a.compare(t, gate.admin)
 }
 
@@ -79,13 +83,8 @@ func (a *alterations) argsOf(text, mark string) []any {
 	return []any{mark, valueOf(mark), valueOf(mark)}
 }
 
-// querying is a connection or a transaction.
-type querying interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}
-
 // one writes a row, and looks whether what comes back is described as it is.
-func (a *alterations) one(ctx context.Context, q querying, text, mark string, mode ...any) error {
+func (a *alterations) one(ctx context.Context, q querier, text, mark string, mode ...any) error {
 	rows, err := q.Query(ctx, text, append(mode, a.argsOf(text, mark)...)...)
 	if err != nil {
 		return err

@@ -91,6 +91,7 @@ func exec1(t *testing.T, q querier, sql string, args ...any) pgconn.CommandTag {
 // querier is a connection or a transaction.
 type querier interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
