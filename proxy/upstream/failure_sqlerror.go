@@ -44,7 +44,7 @@ func sqlClass(state string) string { return state[:min(2, len(state))] }
 // primary message pass; DETAIL prints keys and rows, CONTEXT and the internal query print
 // other texts, HINT names objects.
 func (f *failure) explainServer(st *statement, pg *pgconn.PgError) *proxy.Error {
-	if f.reshaped() || pg.Code == "42703" && st.schemaMoved(pg) && st.callerPosition(pg) == 0 { // of a * that the caller wrote
+	if f.reshaped() || pg.Code == "42703" && st.schemaMoved(pg) && st.callerPosition(pg) == 0 { // it stands for a * of the caller's, mostly
 		return altered(moved(pg))
 	}
 	if e := f.explainState(st, pg); e != nil {

@@ -134,8 +134,9 @@ func (s *signed) by(key wall.Key, server string) []byte {
 // shapesSQL fails (22012, division by zero) unless each table $2[i] has the columns $3[i],
 // each written as its length, a colon and its name; $1 is the number of tables. It runs between the statement's Bind and its
 // Execute: from its Bind on the statement holds its locks, so no ALTER TABLE can slip in between, and its failure
-// keeps the statement from running. The statement means the columns as they are now, whatever the transaction's snapshot shows
-// of pg_attribute; pg_identify_object_as_address tells that, too.
+// keeps the statement from running. The statement means the columns as they are now. An older snapshot of the transaction shows others in
+// pg_attribute; pg_identify_object_as_address gives their names of now. How many there are is the snapshot's all the same: a table
+// that was made or widened since fails.
 const shapesSQL = `SELECT 1 / (pg_catalog.count(*) = $1)::int4
 FROM unnest($2::oid[], $3::text[]) AS s(o, columns)
 WHERE columns = (SELECT pg_catalog.string_agg(pg_catalog.octet_length(name) || ':' || name, ',' ORDER BY n)
