@@ -149,18 +149,19 @@ func (w *World) wall(ctx context.Context, url string) error {
 // guard gives the grants on a table, and its policy where it is scoped.
 func (w *World) guard(t *statement.Table) string {
 	name := qualified(t)
-	sql := fmt.Sprintf("GRANT ALL ON %s TO %s;", name, w.freeRole()) + grants(t, name, w.role())
+	granted := fmt.Sprintf("GRANT ALL ON %s TO %s;", name, w.freeRole()) + grants(t, name, w.role())
 	if t.ScopeType == "" {
-		return sql
+		return granted
 	}
 	typ := map[statement.Type]string{statement.Text: "text", statement.Big: "int8", statement.UUID: "uuid"}[t.ScopeType]
-	return sql + fmt.Sprintf(`ALTER TABLE %[1]s ENABLE ROW LEVEL SECURITY;
+	// The table is locked before its grants are changed: an autovacuum between the two would wait for the one and hold the other.
+	return fmt.Sprintf(`ALTER TABLE %[1]s ENABLE ROW LEVEL SECURITY;
 		DO $do$ DECLARE condition text := $sql$%[3]s$sql$; BEGIN
 			IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = '%[1]s'::regclass AND attname = '%[4]s' AND atttypid = 'varchar'::regtype) THEN condition := $sql$%[5]s$sql$; END IF;
 			IF NOT EXISTS (SELECT FROM pg_policy WHERE polrelid = '%[1]s'::regclass AND polname = '%[2]s') THEN
 				EXECUTE 'CREATE POLICY %[2]s ON %[1]s USING (' || condition || ') WITH CHECK (' || condition || ')';
 			END IF; END $do$;`,
-		name, wall.Policy, wall.Expression(t.Scope(), "pg_catalog", typ), t.Scope(), wall.Expression(t.Scope(), "pg_catalog", "varchar"))
+		name, wall.Policy, wall.Expression(t.Scope(), "pg_catalog", typ), t.Scope(), wall.Expression(t.Scope(), "pg_catalog", "varchar")) + granted
 }
 
 // grants gives the role what the policy gives, column by column.
