@@ -238,7 +238,7 @@ func (b Bound) Returns() bool { return b.approved.returning }
 func (b Bound) Limits() Limits { return b.approved.limits }
 
 // Shapes are the table shapes that must still hold when the statement runs; mostly none.
-func (b Bound) Shapes() []Shape { return b.approved.shapes }
+func (a *Approved) Shapes() []Shape { return a.shapes }
 
 // Overridden counts the values given for the scope column that were replaced because
 // they were not the server's own id.

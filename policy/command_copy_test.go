@@ -29,8 +29,8 @@ func TestCopyGenerated(t *testing.T) {
 			t.Fatalf("%s: %+v", text, d)
 		}
 		b, reason := d.Approved.Bind("srv-a", make([]policy.Arg, d.Approved.NumArgs()))
-		if reason != nil || len(b.Shapes()) != 1 || len(b.Shapes()[0].Columns) != 9 {
-			t.Errorf("%s: %+v, %v", text, reason, b.Shapes())
+		if reason != nil || len(b.Approved().Shapes()) != 1 || len(b.Approved().Shapes()[0].Columns) != 9 {
+			t.Errorf("%s: %+v, %v", text, reason, b.Approved().Shapes())
 		}
 	}
 	if d := p.Decide("COPY files (name) TO STDOUT", policy.Postgres); d.Verdict != policy.Allow {

@@ -61,7 +61,7 @@ func TestShapesOfAPlan(t *testing.T) {
 			if reason != nil {
 				t.Fatalf("%s: %+v", text, reason)
 			}
-			if shapes := bound.Shapes(); len(shapes) != want || want > 0 && !slices.Contains(shapes[0].Columns, "server_id") {
+			if shapes := bound.Approved().Shapes(); len(shapes) != want || want > 0 && !slices.Contains(shapes[0].Columns, "server_id") {
 				t.Errorf("%s: %v", text, shapes)
 			}
 		}

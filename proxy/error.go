@@ -89,3 +89,7 @@ func FromRefusal(r policy.Refusal) *Error {
 // because a table is no longer as the plan knew it: Refresh the gate, and if the schema
 // changed since, Check again and run once more.
 var ErrSchemaChanged = errors.New("the schema changed since the statement was approved")
+
+// ErrResultChanged is in the chain of an error because a prepared statement's parameters or columns are not those that its client
+// was told of. Prepared anew, it runs.
+var ErrResultChanged = errors.New("the statement's result has another form than before")

@@ -42,6 +42,9 @@ type Exchange struct {
 	// Unsent is the link's to set, too: nothing of it was sent to Postgres. It is false for every failure of an exchange that
 	// began without a connection, for it may have waited for one; even for a refusal before it asked for any.
 	Unsent bool
+	// Executed is the link's to set as well: what failed had its values and may have run, though nothing of it is left. What
+	// it called may have counted: a sequence is not rolled back.
+	Executed bool
 }
 
 // Step is one thing to do. The answers that the client gets are Postgres' own messages, byte

@@ -185,7 +185,11 @@ func (p *Pool) tryWall(ctx context.Context, conn *pgxpool.Conn, role rlsOfRole) 
 	return t, nil
 }
 
-// ofTheMoment tells whether an SQLSTATE is about the database or what else runs there, and not about what was asked.
+// ofTheMoment tells whether an SQLSTATE passes by itself: it is about the connection, a resource or what else runs.
 func ofTheMoment(state string) bool {
-	return aboutServer(state) || sqlClass(state) == "40" || sqlClass(state) == "55"
+	switch sqlClass(state) {
+	case "08", "40", "53", "57":
+		return true
+	}
+	return state == lockNotAvailable
 }

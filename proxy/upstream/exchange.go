@@ -68,6 +68,7 @@ func (e *exchange) run() (f *linkFailure) {
 		f = e.failure(err)
 		e.endLost(f)
 	}
+	e.request.Executed = f != nil && f.executed
 	if f != nil && !f.rolledBack && e.request.Query {
 		e.retract()
 	}

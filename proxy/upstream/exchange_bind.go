@@ -15,7 +15,7 @@ func (e *exchange) bind(s *proxy.Step) error {
 	}
 	e.writeBind(s, s.Portal, s.Formats)
 	e.expect(answer{kind: passBindComplete, step: s})
-	e.checkShapes(s.Bound.Shapes(), s)
+	e.checkShapes(s.Bound.Approved().Shapes(), s)
 	return nil
 }
 
@@ -38,6 +38,7 @@ func (e *exchange) beginStatement(s *proxy.Step) error {
 		return err
 	}
 	if verb == policy.NoCommand && e.resultChanged(s) {
+		e.dropStale(e.wantedFor(s), false) // where the client was not told yet, the whole exchange is tried once more
 		return changedResult()
 	}
 	if !e.spellsZone(s) {

@@ -48,7 +48,7 @@ func altered(cause error) *proxy.Error {
 // changedResult is what Postgres says where a prepared statement's result is of another form
 // than the client was told.
 func changedResult() *proxy.Error {
-	return &proxy.Error{Code: policy.QueryFailed, SQLState: featureNotThere, Message: "cached plan must not change result type", Cause: errStale}
+	return &proxy.Error{Code: policy.QueryFailed, SQLState: featureNotThere, Message: "cached plan must not change result type", Cause: proxy.ErrResultChanged}
 }
 
 // description reads the types of a statement's parameters and columns.
@@ -88,8 +88,8 @@ func (e *exchange) passFetchTypes() error {
 	if err != nil {
 		return err
 	}
-	writeParameterDescription(e.out, e.reading.step.Prepared.Approved, d)
-	return writeRowDescription(e.out, d, nil)
+	writeParameterDescription(e.out, e.reading.step.Prepared.Approved, &d.Description)
+	return writeRowDescription(e.out, &d.Description, nil)
 }
 
 // passPortalColumns passes on what Postgres says of a portal.

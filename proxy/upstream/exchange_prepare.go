@@ -112,7 +112,7 @@ func (e *exchange) learn(w *wanted, s *proxy.Step) (described, error) {
 	return d, nil
 }
 
-// describe tells of a statement what is known when its turn has come.
+// describe tells of a statement what its Parse found.
 func (e *exchange) describe(s *proxy.Step) error {
 	switch commandOf(s) {
 	case policy.NoCommand:
@@ -129,22 +129,7 @@ func (e *exchange) describe(s *proxy.Step) error {
 		e.expect(answer{kind: sendNoTypes, step: s})
 		return nil
 	}
-	w := &wanted{approved: s.Prepared.Approved, prepared: s.Prepared}
-	if w.expected() == nil {
-		if d, known := e.link.pool.descriptions.get(w.key()); known {
-			if err := e.waitAsUnknown(); err != nil {
-				return err
-			}
-			s.Prepared.Told = &d.Description
-		}
-	}
-	if w.expected() == nil && (!e.link.held || e.preparingFor(w) == nil) {
-		if err := e.need(policy.NoCommand); err != nil {
-			return err
-		}
-		e.ensure(w, s)
-	}
-	e.expect(answer{kind: sendStatementTypes, step: s, wanted: w})
+	e.expect(answer{kind: sendStatementTypes, step: s})
 	return nil
 }
 

@@ -123,27 +123,25 @@ func (e *exchange) report(a *answer) error {
 	switch a.kind {
 	case sendParseComplete:
 		if a.wanted != nil { // the values that the client sends from now on are of the types that it has now
-			if d, known := e.known(a.wanted); known {
-				a.wanted.prepared.Told = &d.Description
+			d, known := e.known(a.wanted)
+			if !known {
+				return defect("a statement's types are not known")
 			}
+			a.wanted.prepared.Told = &d.Description
 		}
 		out.Empty(frame.ParseComplete)
 	case sendCloseComplete:
 		out.Empty(frame.CloseComplete)
 	case sendNoTypes:
-		writeParameterDescription(out, a.step.Prepared.Approved, described{})
+		writeParameterDescription(out, a.step.Prepared.Approved, &frame.Description{})
 		out.Empty(frame.NoData)
 	case sendStatementTypes:
-		d, known := e.known(a.wanted)
-		if !known {
+		told := a.step.Prepared.Told // also where the connection knows others by now: values that are on their way are of these
+		if told == nil {
 			return defect("a statement's types are not known")
 		}
-		if told := a.wanted.prepared.Told; told != nil && !told.Equal(&d.Description) {
-			return changedResult() // values that are on their way are of the types that were told first
-		}
-		a.wanted.prepared.Told = &d.Description
-		writeParameterDescription(out, a.step.Prepared.Approved, d)
-		return writeRowDescription(out, d, nil)
+		writeParameterDescription(out, a.step.Prepared.Approved, told)
+		return writeRowDescription(out, told, nil)
 	case sendPortalColumns:
 		return e.sendRowDescription(a, a.step.Formats)
 	default:
@@ -158,7 +156,7 @@ func (e *exchange) sendRowDescription(a *answer, formats []int16) error {
 	if !known {
 		return defect("a result's columns are not known")
 	}
-	return writeRowDescription(e.out, d, formats)
+	return writeRowDescription(e.out, &d.Description, formats)
 }
 
 // known gives what Postgres says of a statement: what the connection was told comes first.

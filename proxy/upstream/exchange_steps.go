@@ -149,7 +149,7 @@ func (e *exchange) simple(s *proxy.Step) error {
 	}
 	e.writeBind(s, "", nil)
 	e.expect(answer{kind: skipBindComplete, step: s})
-	e.checkShapes(s.Bound.Shapes(), s)
+	e.checkShapes(s.Bound.Approved().Shapes(), s)
 	switch verb := verbOf(s); {
 	case s.Verb == proxy.Quiet:
 	case verb == policy.Fetch:

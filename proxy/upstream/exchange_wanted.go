@@ -95,7 +95,7 @@ func (e *exchange) planKey(w *wanted) string {
 
 // writeParameterDescription writes the types of the caller's parameters: of each that became a parameter of
 // the final text the one that Postgres found, else what the engine knows of it.
-func writeParameterDescription(out *frame.Writer, a *policy.Approved, said described) {
+func writeParameterDescription(out *frame.Writer, a *policy.Approved, said *frame.Description) {
 	at := out.Open(frame.ParameterDescription)
 	n := a.NumArgs()
 	out.Int16(n)
@@ -113,7 +113,7 @@ func writeParameterDescription(out *frame.Writer, a *policy.Approved, said descr
 
 // writeRowDescription writes the columns of a result in formats: none is text for all, one is for
 // all of them.
-func writeRowDescription(out *frame.Writer, said described, formats []int16) error {
+func writeRowDescription(out *frame.Writer, said *frame.Description, formats []int16) error {
 	if said.Row == nil {
 		out.Empty(frame.NoData)
 		return nil

@@ -15,6 +15,8 @@ import (
 // SQLSTATEs that are more than a member of their class; see appendix A of Postgres' manual.
 const (
 	undefinedStatement = "26000"
+	undefinedColumn    = "42703"
+	divisionByZero     = "22012"
 	readOnly           = "25006"
 	featureNotThere    = "0A000"
 	stringTruncated    = "22001"
@@ -30,9 +32,6 @@ const (
 
 // retryAfter is what a caller is told to wait when the database is not there for it.
 const retryAfter = time.Second
-
-// errStale is in the chain of a refusal because a statement's result is not as it was.
-var errStale = errors.New("the statement's result has another form than before")
 
 // failure is a run that did not end well.
 type failure struct {
@@ -121,12 +120,8 @@ func (f *failure) repeatable() bool {
 // writesElsewhere tells whether writes are to go to another database now.
 func (f *failure) writesElsewhere() bool { return sqlState(f.err) == readOnly && !f.readOnly }
 
-// reshaped tells whether the check of the tables' shapes failed. The end of the connection, or of the statement's time, tells
-// nothing of them, and behind the one a write may be committed.
-func (f *failure) reshaped() bool {
-	pg := f.server()
-	return f.at == checking && pg != nil && pg.SeverityUnlocalized == "ERROR" && pg.Code != queryCanceled
-}
+// reshaped tells whether the check of the tables' shapes failed (shapesSQL). Any other error of it tells nothing of them.
+func (f *failure) reshaped() bool { return f.at == checking && sqlState(f.err) == divisionByZero }
 
 // undone tells whether the statement certainly left nothing behind. What the server
 // reported before the statement's end, it reported instead of a commit; without a Sync

@@ -44,8 +44,12 @@ func sqlClass(state string) string { return state[:min(2, len(state))] }
 // primary message pass; DETAIL prints keys and rows, CONTEXT and the internal query print
 // other texts, HINT names objects.
 func (f *failure) explainServer(st *statement, pg *pgconn.PgError) *proxy.Error {
-	if f.reshaped() || pg.Code == "42703" && st.schemaMoved(pg) && st.callerPosition(pg) == 0 { // it stands for a * of the caller's, mostly
+	schemaMoved := !f.executed && st.schemaMoved(pg)
+	switch {
+	case f.reshaped(), schemaMoved && pg.Code == undefinedColumn && len(st.shapes) > 0 && st.callerPosition(pg) == 0: // it stands for a * of the caller's
 		return altered(moved(pg))
+	case f.stale() && pg.Code == featureNotThere:
+		return changedResult()
 	}
 	if e := f.explainState(st, pg); e != nil {
 		return e
@@ -54,7 +58,7 @@ func (f *failure) explainServer(st *statement, pg *pgconn.PgError) *proxy.Error 
 		Code: policy.QueryFailed, Message: st.message(pg, f.at), SQLState: pg.Code,
 		Position: st.callerPosition(pg), Hint: hint(pg.Message), Cause: forLog(pg),
 	}
-	if st.schemaMoved(pg) {
+	if schemaMoved {
 		e.Cause = moved(pg)
 	}
 	return e
@@ -214,7 +218,7 @@ func (st *statement) schemaMoved(pg *pgconn.PgError) bool {
 		return false
 	}
 	switch pg.Code {
-	case "42P01", "42703", "3F000":
+	case "42P01", undefinedColumn, "3F000":
 		return true
 	}
 	return sqlClass(pg.Code) == "42" && st.callerPosition(pg) == 0

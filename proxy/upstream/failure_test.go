@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 )
@@ -105,6 +107,20 @@ func TestSchemaMoved(t *testing.T) {
 }
 
 func identity(p int) int { return p }
+
+// Ensure an error of the check of the tables' shapes counts as an altered table only where the check itself made it, and that an
+// error of the reading of the schema is taken for a passing one only where it is about the connection, a resource or a lock.
+func TestWhatAnErrorIsOf(t *testing.T) {
+	for state, want := range map[string]struct{ reshaped, passes bool }{
+		"22012": {true, false}, "53200": {false, true}, "08006": {false, true}, "57P01": {false, true}, "40P01": {false, true}, "55P03": {false, true},
+		"55000": {}, "58P01": {}, "XX000": {}, "42501": {}, "57014": {false, true},
+	} {
+		f := failure{at: checking, err: &pgconn.PgError{Code: state, SeverityUnlocalized: "ERROR"}}
+		if f.reshaped() != want.reshaped || ofTheMoment(state) != want.passes {
+			t.Errorf("%s: reshaped %t, passes %t", state, f.reshaped(), ofTheMoment(state))
+		}
+	}
+}
 
 // Ensure an error points at the caller's own text, in characters.
 func TestPosition(t *testing.T) {

@@ -135,14 +135,15 @@ func (s *signed) by(key wall.Key, server string) []byte {
 // each written as its length, a colon and its name; $1 is the number of tables. It runs between the statement's Bind and its
 // Execute: from its Bind on the statement holds its locks, so no ALTER TABLE can slip in between, and its failure
 // keeps the statement from running. The statement means the columns as they are now. An older snapshot of the transaction shows others in
-// pg_attribute; pg_identify_object_as_address gives their names of now. How many there are is the snapshot's all the same: a table
-// that was made or widened since fails.
+// pg_attribute; pg_identify_object_as_address gives their names of now, one by one until there is none.
 const shapesSQL = `SELECT 1 / (pg_catalog.count(*) = $1)::int4
 FROM unnest($2::oid[], $3::text[]) AS s(o, columns)
-WHERE columns = (SELECT pg_catalog.string_agg(pg_catalog.octet_length(name) || ':' || name, ',' ORDER BY n)
-  FROM pg_catalog.pg_class AS c, pg_catalog.generate_series(1, c.relnatts::int4) AS n,
-    LATERAL (SELECT (pg_catalog.pg_identify_object_as_address('pg_catalog.pg_class'::regclass, c.oid, n)).object_names[3]) AS a(name)
-  WHERE c.oid = s.o AND NOT pg_catalog.starts_with(name, '........pg.dropped.'))`
+WHERE columns = (WITH RECURSIVE now(n, name) AS (
+    SELECT 1, (pg_catalog.pg_identify_object_as_address('pg_catalog.pg_class'::regclass, s.o, 1)).object_names[3]
+    UNION ALL SELECT n + 1, (pg_catalog.pg_identify_object_as_address('pg_catalog.pg_class'::regclass, s.o, n + 1)).object_names[3]
+    FROM now WHERE name IS NOT NULL)
+  SELECT pg_catalog.string_agg(pg_catalog.octet_length(name) || ':' || name, ',' ORDER BY n)
+  FROM now WHERE NOT pg_catalog.starts_with(name, '........pg.dropped.'))`
 
 // bindShapes writes the check of the tables' shapes and has it run.
 func bindShapes(w *wire, name, portal string, shapes []policy.Shape) {

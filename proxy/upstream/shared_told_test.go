@@ -24,8 +24,8 @@ func TestKnownTextsTellNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, title := range []string{"5123", "5124"} {
-		for from, name := range []string{"Parse", "Describe"} {
-			got, _, err := l.run(proxy.Exchange{Steps: written(title)[from : from+1], Commit: true})
+		for n, name := range []string{"Parse", "Parse and Describe"} {
+			got, _, err := l.run(proxy.Exchange{Steps: written(title)[:n+1], Commit: true})
 			var told *proxy.Error
 			if !errors.As(err, &told) || told.Code != proxy.Overloaded {
 				t.Errorf("%s of %s: %q, %v", name, title, got, err)

@@ -1,10 +1,13 @@
 package upstream
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
@@ -84,19 +87,67 @@ tables: {pairs: {scoped: true}, notes: {scoped: true}}, limits: {statementTimeou
 	}
 }
 
+// Ensure a transaction whose snapshot is older than a table, or than its last columns, can write to it by position.
+func TestPositionsOfANewTable(t *testing.T) {
+	for name, c := range map[string]struct{ altered, insert string }{
+		"made":                   {"CREATE TABLE pairs (server_id text, a text, b text)", "INSERT INTO pairs VALUES ('mine', 'left', 'right')"},
+		"widened":                {"CREATE TABLE pairs (server_id text); ALTER TABLE notes ADD more text", "INSERT INTO notes VALUES ('mine', 9, 'c', 'more')"},
+		"widened, then narrowed": {"CREATE TABLE pairs (server_id text); ALTER TABLE notes ADD less text, ADD more text; ALTER TABLE notes DROP less", "INSERT INTO notes VALUES ('mine', 9, 'c', 'more')"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := link(t, Config{MaxConns: 2})
+			begin := proxy.Exchange{Begin: l.begin("BEGIN ISOLATION LEVEL REPEATABLE READ"), Steps: []proxy.Step{l.simple("SELECT 1 AS one")}, Commit: true}
+			l.want(begin, proxy.Open, "columns one:23:0", "row 1", "done SELECT 1")
+			l.exec(c.altered)
+			l.decidesBy(`{apiVersion: tenantgate/v1, kind: Policy, metadata: {name: test}, statement: {kinds: [select, insert]}, scope: {column: server_id, mode: inject},
+tables: {pairs: {scoped: true}, notes: {scoped: true}}, limits: {statementTimeout: 2s, maxRows: none, maxResultBytes: none}}`)
+			l.want(proxy.Exchange{Steps: []proxy.Step{l.simple(c.insert)}, Commit: true}, proxy.Open, "done INSERT 0 1")
+		})
+	}
+}
+
+// Ensure a client that prepares, describes and runs a statement in one go is not refused because of what its connection knows
+// of the text from before a table was altered.
+func TestPreparedInOneGo(t *testing.T) {
+	l := link(t, Config{MaxConns: 1})
+	const text = "SELECT id FROM notes WHERE id = $1"
+	for range 3 { // the connection keeps what is asked for again
+		if got, _, err := l.run(proxy.Exchange{Steps: l.extended(text, "1"), Commit: true}); err != nil {
+			t.Fatal(got, err)
+		}
+	}
+	steps := l.extended(text, "1")
+	key := (&wanted{approved: steps[0].Prepared.Approved}).key()
+	known, _ := l.pool.descriptions.get(key)
+	l.exec("ALTER TABLE notes ALTER id TYPE bigint")
+	known.Params, known.Row = []uint32{pgtype.Int8OID}, bytes.Replace(known.Row, []byte{0, 0, 0, pgtype.Int4OID, 0, 4}, []byte{0, 0, 0, pgtype.Int8OID, 0, 8}, 1)
+	l.pool.descriptions.drop(key) // as when another connection was told first
+	l.pool.descriptions.put(key, known, l.pool.descriptions.epoch.Load())
+	l.want(proxy.Exchange{Steps: steps, Commit: true}, proxy.Idle, "ParseComplete", "params [20]", "columns id:20:0", "BindComplete", "columns id:20:0", "row 1", "done SELECT 1")
+}
+
 // Ensure a client that wrote * is told that a table was altered, and not that a column is missing that it never named.
 func TestColumnOfAStarIsGone(t *testing.T) {
 	l := link(t, Config{MaxConns: 1})
 	l.exec("CREATE TABLE stars (server_id text, secret text, guest text)")
 	l.decidesBy(`{apiVersion: tenantgate/v1, kind: Policy, metadata: {name: test}, statement: {kinds: [select]}, scope: {column: server_id, mode: inject},
 tables: {stars: {scoped: true, columns: {secret: {read: false}}}}, limits: {statementTimeout: 2s, maxRows: none, maxResultBytes: none}}`)
-	star, named := l.simple("SELECT * FROM stars"), l.simple("SELECT guest FROM stars")
+	told := map[string]string{
+		"SELECT * FROM stars": "40001", "COPY stars (guest) TO STDOUT": "42703", "SELECT guest FROM stars": "42703",
+	}
+	steps := map[string]proxy.Step{}
+	for text := range told {
+		steps[text] = l.simple(text)
+	}
+	parse := l.extended("SELECT * FROM stars")[:1]
 	l.exec("ALTER TABLE stars DROP guest")
-	for want, step := range map[string]proxy.Step{"40001": star, "42703": named} {
-		var told *proxy.Error
-		if got, _, err := l.run(proxy.Exchange{Steps: []proxy.Step{step}, Commit: true}); !errors.As(err, &told) || !errors.Is(err, proxy.ErrSchemaChanged) || told.State() != want {
-			t.Errorf("%s %+v, want %s", got, err, want)
+	for text, want := range told {
+		if got, _, err := l.run(proxy.Exchange{Steps: []proxy.Step{steps[text]}, Commit: true}); sqlStateOf(err) != want {
+			t.Errorf("%s: %s %+v, want %s", text, got, err, want)
 		}
+	}
+	if got, _, err := l.run(proxy.Exchange{Steps: parse, Commit: true}); sqlStateOf(err) != "40001" {
+		t.Errorf("Parse: %s %+v", got, err)
 	}
 }
 
