@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -108,26 +109,58 @@ func TestCancelledBeforeItRunsAgain(t *testing.T) {
 	for during, c := range map[string]struct {
 		fails *proxy.Error
 		want  string
-	}{"the first run": {turnedBack, "57014"}, "the reading": {turnedBack, "57014"}, "the reading, of a column that is gone": {noColumn, "42703"}} {
+	}{
+		"the first run": {turnedBack, "57014"}, "the reading": {turnedBack, "57014"}, "the reading, of a column that is gone": {noColumn, "42703"},
+		"the second decision": {turnedBack, "57014"},
+	} {
 		t.Run(during, func(t *testing.T) {
 			w := greeted(t)
 			w.link.fails = map[string]*proxy.Error{"messages": c.fails}
-			w.link.before = func(context.Context, string) {
+			decisions := 0
+			w.link.before = func(ctx context.Context, _ string) {
 				if during == "the first run" {
 					w.client.cancelRunning()
 				}
+				if decisions == 2 && ctx.Err() == nil {
+					t.Error("it runs once more")
+				}
 			}
 			w.gate.changed = func(time.Time) bool {
-				if during != "the first run" {
+				if strings.HasPrefix(during, "the reading") {
 					w.client.cancelRunning()
 				}
 				return true
 			}
+			w.gate.says = func(string) error {
+				if decisions++; decisions == 2 && during == "the second decision" {
+					w.client.cancelRunning()
+				}
+				return nil
+			}
 			w.is(w.query("SELECT id FROM messages WHERE id = 'm1'"), "ERROR "+c.want+" I")
-			if ran := w.link.did(); strings.Contains(ran, ";") {
+			if ran := w.link.did(); strings.Contains(ran, ";") && decisions < 2 {
 				t.Error(ran)
 			}
 		})
+	}
+}
+
+// Ensure JDBC's driver learns that it must prepare a statement anew: it looks at the routine.
+func TestResultChangedIsTold(t *testing.T) {
+	w := greeted(t)
+	w.link.fails = map[string]*proxy.Error{"messages": {Code: policy.QueryFailed, SQLState: "0A000", Cause: fmt.Errorf("within: %w", proxy.ErrResultChanged)}}
+	w.send(append(step("SELECT id FROM messages"), &pgproto3.Sync{})...)
+	for {
+		message, err := w.front.Receive()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if told, is := message.(*pgproto3.ErrorResponse); is {
+			if told.Code != "0A000" || told.Routine != "RevalidateCachedQuery" {
+				t.Errorf("told %s in %q", told.Code, told.Routine)
+			}
+			return
+		}
 	}
 }
 

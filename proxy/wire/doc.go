@@ -44,8 +44,8 @@
 //
 //   - No text reaches the database except through Gate.Check: a step carries what it approved.
 //   - A message that this package does not know ends the session.
-//   - A statement runs once. The exception is the only statement of a Query message: if it failed, so that nothing of it
-//     stays, and the client was told nothing of it, it may run once more (runsAgain).
+//   - A statement runs once. The only statement of a Query message may be sent once more, if it failed before Postgres ran
+//     it, outside of a transaction, and the client was told nothing of it (runsAgain).
 //   - Nothing is read from a client without a deadline, and before it has authenticated no
 //     more than a few kilobytes in all.
 //   - An unknown server and a wrong key fail alike: same messages, same work.

@@ -15,15 +15,16 @@ type presence struct {
 }
 
 // follow gives the context of an exchange: a cancel request ends it, the end of the
-// service, and that the client is gone. It must be left before the exchange ends. Where the last
-// transaction was too old, its context may be ended at any time, and is not used again.
+// service, and that the client is gone. It must be left behind the exchange. Where the last
+// transaction was too old, its context may be ended at any time, and is not used again. A statement that
+// runs once more goes on with its context, also if that has ended.
 func (s *session) follow() *presence {
 	begins := s.c.opened.Load() == 0
 	outlived := begins && s.c.over.Swap(0) != 0
 	if outlived && s.present != nil {
 		s.present.end(nil)
 	}
-	if s.present == nil || s.present.ctx.Err() != nil {
+	if s.present == nil || outlived || s.present.ctx.Err() != nil && !s.msg.asWritten {
 		s.present = &presence{}
 		s.present.ctx, s.present.end = context.WithCancelCause(s.base)
 	}
@@ -37,11 +38,10 @@ func (s *session) follow() *presence {
 // leave ends the following.
 func (s *session) leave() { s.c.running.Store(nil) }
 
-// runOn has the link do an exchange.
+// runOn has the link do an exchange, which is to be left then.
 func (s *session) runOn(x *proxy.Exchange) (proxy.State, error) {
 	s.c.patience.Store(int64(timeOf(x) + s.c.server.cfg.UnreadGrace))
 	present := s.follow()
-	defer s.leave()
 	start := time.Now()
 	state, err := s.link.Run(present.ctx, x, &s.c.out)
 	if !x.Unsent {

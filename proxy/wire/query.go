@@ -47,13 +47,15 @@ func (s *session) query(body []byte) error {
 	}
 	s.prepared.drop(s.prepared.unnamed)
 	s.portals.remove("")
-	s.msg.began, s.msg.outdated = time.Now(), false
-	s.msg.sentAtStart, s.msg.bufferedAtStart, s.msg.startedInTx = s.c.out.Sent, len(s.c.out.Buf), s.tx.any() || s.set.now != s.set.base || s.tx.modes != (policy.Modes{})
+	s.msg = message{
+		began: time.Now(), sentAtStart: s.c.out.Sent, bufferedAtStart: len(s.c.out.Buf),
+		settled: !s.tx.any() && s.set.now == s.set.base && s.tx.modes == (policy.Modes{}),
+	}
 	err := s.script(text)
 	if err != nil {
 		err = s.refuse(err) // what was collected is done as the script would have
 	}
-	s.tx.wrap, s.msg.several, s.msg.asWritten, s.msg.alone[0] = false, false, false, part{}
+	s.tx.wrap, s.msg = false, message{}
 	if err != nil {
 		return err
 	}
@@ -86,10 +88,11 @@ func (s *session) script(text string) error {
 	}
 	s.batch.x.Query = true
 	err = s.exchange(true)
-	if len(parts) == 1 && s.runsAgain(refusalIn(err), parts[0].taken) {
+	if s.msg.again {
 		s.msg.asWritten, s.c.out.Buf = true, s.c.out.Buf[:s.msg.bufferedAtStart]
 		s.about.offset, s.about.taken = 0, nil
-		return s.script(parts[0].text)
+		defer s.leave() // where it is refused before it runs
+		return s.script(text)
 	}
 	return err
 }

@@ -36,14 +36,18 @@ func (s *session) parametrize(p *part) bool {
 // runsAgain tells whether the statement of a Query message that failed is run once more, as the client wrote it: it was
 // alone, so that nothing else is undone with it, and Postgres has not begun it. Either the schema has changed, or what
 // failed had its constants taken out: where it fails with them too, Postgres says it of the client's own text.
-func (s *session) runsAgain(refusal *proxy.Error, taken *policy.Parametrized) bool {
-	if refusal == nil || s.msg.asWritten || s.msg.several || s.msg.startedInTx || s.c.out.Sent != s.msg.sentAtStart {
+func (s *session) runsAgain(refusal *proxy.Error, schemaChanged bool) bool {
+	x := &s.batch.x
+	switch {
+	case refusal == nil, x.Executed, s.msg.asWritten, s.msg.several, !s.msg.settled, s.c.out.Sent != s.msg.sentAtStart:
 		return false
+	case s.present.ctx.Err() != nil: // it was cancelled, or the client is gone
+		return false
+	case schemaChanged:
+		return true
 	}
-	if s.present != nil && s.present.ctx.Err() != nil {
-		return false // it was cancelled, or the client is gone
-	}
-	return s.msg.outdated || taken != nil && (refusal.Code == policy.InvalidArgument || strings.HasPrefix(refusal.SQLState, "42"))
+	taken := x.Done >= 0 && x.Done < len(s.batch.notes) && s.batch.notes[x.Done].taken != nil
+	return taken && (refusal.Code == policy.InvalidArgument || strings.HasPrefix(refusal.SQLState, "42"))
 }
 
 // ofText gives what a refusal says of a statement without its constants as one of the text.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -23,17 +24,29 @@ func TestRealTriggersStale(t *testing.T) {
 func TestRealRunsOnce(t *testing.T) {
 	w, admin := onPostgres(t)
 	_, err := admin.Exec(t.Context(), `CREATE SEQUENCE tries; CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
-		BEGIN PERFORM nextval('public.tries'); RAISE EXCEPTION 'x' USING ERRCODE = '26000'; END $$;
+		BEGIN PERFORM nextval('public.tries'); RAISE EXCEPTION 'x' USING ERRCODE = NEW.body; END $$;
 		CREATE TRIGGER refuse BEFORE INSERT ON notes FOR EACH ROW EXECUTE FUNCTION refuse()`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.query("SELECT id FROM notes")
-	w.is(w.query("INSERT INTO notes (id) VALUES (2)"), "ERROR 26000 I")
-	w.is(w.pipe(step("INSERT INTO notes (id) VALUES (3)")...), "parsed bound ERROR 26000 I")
-	var tries int
-	if err := admin.QueryRow(t.Context(), "SELECT last_value FROM tries").Scan(&tries); err != nil || tries != 2 {
-		t.Errorf("two statements ran %d times, %v", tries, err)
+	for i, state := range []string{"26000", "42704", "42P01", "42703"} {
+		text := "INSERT INTO notes (id, body) VALUES (2, '" + state + "')"
+		w.is(w.query(text), "ERROR "+state+" I")
+		w.is(w.pipe(step(text)...), "parsed bound ERROR "+state+" I")
+		var tries int
+		if err := admin.QueryRow(t.Context(), "SELECT last_value FROM tries").Scan(&tries); err != nil || tries != 2*(i+1) {
+			t.Fatalf("%s: %d statements ran %d times, %v", state, 2*(i+1), tries, err)
+		}
+	}
+}
+
+// Ensure an error of a statement that runs once more as it was written has its place in the message.
+func TestRealPlaceInTheMessage(t *testing.T) {
+	w, _ := onPostgres(t)
+	for _, before := range []string{"", ";", " ; ; "} {
+		text := before + "SELECT id FROM notes WHERE body = 'a' AND body = 1"
+		w.is(w.query(text), fmt.Sprintf("ERROR 42883@%d I", strings.Index(text, "= 1")+1))
 	}
 }
 

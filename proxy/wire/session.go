@@ -47,11 +47,11 @@ type message struct {
 	sentAtStart     int64   // bytes that the client was sent when the message came
 	bufferedAtStart int     // and those that were to be
 	asWritten       bool    // its statement runs once more, with the constants in its text
-	startedInTx     bool    // there was a transaction when the message came, or what was set for the next one
+	settled         bool    // no transaction was open when the message came, and nothing was set for the next one
 	several         bool    // the Query message holds several statements, which are a transaction
 
-	began    time.Time // when a Query message came
-	outdated bool      // its statement was decided on by a schema that is not the database's any more
+	began time.Time // when a Query message came
+	again bool      // its statement is to run once more (runsAgain)
 }
 
 // errorContext is what the next error is about.

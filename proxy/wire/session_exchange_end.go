@@ -89,7 +89,7 @@ func (s *session) counted(refusal *proxy.Error) {
 		if refusal != nil && i >= s.batch.x.Done {
 			code = string(refusal.Code)
 		}
-		if n.kind != "" && !s.runsAgain(refusal, n.taken) {
+		if n.kind != "" && !s.msg.again {
 			s.recorder().Statement(string(n.kind), code)
 		}
 		if code != "ok" {
@@ -140,15 +140,14 @@ func interrupted(cause error, refusal *proxy.Error) error {
 }
 
 // refresh has the schema read again, so that the statement can be decided on anew: a Query message's here, where the
-// schema is another than when the message came, and any other when the client repeats it. A cancel request ends the waiting.
+// schema is another than when the message came, and any other when the client repeats it. A cancel request ends the waiting,
+// for the exchange is not left yet.
 func (s *session) refresh(query bool) (changed bool) {
 	since := time.Now()
 	defer s.apart(since)
 	if query {
 		since = s.msg.began
 	}
-	s.c.running.Store(&s.present.end)
-	defer s.leave()
 	changed, _ = s.gate.Refresh(s.present.ctx, since) // without a schema the client is told
 	return changed
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/tenantgate/tenantgate/policy"
@@ -67,6 +68,9 @@ func (s *session) error(e *proxy.Error) {
 	field(w, 'W', s.about.where)
 	field(w, 't', e.Table)
 	field(w, 'n', e.Constraint)
+	if errors.Is(e, proxy.ErrResultChanged) {
+		field(w, 'R', "RevalidateCachedQuery") // by which JDBC's driver knows that it must prepare the statement anew
+	}
 	w.Byte(0)
 	w.Shut(at)
 	s.logError(e, position)

@@ -90,6 +90,7 @@ func (s *session) settingsAlone(list []policy.Setting) error {
 	opened := s.tx.linked()
 	x := proxy.Exchange{Settings: list, Resettle: true, Commit: !opened}
 	_, err := s.runOn(&x)
+	s.leave()
 	refusal := refusalIn(err)
 	if refusal == nil {
 		s.tx.unended = s.tx.unended || s.tx.block() && s.tx.linked()
