@@ -7,7 +7,7 @@ COMMIT   := $(shell git describe --always --dirty --abbrev=12 --exclude '*' 2>/d
 ARGS     ?=
 # The packages whose tests take longest go first. Vet is a part of lint. Many tests wait for a database or a time limit: three
 # packages at once keep two cores busy.
-PKG      ?= ./proxy/upstream ./cmd/tenantgate ./doctor ./...
+PKG      ?= ./proxy/upstream ./cmd/tenantgate ./proof ./doctor ./proof/clients ./control ./proxy/wire ./proxy/rest ./...
 # For the tests, the programs that some of them build, and lint: otherwise the parser's C code is compiled twice.
 RACE      = GOFLAGS="$$($(GO) env GOFLAGS) -race"
 PG_BINS  ?= $(wildcard /usr/lib/postgresql/*/bin)
