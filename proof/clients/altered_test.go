@@ -25,6 +25,7 @@ func TestAltered(t *testing.T) {
 	if err := run(t.Context(), gate.admin, "TRUNCATE turned, retyped"); err != nil {
 		t.Fatal(err)
 	}
+	a.rest = a.overREST(t, &gate)
 	var writers, alterers sync.WaitGroup
 	for name, write := range a.writers() {
 		writers.Go(func() { a.client(name, url, write) })
@@ -52,6 +53,7 @@ func TestAltered(t *testing.T) {
 // alterations is what the writers were told.
 type alterations struct {
 	server  string
+	rest    writing
 	done    chan struct{}
 	mu      sync.Mutex
 	told    map[string]error  // of each mark
@@ -105,19 +107,24 @@ func (a *alterations) read(rows pgx.Rows, mark string) error {
 			continue
 		}
 		for i, column := range rows.FieldDescriptions() {
-			if name := column.Name; (name == "narrow" || name == "wide") && fmt.Sprint(values[i]) != fmt.Sprint(valueOf(mark)) {
-				a.say("%s: %s is answered as %v, not %d", mark, name, values[i], valueOf(mark))
-			}
+			a.check(mark, column.Name, values[i])
 		}
 	}
 	return rows.Err()
+}
+
+// check looks whether a value comes back as it was sent.
+func (a *alterations) check(mark, column string, value any) {
+	if (column == "narrow" || column == "wide") && fmt.Sprint(value) != fmt.Sprint(valueOf(mark)) {
+		a.say("%s: %s is answered as %v, not %d", mark, column, value, valueOf(mark))
+	}
 }
 
 // writing writes the rows of some marks in one transaction.
 type writing func(ctx context.Context, conn *pgx.Conn, text string, marks []string) error
 
 func (a *alterations) writers() map[string]writing {
-	writers := map[string]writing{"batch": a.batch, "copy": a.copy}
+	writers := map[string]writing{"batch": a.batch, "copy": a.copy, "REST": a.rest}
 	for name, mode := range map[string]pgx.QueryExecMode{
 		"simple": pgx.QueryExecModeSimpleProtocol, "exec": pgx.QueryExecModeExec, "described": pgx.QueryExecModeDescribeExec,
 		"cached description": pgx.QueryExecModeCacheDescribe, "cached statement": pgx.QueryExecModeCacheStatement,

@@ -28,6 +28,7 @@ type service struct {
 	policy  string   // its file; "" for testdata/policy.yaml
 	flags   []string // more of them
 	address string   // of the listener
+	http    string   // of REST
 	ops     string   // where its metrics are
 	before  string   // a digest of the other server's rows
 	store   *control.Store
@@ -115,9 +116,9 @@ func (s *service) wait(log string) error {
 			return err
 		}
 		for line := range bytes.Lines(said) {
-			var entry struct{ Msg, PG, Ops string }
+			var entry struct{ Msg, PG, HTTP, Ops string }
 			if json.Unmarshal(line, &entry) == nil && entry.Msg == "serving" {
-				s.address, s.ops = entry.PG, entry.Ops
+				s.address, s.http, s.ops = entry.PG, entry.HTTP, entry.Ops
 				return nil
 			}
 		}
