@@ -42,8 +42,8 @@ type Exchange struct {
 	// Unsent is the link's to set, too: nothing of it was sent to Postgres. It is false for every failure of an exchange that
 	// began without a connection, for it may have waited for one; even for a refusal before it asked for any.
 	Unsent bool
-	// Executed is the link's to set as well: what failed had its values and may have run, though nothing of it is left. What
-	// it called may have counted: a sequence is not rolled back.
+	// Executed is the link's to set as well: what failed had its values, and may have run. Where Postgres reported the
+	// error, nothing of it is left but what no transaction takes back, such as a sequence's number.
 	Executed bool
 }
 
@@ -81,7 +81,7 @@ type Prepared struct {
 	Approved *policy.Approved
 	Types    []uint32 // OIDs that the client gave its parameters, from $1, for the gate; Postgres is given those of Approved
 	// Told is what Postgres said of it when the client prepared it: it is described, and runs, only as long as that holds.
-	// nil: it is not prepared yet. It is the link's to set.
+	// nil: it is not prepared yet, or a command. It is the link's to set.
 	Told *frame.Description
 }
 

@@ -18,7 +18,7 @@
 // An exchange (exchange.go) writes its steps in order, notes which answers are to come (exchange_replies.go), sends what was written, and
 // reads the answers up to a Sync. A step's rows go to the listener's client as they came from Postgres (exchange_relay.go). A REST request is
 // an exchange of one statement on a link of its own (json_query.go): its values are given by their types, and its rows become JSON
-// (json.go). Link.Run repeats an exchange that certainly did not begin, for both front ends.
+// (json.go). Link.Run repeats an exchange of which certainly no statement ran, for both front ends.
 //
 // A transaction begins when a step first needs Postgres, and has:
 //
@@ -46,7 +46,8 @@
 //   - A result is whole or an error; a change whose result is refused is rolled back.
 //   - A result beyond the limits is an error: its statement is cancelled on the server, and
 //     what is still on its way is dropped. No value is encoded beyond the limit.
-//   - A statement runs at most once. It is repeated only when it certainly did not start.
+//   - A statement runs at most once. It is repeated only when it certainly did not start, or when
+//     the database takes no writes: another one may.
 //   - Each wait is bounded: for a connection, for the statement, for its cancellation.
 //   - A connection that a late cancellation could still hit is not used again; nor is one
 //     whose backend may keep more of a statement's memory than a little (session_zones.go).

@@ -68,7 +68,7 @@ func (e *exchange) run() (f *linkFailure) {
 		f = e.failure(err)
 		e.endLost(f)
 	}
-	e.request.Executed = f != nil && f.executed
+	e.request.Executed = e.request.Executed || f != nil && f.executed // in either attempt
 	if f != nil && !f.rolledBack && e.request.Query {
 		e.retract()
 	}

@@ -38,7 +38,9 @@ func (e *exchange) beginStatement(s *proxy.Step) error {
 		return err
 	}
 	if verb == policy.NoCommand && e.resultChanged(s) {
-		e.dropStale(e.wantedFor(s), false) // where the client was not told yet, the whole exchange is tried once more
+		if e.prepares(s.Prepared) { // the client was not told yet: the whole exchange is tried once more
+			e.dropStale(e.wantedFor(s), false)
+		}
 		return changedResult()
 	}
 	if !e.spellsZone(s) {

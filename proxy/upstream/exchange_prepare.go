@@ -16,7 +16,12 @@ func (e *exchange) prepare(s *proxy.Step) error {
 	}
 	w := &wanted{approved: s.Prepared.Approved, prepared: s.Prepared}
 	s.Prepared.Told = nil // of a statement that is new, also where this is tried again
-	if d, known := e.link.pool.descriptions.get(w.key()); known {
+	d, known := e.link.pool.descriptions.get(w.key())
+	if p := e.planIfHeld(w); known && p != nil && !p.description.Equal(&d.Description) {
+		e.dropStale(w, false) // one of the two is from before a table was altered
+		known = false
+	}
+	if known {
 		if err := e.waitAsUnknown(); err != nil {
 			return err
 		}
@@ -27,9 +32,27 @@ func (e *exchange) prepare(s *proxy.Step) error {
 	if err := e.need(policy.NoCommand); err != nil {
 		return err
 	}
+	if p := e.planOf(w); p != nil { // which what comes before it in the exchange may push out
+		s.Prepared.Told = &p.description.Description
+		e.expect(answer{kind: sendParseComplete, step: s})
+		return nil
+	}
 	e.ensure(w, s)
 	e.expect(answer{kind: sendParseComplete, step: s, wanted: w})
 	return nil
+}
+
+// planIfHeld is a statement's plan on the connection that the link has; nil for none.
+func (e *exchange) planIfHeld(w *wanted) *plan {
+	if e.s == nil {
+		return nil
+	}
+	return e.planOf(w)
+}
+
+// prepares tells whether the exchange has a step that prepares a statement.
+func (e *exchange) prepares(p *proxy.Prepared) bool {
+	return slices.ContainsFunc(e.request.Steps, func(s proxy.Step) bool { return s.Verb == proxy.Prepare && s.Prepared == p })
 }
 
 // waitAsUnknown fails where an unknown text would, for want of a connection: else whoever has used up his share could tell by

@@ -137,8 +137,11 @@ func (e *exchange) report(a *answer) error {
 		out.Empty(frame.NoData)
 	case sendStatementTypes:
 		told := a.step.Prepared.Told // also where the connection knows others by now: values that are on their way are of these
-		if told == nil {
+		switch {
+		case told == nil:
 			return defect("a statement's types are not known")
+		case len(told.Params) != a.step.Prepared.Approved.NumParams(): // another policy's decision since
+			return changedResult()
 		}
 		writeParameterDescription(out, a.step.Prepared.Approved, told)
 		return writeRowDescription(out, told, nil)

@@ -103,22 +103,25 @@ func (f *failure) stale() bool {
 //   - the server ended the connection before the prelude's answer. Answers come in order
 //     and the prelude runs first, so the statement had not begun. A connection that merely
 //     broke tells nothing: the server may have committed before the break;
-//   - the prepared statement was stale;
+//   - the prepared statement was stale, and no other one ran before it;
 //   - the server takes no writes. That is an error, so the transaction was rolled back, and
 //     the next connection is made to a server that does.
 func (f *failure) repeatable() bool {
 	switch {
 	case f.refused != nil:
 		return false
-	case f.unsent, f.stale(), f.writesElsewhere():
+	case f.unsent, f.stale() && f.reached < completed, f.writesElsewhere():
 		return true
 	default:
 		return f.ended() && f.reached == unbegun
 	}
 }
 
-// writesElsewhere tells whether writes are to go to another database now.
-func (f *failure) writesElsewhere() bool { return sqlState(f.err) == readOnly && !f.readOnly }
+// writesElsewhere tells whether writes are to go to another database now. A trigger that raises the same has run.
+func (f *failure) writesElsewhere() bool {
+	pg := f.server()
+	return pg != nil && pg.Code == readOnly && pg.Routine != raiseRoutine && !f.readOnly
+}
 
 // reshaped tells whether the check of the tables' shapes failed (shapesSQL). Any other error of it tells nothing of them.
 func (f *failure) reshaped() bool { return f.at == checking && sqlState(f.err) == divisionByZero }

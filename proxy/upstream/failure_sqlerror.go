@@ -102,6 +102,9 @@ func (f *failure) explainState(st *statement, pg *pgconn.PgError) *proxy.Error {
 		if f.readOnly {
 			return errorFrom(policy.QueryFailed, pg, "the transaction is read only", false)
 		}
+		if !f.writesElsewhere() {
+			return nil
+		}
 		return unavailable("the database takes no writes at the moment", forLog(pg))
 	case lockNotAvailable:
 		return errorFrom(policy.QueryFailed, pg, "a row or table is locked by another statement; try again", true)

@@ -65,6 +65,7 @@ func (l *Link) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer) (p
 		}
 	}()
 	fresh, mark, sent := !l.held && !l.explicit, len(out.Buf), out.Sent
+	x.Executed = false
 	f := l.attempt(ctx, x, out)
 	if f != nil && fresh && out.Sent == sent && f.mayRepeat() && ctx.Err() == nil {
 		l.pool.react(ctx, &f.failure)
@@ -129,7 +130,7 @@ type linkFailure struct {
 
 // mayRepeat tells whether the exchange may be tried once more: nothing of it remains.
 func (f *linkFailure) mayRepeat() bool {
-	return f.client == nil && !f.endedEarlier && (f.repeatable() || errors.Is(f.err, proxy.ErrResultChanged) && !(f.synced && f.st.writes))
+	return f.client == nil && !f.endedEarlier && (f.repeatable() || errors.Is(f.err, proxy.ErrResultChanged) && f.reached < completed && !(f.synced && f.st.writes))
 }
 
 // state is that of the transaction, as the client is to see it.

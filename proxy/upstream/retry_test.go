@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/upstream/values"
 )
@@ -107,9 +109,11 @@ func TestRepeatable(t *testing.T) {
 		{"ended after the prelude", failure{err: pgError("57P01", "FATAL"), reached: begun}, false},
 		{"a broken connection", failure{err: values.ErrLimit}, false},
 		{"a stale statement", failure{err: stale, reached: begun}, true},
+		{"a stale statement behind one that ran", failure{err: stale, reached: completed}, false},
 		{"another missing feature", failure{err: pgError("0A000", "ERROR"), reached: begun}, false},
 		{"a lost statement", failure{err: pgError("26000", "ERROR"), reached: begun}, true},
 		{"no writes taken", failure{err: pgError("25006", "ERROR"), reached: begun}, true},
+		{"a trigger that says so", failure{err: &pgconn.PgError{Code: "25006", SeverityUnlocalized: "ERROR", Routine: "exec_stmt_raise"}, reached: begun}, false},
 		{"types that do not fit", failure{err: pgError("42804", "ERROR"), reached: begun, announced: true, at: analysing}, true},
 		{"the same, not announced", failure{err: pgError("42804", "ERROR"), reached: begun, at: analysing}, false},
 		{"the same, while it ran", failure{err: pgError("42804", "ERROR"), reached: begun, announced: true}, false},
@@ -129,7 +133,7 @@ func TestRepeatable(t *testing.T) {
 func TestReadOnlyServer(t *testing.T) {
 	b := setup(t, Config{MaxConns: 1}, "CREATE TABLE t (a int); CREATE SEQUENCE tries")
 	pid := b.must(sel("SELECT pg_backend_pid()"))
-	b.exec("CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM nextval('tries'); RAISE EXCEPTION 'x' USING ERRCODE = '25006'; END $$;" +
+	b.exec("CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM nextval('tries'); PERFORM set_config('transaction_read_only', 'on', true); PERFORM nextval('tries'); END $$;" +
 		"CREATE TRIGGER refuse BEFORE INSERT ON t EXECUTE FUNCTION refuse()")
 	e := b.fail(write("insert", false, "INSERT INTO t VALUES (1)"), proxy.UpstreamUnavailable)
 	if !e.Retryable || b.rec.class(classReadOnly) != 2 || b.one("SELECT last_value FROM tries") != "2" {

@@ -131,11 +131,12 @@ func (s *signed) by(key wall.Key, server string) []byte {
 	return s.signature
 }
 
-// shapesSQL fails (22012, division by zero) unless each table $2[i] has the columns $3[i],
-// each written as its length, a colon and its name; $1 is the number of tables. It runs between the statement's Bind and its
-// Execute: from its Bind on the statement holds its locks, so no ALTER TABLE can slip in between, and its failure
-// keeps the statement from running. The statement means the columns as they are now. An older snapshot of the transaction shows others in
-// pg_attribute; pg_identify_object_as_address gives their names of now, one by one until there is none.
+// shapesSQL fails (22012, division by zero) unless each table $2[i] has the columns $3[i], each written as its length, a
+// colon and its name; $1 is the number of tables. It runs between the statement's Bind and its Execute: from its Bind on the
+// statement holds its locks, so no ALTER TABLE can slip in between, and its failure keeps the statement from running. (COPY TO
+// takes its locks when it runs, and names its columns.) The statement means the columns as they are now. An older snapshot of
+// the transaction shows others in pg_attribute; pg_identify_object_as_address gives their names of now, one by one until there
+// is none.
 const shapesSQL = `SELECT 1 / (pg_catalog.count(*) = $1)::int4
 FROM unnest($2::oid[], $3::text[]) AS s(o, columns)
 WHERE columns = (WITH RECURSIVE now(n, name) AS (

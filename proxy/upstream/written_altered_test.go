@@ -126,6 +126,44 @@ func TestPreparedInOneGo(t *testing.T) {
 	l.want(proxy.Exchange{Steps: steps, Commit: true}, proxy.Idle, "ParseComplete", "params [20]", "columns id:20:0", "BindComplete", "columns id:20:0", "row 1", "done SELECT 1")
 }
 
+// Ensure what ran before a statement that does not fit any more is not run once more: a sequence is not rolled back.
+func TestEarlierStatementRunsOnce(t *testing.T) {
+	l := link(t, Config{MaxConns: 1})
+	l.exec(`CREATE SEQUENCE tries; CREATE FUNCTION count_try() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN PERFORM nextval('public.tries'); RETURN NEW; END $$;
+		CREATE TRIGGER count_try BEFORE UPDATE ON notes FOR EACH ROW EXECUTE FUNCTION count_try()`)
+	steps := l.extended("SELECT id FROM notes WHERE id = $1", "1")
+	for range 3 { // the connection keeps what is asked for again
+		if got, _, err := l.run(proxy.Exchange{Steps: steps, Commit: true}); err != nil {
+			t.Fatal(got, err)
+		}
+	}
+	l.exec("ALTER TABLE notes ALTER id TYPE bigint")
+	writes := l.extended("UPDATE notes SET body = 'x' WHERE body = 'b'")
+	if got, _, err := l.run(proxy.Exchange{Steps: append(writes, steps[2:]...), Commit: true}); sqlStateOf(err) != "0A000" {
+		t.Errorf("%s %v", got, err)
+	}
+	var tries int
+	if err := l.admin.QueryRow(t.Context(), "SELECT last_value FROM tries").Scan(&tries); err != nil || tries != 1 {
+		t.Errorf("the UPDATE ran %d times, %v", tries, err)
+	}
+}
+
+// Ensure a statement that another policy decides on otherwise, so that it has other parameters, is not described as before.
+func TestDescribedAfterAnotherPolicy(t *testing.T) {
+	l := link(t, Config{MaxConns: 1})
+	const text = "SELECT id FROM notes WHERE id = $1"
+	steps := l.extended(text, "1")
+	if got, _, err := l.run(proxy.Exchange{Steps: steps[:2], Commit: true}); err != nil {
+		t.Fatal(got, err)
+	}
+	l.decidesBy(`{apiVersion: tenantgate/v1, kind: Policy, metadata: {name: test}, statement: {kinds: [select]}, scope: {column: server_id, mode: inject},
+tables: {notes: {scoped: false, access: [select]}}, limits: {statementTimeout: 2s, maxRows: none, maxResultBytes: none}}`)
+	steps[1].Prepared.Approved = l.approve(text)
+	if got, _, err := l.run(proxy.Exchange{Steps: steps[1:2], Commit: true}); sqlStateOf(err) != "0A000" {
+		t.Errorf("%s %v", got, err)
+	}
+}
+
 // Ensure a client that wrote * is told that a table was altered, and not that a column is missing that it never named.
 func TestColumnOfAStarIsGone(t *testing.T) {
 	l := link(t, Config{MaxConns: 1})

@@ -164,6 +164,22 @@ func TestResultChangedIsTold(t *testing.T) {
 	}
 }
 
+// Ensure an unnamed statement of which a Parse of the same text was left out stays what its client was told of.
+func TestRealParseLeftOut(t *testing.T) {
+	w, second, admin := twoOnPostgres(t, 2)
+	const text = "SELECT id FROM notes WHERE body = 'none'"
+	w.is(w.pipe(step(text)[:1]...), "parsed I")
+	if _, err := admin.Exec(t.Context(), "ALTER TABLE notes ALTER id TYPE bigint"); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // it is refused until the schema was read
+		second.pipe(step(text)...)
+	}
+	left := append([]pgproto3.FrontendMessage{&pgproto3.Parse{Name: "fails", Query: "SELECT 1 / (id - 1) FROM notes"}, &pgproto3.Bind{PreparedStatement: "fails"}, &pgproto3.Execute{}}, step(text)[0])
+	w.is(w.pipe(left...), "parsed bound ERROR 22012 I")
+	w.is(w.pipe(&pgproto3.Describe{ObjectType: 'S'}), "params[] columns(id:23) I")
+}
+
 // Ensure a COMMIT ends at once, without a Sync too: the connection is free then.
 func TestRealCommitWithoutSync(t *testing.T) {
 	w, second, _ := twoOnPostgres(t, 1)

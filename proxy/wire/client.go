@@ -23,7 +23,7 @@ const smallBuffer = 512
 //	c.next(state)     the client's next message; waits for it
 //	c.in.Unread()     whether more has come already
 //	c.out             writes; c.out.Flush sends, each piece of it within the WriteTimeout
-//	c.running.Store   what ends the statement that runs now; nil when none does
+//	c.running.Store   what ends the statement that runs now, or is about to run once more; nil when none does
 //
 // and run returns nil when the client said Terminate, an error otherwise: a *fatal is told to
 // the client, of any other the client hears nothing but that the connection ends.

@@ -30,7 +30,7 @@ func TestRealRunsOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.query("SELECT id FROM notes")
-	for i, state := range []string{"26000", "42704", "42P01", "42703"} {
+	for i, state := range []string{"26000", "42704", "42P01", "42703", "25006"} {
 		text := "INSERT INTO notes (id, body) VALUES (2, '" + state + "')"
 		w.is(w.query(text), "ERROR "+state+" I")
 		w.is(w.pipe(step(text)...), "parsed bound ERROR "+state+" I")

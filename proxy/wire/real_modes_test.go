@@ -60,7 +60,8 @@ func TestRealModesOfImplicitTransactions(t *testing.T) {
 // it is no longer behind ROLLBACK TO, and is whatever its session sets meanwhile.
 func TestRealReadOnly(t *testing.T) {
 	w, admin := onPostgres(t)
-	_, err := admin.Exec(t.Context(), `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '25006'; END $$;
+	_, err := admin.Exec(t.Context(), `CREATE SEQUENCE tries;
+		CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN PERFORM set_config('transaction_read_only', 'on', true); PERFORM nextval('public.tries'); END $$;
 		CREATE TRIGGER refuse BEFORE INSERT ON notes FOR EACH ROW EXECUTE FUNCTION refuse()`)
 	if err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ func (s *session) flushPending() error {
 // commits what was not begun.
 func (s *session) exchange(sync bool) error {
 	x := &s.batch.x
+	s.msg.again = false
 	sync = sync || s.tx.ending != policy.NoCommand // it ends now: nobody may keep the connection
 	if len(x.Steps) == 0 && s.tx.becomes == nil && !(sync && (s.tx.implicit() || s.tx.unended)) {
 		s.batch.reset()

@@ -77,6 +77,9 @@ func (s *session) forgetFailed(done int) {
 		}
 		s.prepared.drop(n.made)
 		if n.made.name == "" && i > done && n.was != nil {
+			if n.was.approved != nil {
+				n.was.approved.Told = n.told // the Parse of the same text was left out
+			}
 			_ = s.prepared.add(n.was) // where others have taken its room meanwhile, there is none
 		}
 	}

@@ -14,6 +14,9 @@ func (s *session) noteMade(made, was *statement) {
 		return
 	}
 	b.notes[last].made, b.notes[last].was = made, was
+	if was != nil && was.approved != nil {
+		b.notes[last].told = was.approved.Told
+	}
 	if made.name == "" && was != nil && was != made && !s.prepared.holdReplaced(was) {
 		b.mustRun = true
 	}
