@@ -248,9 +248,9 @@ func (k *worker) both(ctx context.Context, st statement.Statement, gate, plain r
 
 // settle tells whether the server's own database, with its rows in another order and with
 // other plans, gives the answer too: then the statement does not determine it. So it is
-// where a value makes one side fail, and behind the same walls the server's rows alone give the
+// where values make a side fail, or both, and behind the same walls the server's rows alone give the
 // answer: the walls choose whether a condition that fails is asked for before one that would
-// have spared it.
+// have spared it, or that fails as well.
 func (k *worker) settle(ctx context.Context, st statement.Statement, plain request, o outcome) (bool, error) {
 	for i := -1; i < len(planner); i++ {
 		for _, s := range []*session{k.shuffled, k.own} {
@@ -264,7 +264,7 @@ func (k *worker) settle(ctx context.Context, st statement.Statement, plain reque
 			}
 		}
 	}
-	if !oneFails(o.shared.state, o.own.state) {
+	if !failsByValues(o.shared.state, o.own.state) {
 		return alike(st, plain.sql, o.shared, o.own), nil
 	}
 	a, err := k.shuffled.run(ctx, o.gate)
@@ -295,12 +295,11 @@ var (
 	padding = regexp.MustCompile(` +( \| |$)`)
 )
 
-// oneFails tells whether a value makes one side fail and not the other one, which answers or violates a constraint: those
-// are checked when all values are there. Where both fail by values, each with another error, the order of conditions is
-// no excuse.
-func oneFails(shared, own string) bool {
+// failsByValues tells whether values make one side fail and not the other one, which answers or violates a constraint: those
+// are checked when all values are there. Or both sides fail by values, each with another error.
+func failsByValues(shared, own string) bool {
 	there := func(state string) bool { return state == "" || constraint(state) }
-	return there(shared) != there(own) && (ofValues(shared) || ofValues(own))
+	return ofValues(shared) && (there(own) || ofValues(own)) || ofValues(own) && there(shared)
 }
 
 // ofValues tells the classes of errors that a value of some row is the cause of:
