@@ -2,6 +2,7 @@ package smith
 
 import (
 	"context"
+	"regexp"
 	"strings"
 )
 
@@ -33,10 +34,14 @@ func byValues(got, own answer) bool {
 }
 
 // ofValues tells whether a value of some row is the cause of an error: a cardinality violation, a data exception,
-// an encoding that to_ascii does not support, a text that is no tsquery, or one that says no bounds of a range.
+// an encoding that to_ascii does not support, a text that is no tsquery, no format of a number, or one that says no bounds
+// of a range.
 func ofValues(a answer) bool {
 	return strings.HasPrefix(a.state, "21") || strings.HasPrefix(a.state, "22") ||
 		a.state == "42704" && strings.Contains(a.message, "is not a valid encoding code") ||
 		a.state == "0A000" && strings.Contains(a.message, "to ASCII not supported") ||
-		a.state == "42601" && (strings.HasPrefix(a.message, "syntax error in tsquery") || strings.HasPrefix(a.message, "invalid range bound flags"))
+		a.state == "42601" && (strings.HasPrefix(a.message, "syntax error in tsquery") || strings.HasPrefix(a.message, "invalid range bound flags") || noFormat.MatchString(a.message))
 }
+
+// noFormat is what to_char and to_number say of a format (formatting.c in Postgres).
+var noFormat = regexp.MustCompile(`^(cannot use .+ (together|twice)|multiple decimal points|.+ must be ahead of .+|.+ must be the last pattern used|.+ is incompatible with other formats)$`)

@@ -12,6 +12,6 @@
 // holds only the server's rows: columns, rows, command tag and SQLSTATE. A statement is
 // unsettled, and not compared, if that database itself answers in more than one way, or
 // answers as tenantgate did with another plan, or does so once each `limit 1 offset n` is given an
-// order; or if only one of the two answers is an error of
+// order; or if one of the two answers, or both, is an error of
 // values, and tenantgate in front of the server's rows alone gives that answer too.
 package smith

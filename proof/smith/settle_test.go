@@ -7,14 +7,18 @@ import "testing"
 func TestOfValues(t *testing.T) {
 	for a, want := range map[[2]string]bool{
 		{"21000", "more than one row returned by a subquery used as an expression"}: true,
-		{"22012", "division by zero"}:                                     true,
-		{"42704", "99 is not a valid encoding code"}:                      true,
-		{"0A000", "encoding conversion from UTF8 to ASCII not supported"}: true,
-		{"42601", `syntax error in tsquery: "Fri Nov 27"`}:                true,
-		{"42601", "invalid range bound flags"}:                            true,
-		{"42704", `type "nothing" does not exist`}:                        false,
-		{"0A000", "set-returning functions are not allowed in WHERE"}:     false,
-		{"42601", `syntax error at or near "tsquery"`}:                    false,
+		{"22012", "division by zero"}:                                          true,
+		{"42704", "99 is not a valid encoding code"}:                           true,
+		{"0A000", "encoding conversion from UTF8 to ASCII not supported"}:      true,
+		{"42601", `syntax error in tsquery: "Fri Nov 27"`}:                     true,
+		{"42601", "invalid range bound flags"}:                                 true,
+		{"42601", `cannot use "V" and decimal point together`}:                 true,
+		{"42601", `"EEEE" must be the last pattern used`}:                      true,
+		{"42601", "multiple decimal points"}:                                   true,
+		{"42601", "cannot insert multiple commands into a prepared statement"}: false,
+		{"42704", `type "nothing" does not exist`}:                             false,
+		{"0A000", "set-returning functions are not allowed in WHERE"}:          false,
+		{"42601", `syntax error at or near "tsquery"`}:                         false,
 		{"", ""}: false,
 	} {
 		if got := ofValues(answer{state: a[0], message: a[1]}); got != want {
