@@ -29,10 +29,10 @@ func (e *exchange) readDescription(a *answer) error {
 	if told := a.wanted.expected(); told != nil && !told.Equal(&d.Description) {
 		e.link.pool.descriptions.drop(a.wanted.key())
 		switch {
-		case e.synced && e.changes(): // canDiffer knows of none, and it may be committed
-			return e.unexpected(frame.RowDescription)
 		case a.wanted.announced == nil:
 			return changedResult()
+		case e.synced && e.changes(): // canDiffer knows of none, and it may be committed
+			return e.unexpected(frame.RowDescription)
 		}
 		e.stop()
 		return altered(proxy.ErrSchemaChanged)
