@@ -212,6 +212,8 @@ func (a *alterations) client(name, url string, write writing) {
 		case !errors.As(err, &refused):
 			a.say("%s: %v", name, err) // nothing ends connections here
 			err = fmt.Errorf("%w: %w", errUnsettled, err)
+		case refused.Code == "08006":
+			a.say("%s: %v", name, err) // as above
 		case refused.Code == "08007":
 			err = fmt.Errorf("%w: %w", errUnsettled, err)
 		}
