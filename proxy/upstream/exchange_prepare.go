@@ -17,7 +17,7 @@ func (e *exchange) prepare(s *proxy.Step) error {
 	w := &wanted{approved: s.Prepared.Approved, prepared: s.Prepared}
 	s.Prepared.Told = nil // of a statement that is new, also where this is tried again
 	d, known := e.link.pool.descriptions.get(w.key())
-	if p := e.planIfHeld(w); known && p != nil && !p.description.Equal(&d.Description) {
+	if p := e.planOf(w); known && p != nil && !p.description.Equal(&d.Description) {
 		e.dropStale(w, false) // one of the two is from before a table was altered
 		known = false
 	}
@@ -40,14 +40,6 @@ func (e *exchange) prepare(s *proxy.Step) error {
 	e.ensure(w, s)
 	e.expect(answer{kind: sendParseComplete, step: s, wanted: w})
 	return nil
-}
-
-// planIfHeld is a statement's plan on the connection that the link has; nil for none.
-func (e *exchange) planIfHeld(w *wanted) *plan {
-	if e.s == nil {
-		return nil
-	}
-	return e.planOf(w)
 }
 
 // prepares tells whether the exchange has a step that prepares a statement.
@@ -108,9 +100,9 @@ func (e *exchange) changes() bool {
 	return e.link.changed || e.json != nil && e.json.st.writes || slices.ContainsFunc(e.request.Steps, func(s proxy.Step) bool { a := approvedOf(&s); return a != nil && a.Writes() })
 }
 
-// kept are the connection's prepared statements, if one of them may be kept; else nil.
+// kept are the connection's prepared statements, if there is one and a statement may be kept; else nil.
 func (e *exchange) kept(w *wanted) *statements {
-	if w.approved.Fleeting() || w.approved.PlanBytes() > planMost {
+	if e.s == nil || w.approved.Fleeting() || w.approved.PlanBytes() > planMost {
 		return nil
 	}
 	return e.s.statements

@@ -164,13 +164,11 @@ func (e *exchange) sendRowDescription(a *answer, formats []int16) error {
 
 // known gives what Postgres says of a statement: what the connection was told comes first.
 func (e *exchange) known(w *wanted) (described, bool) {
-	if e.s != nil {
-		if p := e.planOf(w); p != nil {
-			return p.description, true
-		}
-		if e.unnamed != nil && e.unnamed.sql == e.planKey(w) {
-			return e.unnamed.description, true
-		}
+	if p := e.planOf(w); p != nil {
+		return p.description, true
+	}
+	if e.s != nil && e.unnamed != nil && e.unnamed.sql == e.planKey(w) {
+		return e.unnamed.description, true
 	}
 	if told := w.expected(); told != nil {
 		return described{Description: *told}, true

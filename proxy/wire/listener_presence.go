@@ -15,7 +15,7 @@ type presence struct {
 }
 
 // follow gives the context of an exchange: a cancel request ends it, the end of the
-// service, and that the client is gone. It must be left behind the exchange. Where the last
+// service, and that the client is gone. The caller calls leave after the exchange. Where the last
 // transaction was too old, its context may be ended at any time, and is not used again. A statement that
 // runs once more goes on with its context, also if that has ended.
 func (s *session) follow() *presence {
@@ -38,7 +38,7 @@ func (s *session) follow() *presence {
 // leave ends the following.
 func (s *session) leave() { s.c.running.Store(nil) }
 
-// runOn has the link do an exchange, which is to be left then.
+// runOn has the link do an exchange. The caller calls leave after it.
 func (s *session) runOn(x *proxy.Exchange) (proxy.State, error) {
 	s.c.patience.Store(int64(timeOf(x) + s.c.server.cfg.UnreadGrace))
 	present := s.follow()

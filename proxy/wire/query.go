@@ -49,7 +49,7 @@ func (s *session) query(body []byte) error {
 	s.portals.remove("")
 	s.msg = message{
 		began: time.Now(), sentAtStart: s.c.out.Sent, bufferedAtStart: len(s.c.out.Buf),
-		settled: !s.tx.any() && s.set.now == s.set.base && s.tx.modes == (policy.Modes{}),
+		fresh: !s.tx.any() && s.set.now == s.set.base && s.tx.modes == (policy.Modes{}),
 	}
 	err := s.script(text)
 	if err != nil {

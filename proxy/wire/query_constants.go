@@ -35,11 +35,12 @@ func (s *session) parametrize(p *part) bool {
 
 // runsAgain tells whether the statement of a Query message that failed is run once more, as the client wrote it: it was
 // alone, so that nothing else is undone with it, and Postgres has not begun it. Either the schema has changed, or what
-// failed had its constants taken out: where it fails with them too, Postgres says it of the client's own text.
+// failed had its constants taken out: where it fails with them too, Postgres says it of the client's own text. Of other
+// messages nothing runs again.
 func (s *session) runsAgain(refusal *proxy.Error, schemaChanged bool) bool {
 	x := &s.batch.x
 	switch {
-	case refusal == nil, x.Executed, s.msg.asWritten, s.msg.several, !s.msg.settled, s.c.out.Sent != s.msg.sentAtStart:
+	case !x.Query, refusal == nil, x.Executed, s.msg.asWritten, s.msg.several, !s.msg.fresh, s.c.out.Sent != s.msg.sentAtStart:
 		return false
 	case s.present.ctx.Err() != nil: // it was cancelled, or the client is gone
 		return false

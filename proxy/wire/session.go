@@ -47,7 +47,7 @@ type message struct {
 	sentAtStart     int64   // bytes that the client was sent when the message came
 	bufferedAtStart int     // and those that were to be
 	asWritten       bool    // its statement runs once more, with the constants in its text
-	settled         bool    // no transaction was open when the message came, and nothing was set for the next one
+	fresh           bool    // no transaction was open when the message came, and nothing was set for the next one
 	several         bool    // the Query message holds several statements, which are a transaction
 
 	began time.Time // when a Query message came

@@ -38,7 +38,7 @@ func (s *session) exchange(sync bool) error {
 	state, err := s.runOn(x)
 	refusal := refusalIn(err)
 	changed := errors.Is(err, proxy.ErrSchemaChanged) && s.refresh(x.Query)
-	if s.msg.again = x.Query && s.runsAgain(refusal, changed); !s.msg.again { // else a cancel request is one of the second run already
+	if s.msg.again = s.runsAgain(refusal, changed); !s.msg.again { // else a cancel request is one of the second run already
 		s.leave()
 	}
 	if err != nil && refusal == nil {
