@@ -43,5 +43,5 @@ func ofValues(a answer) bool {
 		a.state == "42601" && (strings.HasPrefix(a.message, "syntax error in tsquery") || strings.HasPrefix(a.message, "invalid range bound flags") || noFormat.MatchString(a.message))
 }
 
-// noFormat is what to_char and to_number say of a format (formatting.c in Postgres).
-var noFormat = regexp.MustCompile(`^(cannot use .+ (together|twice)|multiple decimal points|.+ must be ahead of .+|.+ must be the last pattern used|.+ is incompatible with other formats)$`)
+// noFormat is what to_char and to_number say of a format (formatting.c in Postgres); the DETAIL is behind it.
+var noFormat = regexp.MustCompile(`^(cannot use .+ (together|twice)|multiple decimal points|.+ must be ahead of .+|.+ must be the last pattern used|.+ is incompatible with other formats)(;|$)`)

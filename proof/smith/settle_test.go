@@ -14,6 +14,7 @@ func TestOfValues(t *testing.T) {
 		{"42601", "invalid range bound flags"}:                                 true,
 		{"42601", `cannot use "V" and decimal point together`}:                 true,
 		{"42601", `"EEEE" must be the last pattern used`}:                      true,
+		{"42601", `cannot use "…" and decimal point together; query_failed; `}: true,
 		{"42601", "multiple decimal points"}:                                   true,
 		{"42601", "cannot insert multiple commands into a prepared statement"}: false,
 		{"42704", `type "nothing" does not exist`}:                             false,
