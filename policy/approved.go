@@ -15,6 +15,7 @@ type Approved struct {
 	sql       string
 	kind      Kind
 	writes    bool
+	calls     bool // a function of the operator's own
 	returning bool
 	limits    Limits
 	origin    Origin
@@ -58,6 +59,10 @@ func (a *Approved) Kind() Kind { return a.kind }
 
 // Writes tells whether any part of the statement inserts, updates, deletes or locks rows.
 func (a *Approved) Writes() bool { return a.writes }
+
+// MayWrite tells whether the statement can leave something behind: it writes, or it calls a function outside pg_catalog, of
+// which nobody has judged what it does.
+func (a *Approved) MayWrite() bool { return a.writes || a.calls }
 
 // Returns tells whether the statement answers rows: a SELECT, or a write with RETURNING.
 func (a *Approved) Returns() bool { return a.returning }
@@ -228,8 +233,8 @@ func (b Bound) Params() []Param {
 // Kind is the kind of the outermost statement.
 func (b Bound) Kind() Kind { return b.approved.kind }
 
-// Writes is Approved.Writes.
-func (b Bound) Writes() bool { return b.approved.writes }
+// MayWrite is Approved.MayWrite.
+func (b Bound) MayWrite() bool { return b.approved.MayWrite() }
 
 // Returns is Approved.Returns.
 func (b Bound) Returns() bool { return b.approved.returning }

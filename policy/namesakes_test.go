@@ -249,3 +249,26 @@ func TestBareTables(t *testing.T) {
 		}
 	}
 }
+
+// Ensure a call that may be one of the operator's functions is known to leave something behind, and no other is.
+func TestMayWrite(t *testing.T) {
+	p, err := shop(t, ", public.mine", "text", function("lower", citext), with(function("upper", citext), ofCitext))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{
+		"SELECT id FROM people": false, "SELECT upper(name), pg_catalog.lower(name) FROM people": false,
+		"SELECT mine()": true, "SELECT public.mine()": true, "SELECT lower(email) FROM people": true,
+		"SELECT id FROM people WHERE EXISTS (SELECT mine())": true, "SELECT * FROM mine() AS m(a)": true,
+		"COPY (SELECT mine()) TO STDOUT": true, "DECLARE c CURSOR FOR SELECT mine()": true,
+	} {
+		d := p.Decide(text, policy.Postgres)
+		if d.Approved == nil {
+			t.Errorf("%s: %+v", text, d.Refusal)
+			continue
+		}
+		if got := d.Approved.MayWrite(); got != want {
+			t.Errorf("%s: %t", text, got)
+		}
+	}
+}

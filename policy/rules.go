@@ -91,6 +91,14 @@ func (p *Policy) checkFunctions(f *facts.Facts) *refusal.Refusal {
 	return nil
 }
 
+// own tells whether a call may mean a function outside pg_catalog.
+func (p *Policy) own(use tree.NameUse) bool {
+	if use.Schema != "" {
+		return use.Schema != builtinSchema
+	}
+	return p.catalog.FunctionSchema(use.Name) != "" || p.catalog.Namesakes.Functions[use.Name]
+}
+
 func (p *Policy) checkOperators(f *facts.Facts) *refusal.Refusal {
 	for _, use := range f.Operators {
 		if !p.operators[use.Name] {

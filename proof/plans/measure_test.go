@@ -116,7 +116,7 @@ func (s *session) prepare(t *testing.T, st statement) error {
 	if err != nil {
 		return err //nolint:wrapcheck // it says it all
 	}
-	s.writes, s.params = bound.Writes(), nil
+	s.writes, s.params = bound.MayWrite(), nil
 	for i, p := range bound.Params() {
 		json := desc.ParamOIDs[i] == pgtype.JSONOID || desc.ParamOIDs[i] == pgtype.JSONBOID
 		s.params = append(s.params, wire(p.Value, json))

@@ -97,7 +97,7 @@ func (e *exchange) ensure(w *wanted, s *proxy.Step) (name string) {
 
 // changes tells whether the transaction has changed something, or may yet.
 func (e *exchange) changes() bool {
-	return e.link.changed || e.json != nil && e.json.st.writes || slices.ContainsFunc(e.request.Steps, func(s proxy.Step) bool { a := approvedOf(&s); return a != nil && a.Writes() })
+	return e.link.changed || e.json != nil && e.json.st.writes || slices.ContainsFunc(e.request.Steps, func(s proxy.Step) bool { a := approvedOf(&s); return a != nil && a.MayWrite() })
 }
 
 // kept are the connection's prepared statements, if there is one and a statement may be kept; else nil.

@@ -33,7 +33,7 @@ func newStatement() *statement {
 // load takes b apart, and forgets what was before.
 func (st *statement) load(b policy.Bound) {
 	*st = statement{
-		wanted: wantedOf(b), bound: b, server: b.Server(), params: st.params[:0], kind: b.Kind(), writes: b.Writes(), returns: b.Returns(),
+		wanted: wantedOf(b), bound: b, server: b.Server(), params: st.params[:0], kind: b.Kind(), writes: b.MayWrite(), returns: b.Returns(),
 		limits: b.Limits().Buffered(), shapes: b.Approved().Shapes(), position: st.position,
 	}
 	for i := range b.NumParams() {
@@ -44,7 +44,7 @@ func (st *statement) load(b policy.Bound) {
 // takeApproved takes apart what was approved and is not bound.
 func (st *statement) takeApproved(a *policy.Approved) {
 	*st = statement{
-		wanted: wanted{approved: a}, kind: a.Kind(), writes: a.Writes(), returns: a.Returns(), limits: a.Limits(), shapes: a.Shapes(), position: a.CallerPosition,
+		wanted: wanted{approved: a}, kind: a.Kind(), writes: a.MayWrite(), returns: a.Returns(), limits: a.Limits(), shapes: a.Shapes(), position: a.CallerPosition,
 	}
 	for i := range a.NumParams() {
 		st.params = append(st.params, policy.Param{Index: a.ArgOf(i)})

@@ -98,7 +98,7 @@ func (e *exchange) addRun(s *proxy.Step, kind answerKind) {
 	e.expect(answer{kind: kind, step: s})
 	a := approvedOf(s)
 	e.reviewed = e.reviewed || refusable(a) && e.changes()
-	e.link.changed = e.link.changed || a.Writes()
+	e.link.changed = e.link.changed || a.MayWrite()
 	switch verbOf(s) {
 	case policy.Commit, policy.Rollback:
 		e.committing = e.committing || verbOf(s) == policy.Commit

@@ -148,6 +148,45 @@ func TestEarlierStatementRunsOnce(t *testing.T) {
 	}
 }
 
+// Ensure a SELECT whose function writes leaves nothing behind where its result is refused: it is not committed before that is known.
+func TestFunctionThatWrites(t *testing.T) {
+	const counts = "SELECT count_call() AS calls, id FROM notes WHERE body = 'b'"
+	begun := func(t *testing.T, limits string) *linked {
+		l := link(t, Config{MaxConns: 2})
+		l.exec(`CREATE TABLE calls (n int); CREATE FUNCTION count_call() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'INSERT INTO public.calls VALUES (1) RETURNING n'`)
+		l.decidesBy(`{apiVersion: tenantgate/v1, kind: Policy, metadata: {name: test}, statement: {kinds: [select]}, scope: {column: server_id, mode: inject},
+tables: {notes: {scoped: true}}, functions: {allow: [public.count_call]}, limits: {statementTimeout: 2s, ` + limits + `}}`)
+		return l
+	}
+	none := func(t *testing.T, l *linked) {
+		t.Helper()
+		if n := l.one("SELECT count(*) FROM calls"); n != "0" {
+			t.Errorf("%s calls are committed", n)
+		}
+	}
+	t.Run("its form has changed", func(t *testing.T) {
+		l := begun(t, "maxRows: none, maxResultBytes: none")
+		steps := l.extended(counts)
+		if got, _, err := l.run(proxy.Exchange{Steps: steps[:2], Commit: true}); err != nil {
+			t.Fatal(got, err)
+		}
+		l.exec("ALTER TABLE notes ALTER id TYPE bigint")
+		l.takeOne() // which the client had
+		if got, _, err := l.run(proxy.Exchange{Steps: steps[2:], Commit: true}); sqlStateOf(err) != "0A000" {
+			t.Errorf("%s %v", got, err)
+		}
+		none(t, l)
+	})
+	t.Run("it has too many rows", func(t *testing.T) {
+		l := begun(t, "maxRows: 1, maxResultBytes: none")
+		l.exec("INSERT INTO notes VALUES ('mine', 7, 'b')")
+		if got, _, err := l.run(proxy.Exchange{Steps: []proxy.Step{l.simple(counts)}, Commit: true}); proxy.AsError(err).Code != proxy.ResultTooLarge {
+			t.Errorf("%s %v", got, err)
+		}
+		none(t, l)
+	})
+}
+
 // Ensure a statement that another policy decides on otherwise, so that it has other parameters, is not described as before.
 func TestDescribedAfterAnotherPolicy(t *testing.T) {
 	l := link(t, Config{MaxConns: 1})
