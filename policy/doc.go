@@ -26,27 +26,32 @@
 //
 // # Where a statement is refused
 //
-//	credentials, reach, scopes                   proxy/rest/auth.go, proxy/wire/startup_authenticate.go
-//	budgets, and places for parsing              proxy/gate.go: Admit, Pace, decide
-//	a policy that does not fit the database      proxy/gate.go: decideFor
-//	a Query message of several statements        nowhere: proxy/wire/query_parts.go cuts it, and each statement is decided on
-//	length, NUL, UTF-8, a semicolon, quotes      sql/lex/lex.go, quotes.go, called by sql/lex/translate.go: Translate, Native
-//	syntax; a statement behind a first           sql/tree/parse.go: Parse (the guard has refused most of these)
-//	a command of Postgres' dialect               sql/command
-//	any other kind of statement, a construct     sql/tree/kinds.go: Grammar.Admit, called by sql/analyze/analyze.go: Analyze
-//	a column that does not exist or is ambiguous sql/analyze/columns.go: columnRef; its hint: near.go
-//	any other name, in a place not understood    sql/analyze/names.go; analyze.go: unseen
-//	what the barrier can't keep apart            sql/fence/protect.go
-//	a kind, table, function, operator or type    rules.go: checkKinds, checkTables, checkFunctions, checkOperators, checkTypes
-//	a table that the policy does not list, in    hints.go: preferTableRefusal (the analysis does not know the table's columns,
-//	  a statement that the analysis refuses      and the caller reads why)
-//	FOR UPDATE and its like                      rules.go: checkKinds; checkTables, as an UPDATE of the table (sql/analyze/analyze.go: lock)
-//	a column                                     rules_columns.go: checkColumns
-//	no scope condition                           rules.go: checkScope
-//	a value for the scope column                 rules.go: checkScopeValues (an expression; other ids are replaced, or refused by Bind)
-//	a final text that can't be proved            sql/verify/verify.go: Verify
-//	the number of arguments, another server's id binding.go: Bind
-//	what Postgres refuses                        proxy/upstream/failure_sqlerror.go
+// What, with which code, and where:
+//
+//	credentials, reach, scopes                    unauthorized, …                     proxy/rest/auth.go, proxy/wire/startup_authenticate.go
+//	budgets, and places for parsing               rate_limited, overloaded            proxy/gate.go: Admit, Pace, decide
+//	a policy that does not fit the database       upstream_unavailable                proxy/gate.go: decideFor
+//	length, NUL, UTF-8, quotes                    query_too_long, syntax_error        sql/lex/lex.go, quotes.go
+//	a semicolon; over Postgres' protocol only if  multiple_statements                 sql/lex/lex.go; as a second net, sql/tree/parse.go: Parse
+//	  another statement is behind it
+//	syntax                                        syntax_error                        sql/tree/parse.go: Parse
+//	a command of Postgres' dialect (SET, COPY)    statement_not_allowed, …            sql/command
+//	CREATE TABLE and its like; a construct        statement_not_allowed, construct_…  sql/tree/kinds.go: Grammar.Admit, called by sql/analyze/analyze.go: Analyze
+//	SELECT, INSERT, UPDATE, DELETE by the policy  statement_not_allowed               rules.go: checkKinds; FOR UPDATE there too, and in checkTables as an UPDATE of the table
+//	a table                                       table_not_allowed                   rules.go: checkTables; hints.go: preferTableRefusal asks it also where the analysis fails
+//	a column that is missing or ambiguous         query_failed                        sql/analyze/columns.go: columnRef; its hint: near.go
+//	a column                                      column_not_allowed                  rules_columns.go: checkColumns
+//	a function, operator or type                  function_not_allowed, …             rules.go: checkFunctions, checkOperators, checkTypes
+//	any other name, in a place not understood     construct_not_allowed               sql/analyze/names.go; analyze.go: unseen
+//	what the barrier can't keep apart             construct_not_allowed               sql/fence/protect.go
+//	no scope condition                            missing_server_scope                rules.go: checkScope
+//	an expression for the scope column            missing_server_scope                rules.go: checkScopeValues
+//	a final text that can't be proved             internal                            sql/verify/verify.go: Verify
+//	the number of arguments                       argument_count                      binding.go: Bind, called by proxy/rest/query.go: attempt, proxy/wire/session_approval.go: bound
+//	another server's id for the scope column      foreign_server_id                   binding.go: Bind, if the policy's foreignServerId is reject; else it is replaced
+//	what Postgres refuses                         query_failed, …                     proxy/upstream/failure_sqlerror.go
+//
+// A Query message of Postgres' protocol may have several statements: proxy/wire/query_parts.go cuts it, and each is decided on.
 //
 // Postgres' dialect has commands beside statements on rows. The same guard and grammar read
 // them. The text that runs is written anew from the parsed command, and parsed again to

@@ -157,8 +157,8 @@ func (p *Policy) checkScope(f *facts.Facts, d Dialect) *refusal.Refusal {
 }
 
 // checkScopeValues asks that an INSERT gives the scope column by name, and that what is given to it, there and in SET, can
-// be replaced by the server's id: a placeholder, a string or DEFAULT can, any other expression is a ScopeOther. Whether another
-// server's id is replaced or refused is the policy's foreignServerId, which Bind looks at.
+// be replaced by the server's id: a placeholder or a string can, and DEFAULT where the policy injects; any other expression
+// (ScopeOther) can't. Whether another server's id is replaced or refused is the policy's foreignServerId, which Bind looks at.
 func (p *Policy) checkScopeValues(f *facts.Facts, d Dialect) *refusal.Refusal {
 	inject := p.file.Scope.Mode == Inject
 	for _, ins := range f.Inserts {

@@ -125,7 +125,7 @@ func (a *analyzer) root(n *pg.Node) {
 		a.facts.Kind, a.facts.Returns = facts.AccessUpdate, len(s.UpdateStmt.ReturningList) > 0
 	case *pg.Node_DeleteStmt:
 		a.facts.Kind, a.facts.Returns = facts.AccessDelete, len(s.DeleteStmt.ReturningList) > 0
-	default:
+	default: // a second net: Admit has refused it
 		a.fail(tree.NotAllowed(n, 0))
 		return
 	}
