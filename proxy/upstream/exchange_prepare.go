@@ -144,6 +144,9 @@ func (e *exchange) describe(s *proxy.Step) error {
 		e.expect(answer{kind: sendNoTypes, step: s})
 		return nil
 	}
+	if told := s.Prepared.Told; told != nil && len(told.Params) != s.Prepared.Approved.NumParams() { // another policy's decision since
+		return changedResult()
+	}
 	e.expect(answer{kind: sendStatementTypes, step: s})
 	return nil
 }

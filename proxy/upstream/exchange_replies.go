@@ -137,11 +137,8 @@ func (e *exchange) report(a *answer) error {
 		out.Empty(frame.NoData)
 	case sendStatementTypes:
 		told := a.step.Prepared.Told // also where the connection knows others by now: values that are on their way are of these
-		switch {
-		case told == nil:
+		if told == nil {
 			return defect("a statement's types are not known")
-		case len(told.Params) != a.step.Prepared.Approved.NumParams(): // another policy's decision since
-			return changedResult()
 		}
 		writeParameterDescription(out, a.step.Prepared.Approved, told)
 		return writeRowDescription(out, told, nil)
@@ -167,7 +164,7 @@ func (e *exchange) known(w *wanted) (described, bool) {
 	if p := e.planOf(w); p != nil {
 		return p.description, true
 	}
-	if e.s != nil && e.unnamed != nil && e.unnamed.sql == e.planKey(w) {
+	if e.unnamed != nil && e.unnamed.sql == e.planKey(w) {
 		return e.unnamed.description, true
 	}
 	if told := w.expected(); told != nil {

@@ -120,7 +120,7 @@ func TestPreparedInOneGo(t *testing.T) {
 	key := (&wanted{approved: steps[0].Prepared.Approved}).key()
 	known, _ := l.pool.descriptions.get(key)
 	l.exec("ALTER TABLE notes ALTER id TYPE bigint")
-	known.Params, known.Row = []uint32{pgtype.Int8OID}, bytes.Replace(known.Row, []byte{0, 0, 0, pgtype.Int4OID, 0, 4}, []byte{0, 0, 0, pgtype.Int8OID, 0, 8}, 1)
+	known.Params, known.Row = append([]uint32{pgtype.Int8OID}, known.Params[1:]...), bytes.Replace(known.Row, []byte{0, 0, 0, pgtype.Int4OID, 0, 4}, []byte{0, 0, 0, pgtype.Int8OID, 0, 8}, 1)
 	l.pool.descriptions.drop(key) // as when another connection was told first
 	l.pool.descriptions.put(key, known, l.pool.descriptions.epoch.Load())
 	l.want(proxy.Exchange{Steps: steps, Commit: true}, proxy.Idle, "ParseComplete", "params [20]", "columns id:20:0", "BindComplete", "columns id:20:0", "row 1", "done SELECT 1")
@@ -148,58 +148,57 @@ func TestEarlierStatementRunsOnce(t *testing.T) {
 	}
 }
 
-// Ensure a SELECT whose function writes leaves nothing behind where its result is refused: it is not committed before that is known.
-func TestFunctionThatWrites(t *testing.T) {
-	const counts = "SELECT count_call() AS calls, id FROM notes WHERE body = 'b'"
-	begun := func(t *testing.T, limits string) *linked {
+// Ensure a statement that another policy decides on otherwise, so that it has other parameters, is not described as before, and
+// that a write of the same exchange, before or behind it, is undone.
+func TestDescribedAfterAnotherPolicy(t *testing.T) {
+	const text, write = "SELECT id FROM notes WHERE id = $1", "UPDATE notes SET body = body || 'x' WHERE id = 1"
+	for name, order := range map[string][]int{"alone": {0}, "before a write": {0, 1}, "behind a write": {1, 0}} {
+		t.Run(name, func(t *testing.T) {
+			l := link(t, Config{MaxConns: 1})
+			steps := l.extended(text, "1")
+			if got, _, err := l.run(proxy.Exchange{Steps: steps[:2], Commit: true}); err != nil {
+				t.Fatal(got, err)
+			}
+			all := []proxy.Step{steps[1], l.simple(write)}
+			l.decidesBy(`{apiVersion: tenantgate/v1, kind: Policy, metadata: {name: test}, statement: {kinds: [select]}, scope: {column: server_id, mode: inject},
+tables: {notes: {scoped: false, access: [select]}}, limits: {statementTimeout: 2s, maxRows: none, maxResultBytes: none}}`)
+			steps[1].Prepared.Approved = l.approve(text)
+			var x proxy.Exchange
+			for _, i := range order {
+				x.Steps = append(x.Steps, all[i])
+			}
+			x.Commit = true
+			if got, _, err := l.run(x); sqlStateOf(err) != "0A000" {
+				t.Errorf("%s %v", got, err)
+			}
+			if n := l.one("SELECT count(*) FROM notes WHERE body LIKE '%x'"); n != "0" {
+				t.Errorf("%s rows are changed", n)
+			}
+		})
+	}
+}
+
+// Ensure a block in which a prepared statement does not fit any more keeps its connection and what was done before.
+func TestBlockKeepsItsConnection(t *testing.T) {
+	for _, text := range []string{"UPDATE notes SET body = 'c' WHERE body = 'b' RETURNING id", "SELECT id FROM notes WHERE body = 'b'"} {
 		l := link(t, Config{MaxConns: 2})
-		l.exec(`CREATE TABLE calls (n int); CREATE FUNCTION count_call() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'INSERT INTO public.calls VALUES (1) RETURNING n'`)
-		l.decidesBy(`{apiVersion: tenantgate/v1, kind: Policy, metadata: {name: test}, statement: {kinds: [select]}, scope: {column: server_id, mode: inject},
-tables: {notes: {scoped: true}}, functions: {allow: [public.count_call]}, limits: {statementTimeout: 2s, ` + limits + `}}`)
-		return l
-	}
-	none := func(t *testing.T, l *linked) {
-		t.Helper()
-		if n := l.one("SELECT count(*) FROM calls"); n != "0" {
-			t.Errorf("%s calls are committed", n)
-		}
-	}
-	t.Run("its form has changed", func(t *testing.T) {
-		l := begun(t, "maxRows: none, maxResultBytes: none")
-		steps := l.extended(counts)
+		steps := l.extended(text)
 		if got, _, err := l.run(proxy.Exchange{Steps: steps[:2], Commit: true}); err != nil {
 			t.Fatal(got, err)
 		}
 		l.exec("ALTER TABLE notes ALTER id TYPE bigint")
 		l.takeOne() // which the client had
-		if got, _, err := l.run(proxy.Exchange{Steps: steps[2:], Commit: true}); sqlStateOf(err) != "0A000" {
-			t.Errorf("%s %v", got, err)
+		begin := proxy.Exchange{Begin: l.begin("BEGIN"), Steps: []proxy.Step{l.simple("UPDATE notes SET body = 'z' WHERE body = 'a'"), l.simple("SAVEPOINT s")}, Commit: true}
+		l.want(begin, proxy.Open, "done UPDATE 1", "done SAVEPOINT")
+		was := l.link.lease.session
+		if got, state, err := l.run(proxy.Exchange{Steps: steps[2:], Commit: true}); sqlStateOf(err) != "0A000" || state != proxy.Failed || l.link.lease.session != was {
+			t.Errorf("%s: %s %c %v, another connection %t", text, got, state, err, l.link.lease.session != was)
 		}
-		none(t, l)
-	})
-	t.Run("it has too many rows", func(t *testing.T) {
-		l := begun(t, "maxRows: 1, maxResultBytes: none")
-		l.exec("INSERT INTO notes VALUES ('mine', 7, 'b')")
-		if got, _, err := l.run(proxy.Exchange{Steps: []proxy.Step{l.simple(counts)}, Commit: true}); proxy.AsError(err).Code != proxy.ResultTooLarge {
-			t.Errorf("%s %v", got, err)
+		l.want(proxy.Exchange{Steps: []proxy.Step{l.simple("ROLLBACK TO s")}, Commit: true}, proxy.Open, "done ROLLBACK")
+		l.want(proxy.Exchange{Steps: []proxy.Step{l.simple("COMMIT")}, Commit: true}, proxy.Idle, "done COMMIT")
+		if n := l.one("SELECT count(*) FROM notes WHERE body IN ('b', 'z')"); n != "2" {
+			t.Errorf("%s: %s rows", text, n)
 		}
-		none(t, l)
-	})
-}
-
-// Ensure a statement that another policy decides on otherwise, so that it has other parameters, is not described as before.
-func TestDescribedAfterAnotherPolicy(t *testing.T) {
-	l := link(t, Config{MaxConns: 1})
-	const text = "SELECT id FROM notes WHERE id = $1"
-	steps := l.extended(text, "1")
-	if got, _, err := l.run(proxy.Exchange{Steps: steps[:2], Commit: true}); err != nil {
-		t.Fatal(got, err)
-	}
-	l.decidesBy(`{apiVersion: tenantgate/v1, kind: Policy, metadata: {name: test}, statement: {kinds: [select]}, scope: {column: server_id, mode: inject},
-tables: {notes: {scoped: false, access: [select]}}, limits: {statementTimeout: 2s, maxRows: none, maxResultBytes: none}}`)
-	steps[1].Prepared.Approved = l.approve(text)
-	if got, _, err := l.run(proxy.Exchange{Steps: steps[1:2], Commit: true}); sqlStateOf(err) != "0A000" {
-		t.Errorf("%s %v", got, err)
 	}
 }
 
