@@ -36,7 +36,7 @@ func (p *Policy) approved(s proved, d Dialect, given GivenTypes) (*Approved, *re
 	a := &Approved{
 		sql: final.Text, kind: kindOfAccess(f.Kind), returning: f.Returns, limits: p.limits, origin: p.origin,
 		writes: f.Kinds&^facts.AccessSelect != 0 || f.Locks, plan: plan, zones: f.Zones, durations: f.WritesIntervals(),
-		calls: slices.ContainsFunc(f.Functions, p.own), hides: f.Hides, tableless: len(f.Tables) == 0, types: slices.Clone(given), fleeting: s.tr.UsesParseTime(),
+		calls: p.callsUnjudged(f), hides: f.Hides, tableless: len(f.Tables) == 0, types: slices.Clone(given), fleeting: s.tr.UsesParseTime(),
 		planned: statementBytes + len(final.Text) + expressionBytes*f.Weight, records: f.RecordBytes, relations: f.Relations,
 	}
 	for _, t := range f.Shaped() {

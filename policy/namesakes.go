@@ -33,7 +33,7 @@ type Namesake struct {
 // that can't be admitted is an error, since hardly any statement has none; other operators and
 // functions are refused where they are used.
 func namesakes(s Schema, allowed []FunctionName, extensions []string) (tree.Namesakes, map[string]string, error) {
-	known := tree.Namesakes{Functions: map[string]bool{}, Operators: map[string]bool{}}
+	known := tree.Namesakes{Functions: map[string]bool{}, Operators: map[string]bool{}, Unjudged: map[string]bool{}}
 	refused := map[string]string{}
 	types := reached(s)
 	for _, n := range s.Namesakes {
@@ -51,6 +51,7 @@ func namesakes(s Schema, allowed []FunctionName, extensions []string) (tree.Name
 		switch {
 		case problem == "" && n.Operator:
 			known.Operators[n.Name] = known.Operators[n.Name] || len(n.Own) == 0
+			known.Unjudged[n.Name] = known.Unjudged[n.Name] || !judged
 		case problem == "":
 			known.Functions[n.Name] = known.Functions[n.Name] || !judged
 		case n.Operator && isComparison(n.Name):
@@ -62,9 +63,10 @@ func namesakes(s Schema, allowed []FunctionName, extensions []string) (tree.Name
 	return known, refused, nil
 }
 
-func isComparison(op string) bool {
-	return slices.Contains([]string{"=", "<>", "<", "<=", ">", ">="}, op)
-}
+// comparisons are the operators that statements also use without writing them: in BETWEEN, IN, CASE and USING.
+func comparisons() []string { return []string{"=", "<>", "<", "<=", ">", ">="} }
+
+func isComparison(op string) bool { return slices.Contains(comparisons(), op) }
 
 func (n Namesake) of() string {
 	if n.Extension == "" {

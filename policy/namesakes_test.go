@@ -250,15 +250,17 @@ func TestBareTables(t *testing.T) {
 	}
 }
 
-// Ensure a call that may be one of the operator's functions is known to leave something behind, and no other is.
+// Ensure a statement that may run one of the operator's functions is known to be one that may leave something behind, and no other is.
 func TestMayWrite(t *testing.T) {
-	p, err := shop(t, ", public.mine", "text", function("lower", citext), with(function("upper", citext), ofCitext))
+	p, err := shop(t, ", public.mine", "text", function("lower", citext), with(function("upper", citext), ofCitext),
+		operator("+", citext, citext), with(operator("=", citext, citext), ofCitext))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]bool{
 		"SELECT id FROM people": false, "SELECT upper(name), pg_catalog.lower(name) FROM people": false,
 		"SELECT mine()": true, "SELECT public.mine()": true, "SELECT lower(email) FROM people": true,
+		"SELECT id FROM people WHERE email = 'a' OR email IN ('b')": false, "SELECT id OPERATOR(pg_catalog.+) 1 FROM people": false, "SELECT email + email FROM people": true,
 		"SELECT id FROM people WHERE EXISTS (SELECT mine())": true, "SELECT * FROM mine() AS m(a)": true,
 		"COPY (SELECT mine()) TO STDOUT": true, "DECLARE c CURSOR FOR SELECT mine()": true,
 	} {
@@ -270,5 +272,12 @@ func TestMayWrite(t *testing.T) {
 		if got := d.Approved.MayWrite(); got != want {
 			t.Errorf("%s: %t", text, got)
 		}
+	}
+	p, err = shop(t, ", public.mine", "text", operator("<", citext, citext))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := p.Decide("SELECT id FROM people WHERE email BETWEEN 'a' AND 'b'", policy.Postgres); d.Approved == nil || !d.Approved.MayWrite() {
+		t.Errorf("BETWEEN, which uses the operator's: %+v", d)
 	}
 }

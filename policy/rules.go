@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tenantgate/tenantgate/policy/sql/facts"
@@ -91,12 +92,11 @@ func (p *Policy) checkFunctions(f *facts.Facts) *refusal.Refusal {
 	return nil
 }
 
-// own tells whether a call may mean a function outside pg_catalog.
-func (p *Policy) own(use tree.NameUse) bool {
-	if use.Schema != "" {
-		return use.Schema != builtinSchema
-	}
-	return p.catalog.FunctionSchema(use.Name) != "" || p.catalog.Namesakes.Functions[use.Name]
+// callsUnjudged tells whether a statement may run a function that nobody has judged: it calls it, or uses its operator.
+func (p *Policy) callsUnjudged(f *facts.Facts) bool {
+	call := func(use tree.NameUse) bool { return p.catalog.UnjudgedCall(use.Schema, use.Name) }
+	operator := func(use tree.NameUse) bool { return use.Schema == "" && p.catalog.UnjudgedOperator(use.Name) }
+	return slices.ContainsFunc(f.Functions, call) || slices.ContainsFunc(f.Operators, operator) || slices.ContainsFunc(comparisons(), p.catalog.UnjudgedOperator)
 }
 
 func (p *Policy) checkOperators(f *facts.Facts) *refusal.Refusal {

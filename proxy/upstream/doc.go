@@ -37,7 +37,7 @@
 //
 // A known text costs one round trip, on whichever connection. Nothing stays on the connection afterwards but
 // prepared statements, which are bounded (session_prepared.go). Where a result can still be
-// refused after the statement changed something (a write that returns rows), Flush
+// refused after the statement changed something (a write that returns rows, a call of a function that may write), Flush
 // takes the place of Sync, and the transaction is committed or rolled back once the
 // result was read.
 //

@@ -43,7 +43,7 @@ func (e *exchange) drain() {
 // failure tells what is known about the end of an exchange.
 func (e *exchange) failure(err error) *linkFailure {
 	f := &linkFailure{st: e.statement(e.failedStep()), step: e.stepsDone(), client: e.clientErr, endedEarlier: e.ended}
-	f.st.writes = f.st.writes || e.link.changed // what was written before may be committed with it
+	f.st.mayWrite = f.st.mayWrite || e.link.changed // what was written before may be committed with it
 	f.failure = failure{
 		err: err, reached: e.reached, unsent: e.s == nil || !e.s.wire.sent, synced: e.synced && !e.link.explicit || e.ended || e.committing, at: e.at,
 		outlived: e.timedOut && !e.unconfirmed && e.s != nil && (!e.s.pooled() || e.reached >= begun), elapsed: e.elapsed(), readOnly: e.request.ReadOnly,

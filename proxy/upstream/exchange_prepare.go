@@ -97,10 +97,10 @@ func (e *exchange) ensure(w *wanted, s *proxy.Step) (name string) {
 
 // changes tells whether the transaction has changed something, or may yet.
 func (e *exchange) changes() bool {
-	return e.link.changed || e.json != nil && e.json.st.writes || slices.ContainsFunc(e.request.Steps, func(s proxy.Step) bool { a := approvedOf(&s); return a != nil && a.MayWrite() })
+	return e.link.changed || e.json != nil && e.json.st.mayWrite || slices.ContainsFunc(e.request.Steps, func(s proxy.Step) bool { a := approvedOf(&s); return a != nil && a.MayWrite() })
 }
 
-// kept are the connection's prepared statements, if there is one and a statement may be kept; else nil.
+// kept are the connection's prepared statements, if there is a connection and the statement may be kept; else nil.
 func (e *exchange) kept(w *wanted) *statements {
 	if e.s == nil || w.approved.Fleeting() || w.approved.PlanBytes() > planMost {
 		return nil

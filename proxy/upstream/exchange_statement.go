@@ -15,7 +15,7 @@ type statement struct {
 	project  string       // and whose that is
 	params   []policy.Param
 	kind     policy.Kind
-	writes   bool
+	mayWrite bool
 	returns  bool
 	limits   policy.Limits
 	shapes   []policy.Shape
@@ -33,7 +33,7 @@ func newStatement() *statement {
 // load takes b apart, and forgets what was before.
 func (st *statement) load(b policy.Bound) {
 	*st = statement{
-		wanted: wantedOf(b), bound: b, server: b.Server(), params: st.params[:0], kind: b.Kind(), writes: b.MayWrite(), returns: b.Returns(),
+		wanted: wantedOf(b), bound: b, server: b.Server(), params: st.params[:0], kind: b.Kind(), mayWrite: b.MayWrite(), returns: b.Returns(),
 		limits: b.Limits().Buffered(), shapes: b.Approved().Shapes(), position: st.position,
 	}
 	for i := range b.NumParams() {
@@ -44,7 +44,7 @@ func (st *statement) load(b policy.Bound) {
 // takeApproved takes apart what was approved and is not bound.
 func (st *statement) takeApproved(a *policy.Approved) {
 	*st = statement{
-		wanted: wanted{approved: a}, kind: a.Kind(), writes: a.MayWrite(), returns: a.Returns(), limits: a.Limits(), shapes: a.Shapes(), position: a.CallerPosition,
+		wanted: wanted{approved: a}, kind: a.Kind(), mayWrite: a.MayWrite(), returns: a.Returns(), limits: a.Limits(), shapes: a.Shapes(), position: a.CallerPosition,
 	}
 	for i := range a.NumParams() {
 		st.params = append(st.params, policy.Param{Index: a.ArgOf(i)})
@@ -66,7 +66,7 @@ func (st *statement) reset() {
 
 // reviewed tells whether the result can be refused after the statement changed something,
 // so that it must be read before the change is committed.
-func (st *statement) reviewed() bool { return st.writes && st.returns }
+func (st *statement) reviewed() bool { return st.mayWrite && st.returns }
 
 // defect is an error that only a mistake of this program can cause.
 func defect(what string) *proxy.Error { return proxy.AsError(fmt.Errorf("upstream: %s", what)) }

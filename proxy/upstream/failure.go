@@ -132,7 +132,7 @@ func (f *failure) reshaped() bool { return f.at == checking && sqlState(f.err) =
 // commit's place.
 func (f *failure) undone(st *statement) bool {
 	switch pg := f.server(); {
-	case !st.writes, !f.synced, f.unsent:
+	case !st.mayWrite, !f.synced, f.unsent:
 		return true
 	case pg == nil:
 		return false

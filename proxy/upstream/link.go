@@ -130,7 +130,7 @@ type linkFailure struct {
 
 // mayRepeat tells whether the exchange may be tried once more: nothing of it remains.
 func (f *linkFailure) mayRepeat() bool {
-	return f.client == nil && !f.endedEarlier && (f.repeatable() || errors.Is(f.err, proxy.ErrResultChanged) && f.reached < completed && !(f.synced && f.st.writes))
+	return f.client == nil && !f.endedEarlier && (f.repeatable() || errors.Is(f.err, proxy.ErrResultChanged) && f.reached < completed && !(f.synced && f.st.mayWrite))
 }
 
 // state is that of the transaction, as the client is to see it.

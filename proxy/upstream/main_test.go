@@ -239,7 +239,7 @@ func sel(sql string, args ...policy.Arg) *statement {
 // write is a statement that changes rows and, if so, returns some.
 func write(kind policy.Kind, returns bool, sql string, args ...policy.Arg) *statement {
 	st := sel(sql, args...)
-	st.kind, st.writes, st.returns = kind, true, returns
+	st.kind, st.mayWrite, st.returns = kind, true, returns
 	return st
 }
 

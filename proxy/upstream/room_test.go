@@ -37,7 +37,7 @@ func TestNoRoomForResult(t *testing.T) {
 		}
 	}
 	write := sel("INSERT INTO kept VALUES (repeat('x', 100000)) RETURNING x")
-	write.writes, write.returns = true, true
+	write.mayWrite, write.returns = true, true
 	if _, err := run(write, 50000); proxy.AsError(err).Code != proxy.Overloaded {
 		t.Errorf("a write: %v", err)
 	}

@@ -38,7 +38,7 @@ func (s *session) follow() *presence {
 // leave ends the following.
 func (s *session) leave() { s.c.running.Store(nil) }
 
-// runOn has the link do an exchange. The caller calls leave after it.
+// runOn has the link do an exchange. The caller calls leave after it, unless the statement runs once more.
 func (s *session) runOn(x *proxy.Exchange) (proxy.State, error) {
 	s.c.patience.Store(int64(timeOf(x) + s.c.server.cfg.UnreadGrace))
 	present := s.follow()

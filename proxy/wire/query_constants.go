@@ -35,8 +35,8 @@ func (s *session) parametrize(p *part) bool {
 
 // runsAgain tells whether the statement of a Query message that failed is run once more, as the client wrote it: it was
 // alone, so that nothing else is undone with it, and Postgres has not begun it. Either the schema has changed, or what
-// failed had its constants taken out: where it fails with them too, Postgres says it of the client's own text. Of other
-// messages nothing runs again.
+// failed had its constants taken out: where it fails with them too, Postgres says it of the client's own text. Only a
+// Query message is run again here.
 func (s *session) runsAgain(refusal *proxy.Error, schemaChanged bool) bool {
 	x := &s.batch.x
 	switch {

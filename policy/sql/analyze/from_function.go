@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"slices"
+	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
@@ -73,7 +74,7 @@ func (a *analyzer) setColumns(call *pg.FuncCall, alias *pg.Alias) ([]column, boo
 		return nil, false
 	}
 	name := names[len(names)-1]
-	if len(names) == 1 && (a.catalog.Functions[name] != "" || a.catalog.Namesakes.Functions[name]) || len(names) == 2 && names[0] != "pg_catalog" {
+	if a.catalog.UnjudgedCall(strings.Join(names[:len(names)-1], "."), name) {
 		return nil, false // another schema's function of that name
 	}
 	known, ok := tree.FunctionColumns[name]

@@ -142,10 +142,13 @@ func (a *analyzer) holdsMoments(n *pg.Node) bool {
 // that is not Postgres' own may do anything.
 func (a *analyzer) zonesOfCall(f *pg.FuncCall) bool {
 	names, ok := tree.Strings(f.Funcname)
-	if !ok || len(names) == 2 && names[0] != "pg_catalog" || len(names) == 1 && (a.catalog.Functions[names[0]] != "" || a.catalog.Namesakes.Functions[names[0]]) {
+	if !ok || len(names) == 0 {
 		return true
 	}
 	name := names[len(names)-1]
+	if a.catalog.UnjudgedCall(strings.Join(names[:len(names)-1], "."), name) {
+		return true
+	}
 	if momentTypes[name] && len(f.Args) == 1 { // a cast, written as a call
 		return !a.holdsMoments(f.Args[0])
 	}
