@@ -227,13 +227,26 @@ func (h *hider) caseExpr(c *pg.CaseExpr, result func(*pg.Node)) {
 	result(c.Defresult)
 }
 
-// results looks through what a query gives. A row is compared as a whole, by no operator that the planner estimates.
+// results looks through what a query gives.
 func (h *hider) results(list ...*pg.Node) {
 	for _, n := range list {
-		if n.GetRowExpr() != nil {
-			h.computed(n)
+		if row := n.GetRowExpr(); row != nil {
+			h.fields(row)
 		} else {
 			h.value(n)
+		}
+	}
+}
+
+// fields looks through a row that a query gives. It is compared as a whole, by no operator that the planner estimates, so that a
+// literal in it stays. What is computed in it may compare a column with a literal.
+func (h *hider) fields(row *pg.RowExpr) {
+	for _, n := range row.Args {
+		switch {
+		case n.GetRowExpr() != nil:
+			h.fields(n.GetRowExpr())
+		case n.GetAConst() == nil:
+			h.text(n)
 		}
 	}
 }
