@@ -15,7 +15,7 @@ type Approved struct {
 	sql       string
 	kind      Kind
 	writes    bool
-	calls     bool // callsUnjudged
+	calls     bool // it may run a function that nobody has judged
 	returning bool
 	limits    Limits
 	origin    Origin
@@ -60,9 +60,8 @@ func (a *Approved) Kind() Kind { return a.kind }
 // Writes tells whether any part of the statement inserts, updates, deletes or locks rows.
 func (a *Approved) Writes() bool { return a.writes }
 
-// MayWrite tells whether the statement can leave something behind: it writes, or it may run a function outside pg_catalog, by its
-// name or as an operator, that belongs to no extension's judged namesakes. What a domain's CHECK, a cast or a row-level security
-// policy runs is not seen.
+// MayWrite tells whether the statement can leave something behind: it writes, or it may run a function that nobody has judged,
+// which it calls or uses as an operator. What a domain's CHECK, a cast or a row-level security policy runs is not seen.
 func (a *Approved) MayWrite() bool { return a.writes || a.calls }
 
 // Returns tells whether the statement answers rows: a SELECT, or a write with RETURNING.

@@ -54,7 +54,7 @@ func namesakes(s Schema, allowed []FunctionName, extensions []string) (tree.Name
 			known.Unjudged[n.Name] = known.Unjudged[n.Name] || !judged
 		case problem == "":
 			known.Functions[n.Name] = known.Functions[n.Name] || !judged
-		case n.Operator && isComparison(n.Name):
+		case n.Operator && tree.IsComparison(n.Name):
 			return known, nil, fmt.Errorf("statements could mean the operator %s%s as the application does, but %s", n.Text, n.of(), problem)
 		case refused[n.Name] == "":
 			refused[n.Name] = fmt.Sprintf("%s%s has the name too, but %s", n.Text, n.of(), problem)
@@ -62,11 +62,6 @@ func namesakes(s Schema, allowed []FunctionName, extensions []string) (tree.Name
 	}
 	return known, refused, nil
 }
-
-// comparisons are the operators that statements also use without writing them: in BETWEEN, IN, CASE and USING.
-func comparisons() []string { return []string{"=", "<>", "<", "<=", ">", ">="} }
-
-func isComparison(op string) bool { return slices.Contains(comparisons(), op) }
 
 func (n Namesake) of() string {
 	if n.Extension == "" {

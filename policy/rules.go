@@ -96,7 +96,7 @@ func (p *Policy) checkFunctions(f *facts.Facts) *refusal.Refusal {
 func (p *Policy) callsUnjudged(f *facts.Facts) bool {
 	call := func(use tree.NameUse) bool { return p.catalog.UnjudgedCall(use.Schema, use.Name) }
 	operator := func(use tree.NameUse) bool { return use.Schema == "" && p.catalog.UnjudgedOperator(use.Name) }
-	return slices.ContainsFunc(f.Functions, call) || slices.ContainsFunc(f.Operators, operator) || slices.ContainsFunc(comparisons(), p.catalog.UnjudgedOperator)
+	return slices.ContainsFunc(f.Functions, call) || slices.ContainsFunc(f.Operators, operator) || slices.ContainsFunc(tree.Comparisons(), p.catalog.UnjudgedOperator)
 }
 
 func (p *Policy) checkOperators(f *facts.Facts) *refusal.Refusal {

@@ -57,7 +57,7 @@ func (h *hider) sides(e *pg.A_Expr) {
 // rowOfText refuses a literal in quotation marks that is compared with a row, as Postgres does before it looks at the
 // rest of the text: of a parameter it finds that later, and another error may come first.
 func (h *hider) rowOfText(e *pg.A_Expr, right []*pg.Node) {
-	isComparison := slices.Contains([]string{"=", "<>", "<", ">", "<=", ">="}, tree.LastName(e.Name)) && e.Kind != pg.A_Expr_Kind_AEXPR_OP_ANY && e.Kind != pg.A_Expr_Kind_AEXPR_OP_ALL
+	isComparison := tree.IsComparison(tree.LastName(e.Name)) && e.Kind != pg.A_Expr_Kind_AEXPR_OP_ANY && e.Kind != pg.A_Expr_Kind_AEXPR_OP_ALL
 	for _, n := range right {
 		for _, pair := range [][2]*pg.Node{{e.Lexpr, n}, {n, e.Lexpr}} {
 			if isComparison && pair[0].GetRowExpr() != nil && pair[1].GetAConst().GetSval() != nil {

@@ -115,8 +115,8 @@ func NewCatalog(tables []*Table, functions, types map[string]string, leakproof [
 
 // Namesakes are the functions and operators of pg_catalog that a bare name may not mean, since
 // the search path has others of the name, too. true: such a function may do anything, or such an
-// operator may be between types of pg_catalog; else it needs an operand of another type. Unjudged are the operators that belong to no
-// judged extension.
+// operator may be between types of pg_catalog; else it needs an operand of another type. Unjudged are the operators that
+// belong to no judged extension.
 type Namesakes struct{ Functions, Operators, Unjudged map[string]bool }
 
 // With gives the catalog with what else bare names may mean. tables are those that bare names
@@ -188,8 +188,8 @@ func (c *Catalog) FunctionSchema(name string) string { return c.Functions[name] 
 // TypeSchema is FunctionSchema for types.
 func (c *Catalog) TypeSchema(name string) string { return c.Types[name] }
 
-// UnjudgedCall tells whether a call may mean a function outside pg_catalog that belongs to no judged extension. schema is "" for a
-// bare name.
+// UnjudgedCall tells whether a call may run a function that nobody has judged: one outside pg_catalog. Of a bare name, for which
+// schema is "", the functions of judged extensions don't count.
 func (c *Catalog) UnjudgedCall(schema, name string) bool {
 	if schema != "" {
 		return schema != "pg_catalog"

@@ -76,10 +76,11 @@ func SubLinks(m proto.Message, visit func(*pg.SubLink)) {
 	})
 }
 
-// IsComparison tells the operators that compare by order or equality.
-func IsComparison(op string) bool {
-	return slices.Contains([]string{"=", "<>", "!=", "<", "<=", ">", ">="}, op)
-}
+// Comparisons are the operators that compare by order or equality. BETWEEN, IN, CASE and USING use them without writing them.
+func Comparisons() []string { return []string{"=", "<>", "!=", "<", "<=", ">", ">="} }
+
+// IsComparison tells whether an operator is one of Comparisons.
+func IsComparison(op string) bool { return slices.Contains(Comparisons(), op) }
 
 // Star gives the reference when an entry of a list is * or r.*.
 func Star(n *pg.Node) *pg.ColumnRef {
