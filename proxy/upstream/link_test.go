@@ -117,6 +117,14 @@ func (l *linked) typed(types []uint32, text string, args ...string) []proxy.Step
 	}
 }
 
+// describe runs the first two of extended's steps.
+func (l *linked) describe(steps []proxy.Step) {
+	l.t.Helper()
+	if got, _, err := l.run(proxy.Exchange{Steps: steps[:2], Commit: true}); err != nil {
+		l.t.Fatal(got, err)
+	}
+}
+
 // takeOne has another server take a connection of the pool, within a transaction.
 func (l *linked) takeOne() {
 	l.t.Helper()

@@ -48,9 +48,7 @@ func TestToldByThePlan(t *testing.T) {
 			}
 			// As when another connection finds the table altered, or too many descriptions are remembered.
 			l.pool.descriptions.drop((&wanted{approved: steps[0].Prepared.Approved}).key())
-			if got, _, err := l.run(proxy.Exchange{Steps: steps[:2], Commit: true}); err != nil {
-				t.Fatal(got, err)
-			}
+			l.describe(steps)
 			l.exec("ALTER TABLE notes ALTER id TYPE real")
 			l.takeOne() // which the client had
 			if got, _, err := l.run(proxy.Exchange{Steps: steps[2:], Commit: true}); sqlStateOf(err) != "0A000" {
@@ -156,9 +154,7 @@ func TestDescribedAfterAnotherPolicy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := link(t, Config{MaxConns: 1})
 			steps := l.extended(text, "1")
-			if got, _, err := l.run(proxy.Exchange{Steps: steps[:2], Commit: true}); err != nil {
-				t.Fatal(got, err)
-			}
+			l.describe(steps)
 			all := []proxy.Step{steps[1], l.simple(write)}
 			l.decidesBy(`{apiVersion: tenantgate/v1, kind: Policy, metadata: {name: test}, statement: {kinds: [select]}, scope: {column: server_id, mode: inject},
 tables: {notes: {scoped: false, access: [select]}}, limits: {statementTimeout: 2s, maxRows: none, maxResultBytes: none}}`)
@@ -183,9 +179,7 @@ func TestBlockKeepsItsConnection(t *testing.T) {
 	for _, text := range []string{"UPDATE notes SET body = 'c' WHERE body = 'b' RETURNING id", "SELECT id FROM notes WHERE body = 'b'"} {
 		l := link(t, Config{MaxConns: 2})
 		steps := l.extended(text)
-		if got, _, err := l.run(proxy.Exchange{Steps: steps[:2], Commit: true}); err != nil {
-			t.Fatal(got, err)
-		}
+		l.describe(steps)
 		l.exec("ALTER TABLE notes ALTER id TYPE bigint")
 		l.takeOne() // which the client had
 		begin := proxy.Exchange{Begin: l.begin("BEGIN"), Steps: []proxy.Step{l.simple("UPDATE notes SET body = 'z' WHERE body = 'a'"), l.simple("SAVEPOINT s")}, Commit: true}
@@ -236,9 +230,7 @@ func TestDescribedAndBoundInOne(t *testing.T) {
 			const text = "UPDATE notes SET id = $1, body = $2 WHERE body = 'b'"
 			steps, others := l.extended(text, "5", strings.Repeat("x", size)), l.extended(text, "7", "z")
 			steps[2].Bound = five(t, steps[2])
-			if got, _, err := l.run(proxy.Exchange{Steps: steps[:2], Commit: true}); err != nil {
-				t.Fatal(got, err)
-			}
+			l.describe(steps)
 			l.exec("ALTER TABLE notes ALTER id TYPE real")
 			if _, err := l.pool.Schema(t.Context(), []policy.TableName{{Schema: "public", Name: "notes"}}); err != nil {
 				t.Fatal(err)
