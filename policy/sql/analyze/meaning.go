@@ -17,8 +17,15 @@ type meaning struct {
 	single bool // see column
 }
 
-// Column is what package types asks; Reference and WithQuery are what package fence does.
+// Column and Same are what package types asks; Reference and WithQuery are what package fence does.
 func (a *analyzer) Column(ref *pg.ColumnRef) types.Column { return a.names[ref].Column }
+
+func (a *analyzer) Same(x, y *pg.ColumnRef) bool {
+	m, n := a.names[x].Relations, a.names[y].Relations
+	xs, plainX := tree.Strings(x.GetFields())
+	ys, plainY := tree.Strings(y.GetFields())
+	return plainX && plainY && slices.Equal(m, n) && xs[len(xs)-1] == ys[len(ys)-1]
+}
 
 func (a *analyzer) Reference(ref *pg.ColumnRef) fence.Reference { return a.names[ref].Reference }
 

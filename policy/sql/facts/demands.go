@@ -68,7 +68,7 @@ type Hidden struct {
 	Node *pg.Node
 	Form HideForm
 	Test *pg.A_Expr   // of asCase: the IS DISTINCT FROM whose left side it is, if it is one
-	Text bool         // a literal without a type is of type text (hide_text.go)
+	Text bool         // a literal without a type is of type text (hide/text.go)
 	Cast *pg.TypeCast // of a literal with its type written first: date '2027-01-01'
 	Root *Hidden      // the one whose parameter it shares; nil: it has its own
 }

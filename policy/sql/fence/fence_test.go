@@ -14,6 +14,8 @@ import (
 // oneTable resolves every column reference to a text column of one table; server is its scope column.
 type oneTable struct{ table *Relation }
 
+func (o oneTable) Same(a, b *pg.ColumnRef) bool { return tree.Equal(a, b) }
+
 func (o oneTable) Column(ref *pg.ColumnRef) types.Column {
 	if ref == nil {
 		return types.Column{}

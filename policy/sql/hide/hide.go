@@ -163,7 +163,7 @@ func (h *hider) functions(f *pg.RangeFunction) {
 			if call := part.GetFuncCall(); call != nil && h.closed(part) && !h.givesRows(call) {
 				h.arguments(call)
 			} else {
-				h.computed(part)
+				h.comparisons(part)
 			}
 		}
 	}
@@ -227,28 +227,39 @@ func (h *hider) caseExpr(c *pg.CaseExpr, result func(*pg.Node)) {
 	result(c.Defresult)
 }
 
-// results looks through what a query gives.
+// results looks through what a query gives. A row is compared as a whole, so that its literals stay. The planner would compare
+// it with the values of a composite column, too. But no comparison with a row is judged leakproof (fence): the planner can't see
+// into a query that gives one.
 func (h *hider) results(list ...*pg.Node) {
 	for _, n := range list {
-		if row := n.GetRowExpr(); row != nil {
-			h.fields(row)
+		if n.GetRowExpr() != nil {
+			h.comparisons(n)
 		} else {
 			h.value(n)
 		}
 	}
 }
 
-// fields looks through a row that a query gives. It is compared as a whole, by no operator that the planner estimates, so that a
-// literal in it stays. What is computed in it may compare a column with a literal.
-func (h *hider) fields(row *pg.RowExpr) {
-	for _, n := range row.Args {
-		switch {
-		case n.GetRowExpr() != nil:
-			h.fields(n.GetRowExpr())
-		case n.GetAConst() == nil:
-			h.text(n)
+// comparisons looks through an expression whose value is not compared with a column. Only what is compared within it is hidden.
+func (h *hider) comparisons(m proto.Message) {
+	switch x := m.(type) {
+	case *pg.CaseExpr:
+		h.caseExpr(x, func(n *pg.Node) { h.comparisons(n) })
+		return
+	case *pg.A_Expr:
+		if !tree.IsComputation(x) {
+			h.sides(x)
+			return
 		}
+	case *pg.FuncCall, *pg.NullTest, *pg.SubLink: // what they give is computed
+	default:
+		tree.Children(m, func(c proto.Message) bool {
+			h.comparisons(c)
+			return true
+		})
+		return
 	}
+	tree.SubLinks(m, h.subLink)
 }
 
 func (h *hider) values(list ...*pg.Node) {
@@ -294,10 +305,11 @@ func (h *hider) value(n *pg.Node) {
 		h.value(x.CollateClause.Arg)
 	case *pg.Node_AIndirection:
 		h.value(x.AIndirection.Arg)
+		h.comparisons(&pg.List{Items: x.AIndirection.Indirection})
 	case *pg.Node_SubLink:
 		h.subLink(x.SubLink)
 	default:
-		h.computed(n)
+		h.comparisons(n)
 	}
 }
 

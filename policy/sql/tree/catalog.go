@@ -188,8 +188,9 @@ func (c *Catalog) FunctionSchema(name string) string { return c.Functions[name] 
 // TypeSchema is FunctionSchema for types.
 func (c *Catalog) TypeSchema(name string) string { return c.Types[name] }
 
-// UnjudgedCall tells whether a call may run a function that nobody has judged: one outside pg_catalog. Of a bare name, for which
-// schema is "", the functions of judged extensions don't count.
+// UnjudgedCall tells whether a call may run a function that nobody has judged: one outside pg_catalog. schema is "" for a bare
+// name, which means pg_catalog's function where the policy lists no other: then one of a judged extension with the same name
+// does not count.
 func (c *Catalog) UnjudgedCall(schema, name string) bool {
 	if schema != "" {
 		return schema != "pg_catalog"

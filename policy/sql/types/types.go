@@ -32,6 +32,8 @@ type Types struct {
 type Names interface {
 	// Column gives what a reference means; zero where that is not known, and for nil.
 	Column(*pg.ColumnRef) Column
+	// Same tells whether two references certainly mean the same column.
+	Same(a, b *pg.ColumnRef) bool
 }
 
 // Column is the type and the collation of what a reference means.
@@ -49,6 +51,9 @@ func New(c *tree.Catalog, names Names, given []tree.TypeName, torn map[int32]boo
 
 // Column gives the type and collation of what a reference means.
 func (ts *Types) Column(ref *pg.ColumnRef) Column { return ts.names.Column(ref) }
+
+// Same tells whether two references certainly mean the same column.
+func (ts *Types) Same(a, b *pg.ColumnRef) bool { return ts.names.Same(a, b) }
 
 // Closed are the types of pg_catalog whose comparisons with whatever they can be compared
 // with are all leakproof: none is converted to another type for it.
