@@ -8,6 +8,7 @@ func (s *selection) grouped() []column {
 	var keys []column
 	for range m.r.IntN(3) {
 		if c, ok := m.pick(&level{rels: s.l.rels}, ""); ok && c.typ != "json" {
+			c = m.computedKey(s.l, c)
 			c.name = "" // a bare name could mean another
 			keys = append(keys, c)
 		}
@@ -18,6 +19,7 @@ func (s *selection) grouped() []column {
 	}
 	sees := &level{rels: []*relation{{cols: keys}}, outer: s.l.outer}
 	var cols []column
+	var window func()
 	m.put("SELECT")
 	if m.chance(5) {
 		m.put("DISTINCT")
@@ -26,6 +28,8 @@ func (s *selection) grouped() []column {
 		c := column{typ: want[i], kind: Computed}
 		switch {
 		case m.chance(35) && m.column(&level{rels: sees.rels}, want[i]):
+		case m.chance(20) && want[i] == Int && window == nil && len(keys) > 0:
+			window = m.grouping(keys)
 		case m.chance(70):
 			m.aggregate(s.l, want[i], s.depth)
 		default:
@@ -40,6 +44,9 @@ func (s *selection) grouped() []column {
 		m.put("HAVING")
 		m.having(s.l, sees, s.depth)
 	}
+	if window != nil {
+		window()
+	}
 	if !s.bare {
 		m.order(nil, cols, s.top, true)
 	}
@@ -52,7 +59,7 @@ func (m *maker) groupBy(keys []column) {
 	}
 	m.use("GROUP BY")
 	m.put("GROUP", "BY")
-	put := func() { m.list(len(keys), func(i int) { m.put(keys[i].ref) }) }
+	put := func() { m.list(len(keys), func(i int) { m.key(keys[i]) }) }
 	n := m.r.IntN(100)
 	if n < 22 && slices.ContainsFunc(keys, func(c column) bool { return c.kind == Scope }) {
 		// Before version 18 Postgres takes a column that must equal a constant for one
@@ -73,6 +80,8 @@ func (m *maker) groupBy(keys []column) {
 		m.put("GROUPING", "SETS", "(")
 		m.in(put)
 		m.put(",", "(", ")", ")")
+	case n < 36:
+		m.in(put)
 	default:
 		put()
 	}

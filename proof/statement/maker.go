@@ -84,6 +84,7 @@ type relation struct {
 type column struct {
 	ref  string // how it is referred to
 	name string // unquoted
+	by   string // how GROUP BY writes it; "": like ref
 	typ  Type
 	kind Kind
 	of   *Table
