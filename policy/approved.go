@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"slices"
+
 	"github.com/tenantgate/tenantgate/policy/sql/analyze"
 	"github.com/tenantgate/tenantgate/policy/sql/constants"
 	"github.com/tenantgate/tenantgate/policy/sql/facts"
@@ -61,7 +63,8 @@ func (a *Approved) Kind() Kind { return a.kind }
 func (a *Approved) Writes() bool { return a.writes }
 
 // MayWrite tells whether the statement can leave something behind: it writes, or it may run a function that nobody has judged,
-// which it calls or uses as an operator. What a domain's CHECK, a cast or a row-level security policy runs is not seen.
+// which it calls or uses as an operator. What a domain's CHECK, a cast, an operator class or a row-level security policy runs is
+// not seen.
 func (a *Approved) MayWrite() bool { return a.writes || a.calls }
 
 // Returns tells whether the statement answers rows: a SELECT, or a write with RETURNING.
@@ -98,6 +101,12 @@ func (a *Approved) NumArgs() int { return a.plan.count }
 // the text. No two parameters carry the same arg; one whose every place takes the server's id
 // is carried by none. See ArgType.
 func (a *Approved) ArgOf(i int) int { return a.plan.slots[i] }
+
+// SameFor tells whether Postgres gets the same of two decisions on a text: the final text, and which argument each of its
+// parameters carries.
+func (a *Approved) SameFor(b *Approved) bool {
+	return a.sql == b.sql && slices.Equal(a.plan.slots, b.plan.slots)
+}
 
 // Limits are those of the policy that approved it.
 func (a *Approved) Limits() Limits { return a.limits }

@@ -80,9 +80,16 @@ const (
 type Prepared struct {
 	Approved *policy.Approved
 	Types    []uint32 // OIDs that the client gave its parameters, from $1, for the gate; Postgres is given those of Approved
-	// Told is what Postgres said of it when the client prepared it: it is described, and runs, only as long as that holds.
-	// nil: it is not prepared yet, or a command. It is the link's to set.
-	Told *frame.Description
+	Told     Told
+}
+
+// Told is what a client was told of a statement when it prepared it. The statement is described, and runs, only as long as that
+// holds. The link sets it.
+type Told struct {
+	Said *frame.Description // by Postgres; nil: the statement is not prepared yet, or a command
+	// Outdated tells that it was said of another decision, for which Postgres got another text or its parameters other
+	// arguments. Such a statement runs if Postgres says the same of the new text. It is not described.
+	Outdated bool
 }
 
 // State is that of a client's transaction, as ReadyForQuery tells it.

@@ -15,7 +15,7 @@ func (e *exchange) prepare(s *proxy.Step) error {
 		return nil
 	}
 	w := &wanted{approved: s.Prepared.Approved, prepared: s.Prepared}
-	s.Prepared.Told = nil // of a statement that is new, also where this is tried again
+	s.Prepared.Told = proxy.Told{} // of a statement that is new, also where this is tried again
 	d, known := e.link.pool.descriptions.get(w.key())
 	if p := e.planOf(w); known && p != nil && !p.description.Equal(&d.Description) {
 		e.dropStale(w, false) // one of the two is from before a table was altered
@@ -25,7 +25,7 @@ func (e *exchange) prepare(s *proxy.Step) error {
 		if err := e.waitAsUnknown(); err != nil {
 			return err
 		}
-		s.Prepared.Told = &d.Description
+		s.Prepared.Told.Said = &d.Description
 		e.expect(answer{kind: sendParseComplete, step: s})
 		return nil
 	}
@@ -33,7 +33,7 @@ func (e *exchange) prepare(s *proxy.Step) error {
 		return err
 	}
 	if p := e.planOf(w); p != nil { // which what comes before it in the exchange may push out
-		s.Prepared.Told = &p.description.Description
+		s.Prepared.Told.Said = &p.description.Description
 		e.expect(answer{kind: sendParseComplete, step: s})
 		return nil
 	}
@@ -144,7 +144,7 @@ func (e *exchange) describe(s *proxy.Step) error {
 		e.expect(answer{kind: sendNoTypes, step: s})
 		return nil
 	}
-	if told := s.Prepared.Told; told != nil && len(told.Params) != s.Prepared.Approved.NumParams() { // another policy's decision since
+	if s.Prepared.Told.Outdated {
 		return changedResult()
 	}
 	e.expect(answer{kind: sendStatementTypes, step: s})

@@ -127,7 +127,7 @@ func (e *exchange) report(a *answer) error {
 			if !known {
 				return defect("a statement's types are not known")
 			}
-			a.wanted.prepared.Told = &d.Description
+			a.wanted.prepared.Told.Said = &d.Description
 		}
 		out.Empty(frame.ParseComplete)
 	case sendCloseComplete:
@@ -136,7 +136,7 @@ func (e *exchange) report(a *answer) error {
 		writeParameterDescription(out, a.step.Prepared.Approved, &frame.Description{})
 		out.Empty(frame.NoData)
 	case sendStatementTypes:
-		told := a.step.Prepared.Told // also where the connection knows others by now: values that are on their way are of these
+		told := a.step.Prepared.Told.Said // also where the connection knows others by now: values that are on their way are of these
 		if told == nil {
 			return defect("a statement's types are not known")
 		}

@@ -63,7 +63,7 @@ func (w *wanted) expected() *frame.Description {
 	case w.announced != nil:
 		return &w.announced.Description
 	case w.prepared != nil:
-		return w.prepared.Told
+		return w.prepared.Told.Said
 	}
 	return nil
 }

@@ -158,7 +158,7 @@ func TestDescribedAfterAnotherPolicy(t *testing.T) {
 			all := []proxy.Step{steps[1], l.simple(write)}
 			l.decidesBy(`{apiVersion: tenantgate/v1, kind: Policy, metadata: {name: test}, statement: {kinds: [select]}, scope: {column: server_id, mode: inject},
 tables: {notes: {scoped: false, access: [select]}}, limits: {statementTimeout: 2s, maxRows: none, maxResultBytes: none}}`)
-			steps[1].Prepared.Approved = l.approve(text)
+			steps[1].Prepared.Approved, steps[1].Prepared.Told.Outdated = l.approve(text), true // as the front end does
 			var x proxy.Exchange
 			for _, i := range order {
 				x.Steps = append(x.Steps, all[i])
@@ -170,6 +170,7 @@ tables: {notes: {scoped: false, access: [select]}}, limits: {statementTimeout: 2
 			if n := l.one("SELECT count(*) FROM notes WHERE body LIKE '%x'"); n != "0" {
 				t.Errorf("%s rows are changed", n)
 			}
+			l.describe(steps) // once it is prepared anew
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
+	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
 // Ensure a decision counts once for each server, however many of its statements hold it.
@@ -58,6 +59,33 @@ func TestSharedDecisions(t *testing.T) {
 	other.drop(typed)
 	other.drop(same)
 	w.nothingKept(l)
+}
+
+// Ensure a statement is not described by what was said of a decision on another text, and is after the same text was compiled anew.
+func TestOutdatedDescription(t *testing.T) {
+	w := greeted(t)
+	check := func(w *sitting, text string) *policy.Approved {
+		approved, err := w.gate.Check(t.Context(), proxy.Subject{Dialect: policy.Postgres}, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return approved
+	}
+	one, first := keepingOf(w.with(1<<20), proxy.Account{Server: "a"}), check(w, all)
+	own := planned(all, first)
+	if err := one.keep(own); err != nil {
+		t.Fatal(err)
+	}
+	own.approved.Told.Said = &frame.Description{}
+	for i, next := range []struct {
+		approved *policy.Approved
+		outdated bool
+	}{{check(greeted(t), all), false}, {check(w, all+" WHERE id = 'a'"), true}, {first, true}} {
+		if err := one.renew(own, next.approved); err != nil || own.approved.Told.Said == nil || own.approved.Told.Outdated != next.outdated {
+			t.Errorf("decision %d: %v, outdated: %v", i, err, own.approved.Told.Outdated)
+		}
+	}
+	one.drop(own)
 }
 
 // Ensure a statement keeps its decision where there is no room for another policy's.

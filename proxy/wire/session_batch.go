@@ -5,7 +5,6 @@ import (
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
-	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
 // What is collected before it is run unasked, and what of its memory an idle client keeps.
@@ -36,7 +35,7 @@ type note struct {
 	kind   policy.Kind          // of what was handed over; "" where nothing is counted
 	made   *statement           // that the step has prepared; nil: none
 	was    *statement           // the unnamed one before, which may be the same; nil: there was none
-	told   *frame.Description   // what its client was told of that
+	told   proxy.Told           // what its client was told of that
 	text   string               // of the statement that it is a step of, for the log; a Simple's may be a view of the message
 	offset int                  // of its text in the client's, in characters
 	line   int                  // of COPY's data; 0: none

@@ -202,6 +202,7 @@ func (k *keeping) letGo(of *statement) {
 func (k *keeping) renew(of *statement, approved *policy.Approved) error {
 	before, held := of.approved, of.held
 	of.approved = &proxy.Prepared{Approved: approved, Types: before.Types, Told: before.Told}
+	of.approved.Told.Outdated = before.Told.Outdated || !approved.SameFor(before.Approved)
 	if held == nil {
 		return nil
 	}
