@@ -28,7 +28,7 @@ type exchange struct {
 	hadTurn   bool     // it has waited for a turn, which an unknown text would have needed
 	pending   bool     // something was written for the database since the last flush
 	preparing []*plan  // statements whose preparation was written and not confirmed
-	reviewed  bool     // a result can still be refused, and a change with it: it is read before the commit
+	unread    bool     // of what was written, a result can still be refused: it is read before its transaction ends
 
 	at           phase // of the answer being read
 	reached      reach
@@ -138,7 +138,7 @@ func (e *exchange) all() error {
 		}
 	}
 	e.writing = len(e.request.Steps)
-	if e.needsSync() && (!e.reviewed || e.link.explicit && !e.committing) { // within a block a Sync commits nothing
+	if e.needsSync() && (!e.unread || e.link.explicit && !e.committing || !e.changes()) { // within a block a Sync commits nothing
 		e.sync()
 	}
 	if err := e.catchUp(); err != nil || e.synced || !e.needsSync() {

@@ -85,7 +85,7 @@ func (e *exchange) ensure(w *wanted, s *proxy.Step) (name string) {
 	}
 	e.preparing = append(e.preparing, p)
 	e.s.growth.add(p.bytes, w.approved.RecordBytes())
-	e.reviewed = e.reviewed || w.canDiffer() && e.changes() // then it is refused
+	e.unread = e.unread || w.canDiffer() // then it is refused
 	e.s.wire.parse(p.name, w.text(), w.paramTypes()...)
 	p.at = e.s.wire.unnamed
 	e.s.wire.describe(p.name)

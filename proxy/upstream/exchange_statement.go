@@ -64,9 +64,5 @@ func (st *statement) reset() {
 	*st = statement{params: params, position: st.position}
 }
 
-// reviewed tells whether the result can be refused after the statement changed something,
-// so that it must be read before the change is committed.
-func (st *statement) reviewed() bool { return st.mayWrite && st.returns }
-
 // defect is an error that only a mistake of this program can cause.
 func defect(what string) *proxy.Error { return proxy.AsError(fmt.Errorf("upstream: %s", what)) }

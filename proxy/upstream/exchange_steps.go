@@ -18,11 +18,11 @@ func (e *exchange) step(s *proxy.Step) error {
 			return err
 		}
 	}
-	if e.reviewed && verbOf(s) == policy.Commit { // what can still be refused is not committed
+	if verb := verbOf(s); e.unread && (verb == policy.Commit || verb == policy.Rollback) { // where a result is refused, its transaction goes on, and has failed
 		if err := e.catchUp(); err != nil {
 			return err
 		}
-		e.reviewed = false
+		e.unread = false
 	}
 	switch s.Verb {
 	case proxy.Say:
@@ -97,7 +97,7 @@ func (e *exchange) execute(s *proxy.Step) error {
 func (e *exchange) addRun(s *proxy.Step, kind answerKind) {
 	e.expect(answer{kind: kind, step: s})
 	a := approvedOf(s)
-	e.reviewed = e.reviewed || refusable(a) && e.changes()
+	e.unread = e.unread || refusable(a)
 	e.link.changed = e.link.changed || a.MayWrite()
 	switch verbOf(s) {
 	case policy.Commit, policy.Rollback:

@@ -63,7 +63,7 @@ func (e *exchange) runJSON(name string) error {
 	e.checkShapes(j.st.shapes, nil)
 	w.executePortal("", 0)
 	e.expect(answer{kind: encodeRows})
-	e.pending, e.reviewed, e.link.changed = true, e.reviewed || j.st.reviewed(), j.st.mayWrite
+	e.pending, e.unread, e.link.changed = true, e.unread || j.st.returns, j.st.mayWrite
 	return nil
 }
 

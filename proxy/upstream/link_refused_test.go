@@ -33,3 +33,39 @@ func TestLinkCommitBeforeRefused(t *testing.T) {
 		l.exec("DELETE FROM notes WHERE id = 50")
 	}
 }
+
+// Ensure a transaction whose end comes in one exchange with a result that is refused has failed for its client, as it would have
+// for Postgres, and is over for the database.
+func TestRefusedBeforeTheEnd(t *testing.T) {
+	l := link(t, Config{MaxConns: 1})
+	l.decidesBy(strings.Replace(linkPolicy, "maxRows: none", "maxRows: 1", 1))
+	const insert, read = "INSERT INTO notes (id) VALUES (60)", "SELECT id FROM notes"
+	for _, texts := range [][]string{
+		{read, "COMMIT"}, {read, "ROLLBACK"}, {read, "COMMIT AND CHAIN"}, {read, "ROLLBACK AND CHAIN"}, {"COPY (" + read + ") TO STDOUT", "ROLLBACK"},
+		{insert, read, "ROLLBACK"}, {"SAVEPOINT s", read, "ROLLBACK TO s", "COMMIT"}, {"SAVEPOINT s", read, "ROLLBACK TO s"},
+		{"DECLARE c CURSOR FOR " + read, "FETCH 2 c", "COMMIT"}, {insert, "DECLARE c CURSOR FOR " + read, "FETCH c", "FETCH c", "COMMIT"},
+		{insert, "DECLARE c CURSOR FOR " + read, "", "FETCH 2 c", "COMMIT"}, {"COPY notes TO STDOUT", "COMMIT"}, {insert, "", "COPY notes TO STDOUT", "COMMIT"},
+	} {
+		x := proxy.Exchange{Begin: l.begin("BEGIN"), Commit: true}
+		for _, text := range texts {
+			if text != "" {
+				x.Steps = append(x.Steps, l.simple(text))
+				continue
+			}
+			if got, state, err := l.run(x); state != proxy.Open || err != nil {
+				t.Fatalf("%q: %s %c %v", texts, got, state, err)
+			}
+			x = proxy.Exchange{Commit: true}
+		}
+		if got, state, err := l.run(x); proxy.AsError(err).Code != proxy.ResultTooLarge || state != proxy.Failed {
+			t.Errorf("%q: %s %c %v", texts, got, state, err)
+		}
+		if got, state, err := l.run(proxy.Exchange{Steps: []proxy.Step{l.simple(insert)}, Commit: true}); sqlStateOf(err) != "25P02" || state != proxy.Failed {
+			t.Errorf("%q, and then: %s %c %v", texts, got, state, err)
+		}
+		l.want(proxy.Exchange{Steps: []proxy.Step{l.simple("ROLLBACK")}, Commit: true}, proxy.Idle, "done ROLLBACK")
+		if n := l.one("SELECT count(*) FROM notes WHERE id = 60"); n != "0" {
+			t.Fatalf("%q: %s rows are there", texts, n)
+		}
+	}
+}
