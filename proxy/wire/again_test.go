@@ -223,6 +223,30 @@ func TestHolderOfPortals(t *testing.T) {
 	w.is(w.pipe(&pgproto3.Execute{}), "FATAL 28P01 end")
 }
 
+// Ensure what a client has sent and not ended does not run once the server is not active any more: it can wait with it for as long as
+// it likes.
+func TestHolderOfWhatIsCollected(t *testing.T) {
+	for name, send := range map[string]func(w *sitting) string{
+		"a pipeline": func(w *sitting) string { return w.pipe(step(all)...) },
+		"a COPY":     func(w *sitting) string { return w.copied(copyFiles, "a\tb\tc\n") },
+	} {
+		for _, block := range []bool{false, true} {
+			w, state, asked := greeted(t), "I", 0
+			if block {
+				w.query("BEGIN")
+				state = "E"
+			}
+			w.gate.asked = func() {
+				asked++
+				w.gate.inactive = asked == 2
+			}
+			if got := send(w); !strings.HasSuffix(got, "ERROR 42501 "+state) || w.link.bound != nil {
+				t.Errorf("%s, in a block %v: %s %q", name, block, got, w.link.did())
+			}
+		}
+	}
+}
+
 // Ensure a statement is run again where it is alone, and nowhere else: what was told done
 // before would be undone with it.
 func TestAgainAlone(t *testing.T) {

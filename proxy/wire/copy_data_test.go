@@ -119,7 +119,7 @@ func TestCopyIsCancelledBetween(t *testing.T) {
 	w := greeted(t)
 	asked := 0
 	w.gate.asked = func() {
-		if asked++; asked == 2 { // after the first 64 rows
+		if asked++; asked == 3 { // after the first 64 rows, before which it is asked twice
 			w.client.cancelRunning()
 		}
 	}

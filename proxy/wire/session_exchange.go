@@ -66,6 +66,9 @@ func (s *session) complete(sync bool) error {
 		return err
 	}
 	begin, err := s.beginning()
+	if err := s.identifyAgain(); err != nil {
+		return err
+	}
 	if err != nil {
 		return err
 	}
