@@ -45,6 +45,8 @@ type Exchange struct {
 	// Executed is the link's to set as well: what failed had its values, and may have run. Where Postgres reported the
 	// error, nothing of it is left but what no transaction takes back, such as a sequence's number.
 	Executed bool
+	// Inserted is the link's to set, too: how many rows its steps of verb Quiet inserted.
+	Inserted int64
 }
 
 // Step is one thing to do. The answers that the client gets are Postgres' own messages, byte
@@ -58,6 +60,7 @@ type Step struct {
 	Formats  []int16          // of Bind and its DescribePortal: those of the result's columns, as in Postgres' message
 	Most     int32            // of Execute: rows at most; 0: all
 	Text     []byte           // of Say
+	Before   int64            // of Copied: how many rows earlier exchanges inserted
 }
 
 // StepVerb is what a step does, in terms of the messages of Postgres' protocol.
@@ -74,6 +77,7 @@ const (
 	ClosePortal                    // CloseComplete
 	Simple                         // runs Bound as a Query message: RowDescription if there are rows, rows, CommandComplete
 	Quiet                          // runs Bound, and answers nothing
+	Copied                         // CommandComplete of a COPY, with the number of rows that Quiet steps before it inserted
 )
 
 // Prepared is a statement that a client has prepared.

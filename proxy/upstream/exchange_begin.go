@@ -16,7 +16,7 @@ func (e *exchange) begin(ctx context.Context, l *Link, x *proxy.Exchange, out *f
 	answers, making := e.answers[:0], e.preparing[:0]
 	*e = exchange{talk: talk{ctx: ctx}, link: l, request: x, out: out, json: l.json, answers: answers, preparing: making}
 	e.timeLimit = e.limit()
-	e.end.sent = -1
+	e.end.sent, x.Inserted = -1, 0
 	l.cursors.answered()
 	e.atStart.held, e.atStart.opened, e.atStart.explicit = l.held, l.opened, l.explicit
 	if l.held {

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/tenantgate/tenantgate/proxy"
 	"github.com/tenantgate/tenantgate/proxy/frame"
@@ -31,6 +32,7 @@ type answerKind uint8
 
 const (
 	sendText           answerKind = iota // nothing comes: a text of the front end's
+	sendCopied                           // nothing comes: how many rows a COPY inserted
 	sendParseComplete                    // nothing comes: ParseComplete
 	sendStatementTypes                   // nothing comes: the types of a statement's parameters and columns
 	sendNoTypes                          // nothing comes: no parameters and no columns
@@ -79,6 +81,12 @@ func (e *exchange) answer(a *answer) error {
 	case sendText:
 		e.markEnd()
 		return e.pass(a.step.Text)
+	case sendCopied:
+		e.markEnd()
+		at := e.out.Open(frame.CommandComplete)
+		e.out.Text("COPY " + strconv.FormatInt(a.step.Before+e.request.Inserted, 10))
+		e.out.Shut(at)
+		return nil
 	case sendParseComplete, sendStatementTypes, sendNoTypes, sendPortalColumns, sendColumns, sendCloseComplete:
 		return e.report(a)
 	case skipRun:

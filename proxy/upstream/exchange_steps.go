@@ -28,6 +28,9 @@ func (e *exchange) step(s *proxy.Step) error {
 	case proxy.Say:
 		e.expect(answer{kind: sendText, step: s})
 		return nil
+	case proxy.Copied:
+		e.expect(answer{kind: sendCopied, step: s})
+		return nil
 	case proxy.Prepare:
 		return e.prepare(s)
 	case proxy.Describe:

@@ -93,3 +93,20 @@ func TestLinkPooled(t *testing.T) {
 	l.want(proxy.Exchange{Steps: append(twice[:2:2], l.extended("SELECT body FROM notes WHERE id = $1", "1")...), Commit: true}, proxy.Idle,
 		"ParseComplete", "params [23]", "columns body:25:0", "ParseComplete", "params [23]", "columns body:25:0", "BindComplete", "columns body:25:0", "row a", "done SELECT 1")
 }
+
+// Ensure a COPY is told done with the rows that were inserted: a trigger can leave some out.
+func TestLinkCopied(t *testing.T) {
+	l := link(t, Config{MaxConns: 1})
+	l.exec(`CREATE FUNCTION no_fives() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN CASE WHEN NEW.id % 5 = 0 THEN NULL ELSE NEW END; END';
+CREATE TRIGGER no_fives BEFORE INSERT ON notes FOR EACH ROW EXECUTE FUNCTION no_fives()`)
+	x := proxy.Exchange{Commit: true, Inserted: 9} // of a run that failed
+	for _, id := range []string{"70", "71", "72", "75"} {
+		row := l.simple("INSERT INTO notes (id) VALUES (" + id + ")")
+		row.Verb = proxy.Quiet
+		x.Steps = append(x.Steps, row)
+	}
+	x.Steps = append(x.Steps, l.simple("INSERT INTO notes (id) VALUES (73)"), proxy.Step{Verb: proxy.Copied, Before: 40})
+	if got, state, err := l.run(x); got != "done INSERT 0 1\ndone COPY 42" || state != proxy.Idle || err != nil {
+		t.Errorf("%s %c %v", got, state, err)
+	}
+}

@@ -90,7 +90,7 @@ func (s *session) cost() bool {
 // costs tells whether a step counts for itself. A description mostly is known; where Postgres is asked for it, the exchange
 // tells so.
 func costs(verb proxy.StepVerb) bool {
-	return verb != proxy.Say && verb != proxy.Describe && verb != proxy.DescribePortal
+	return verb != proxy.Say && verb != proxy.Copied && verb != proxy.Describe && verb != proxy.DescribePortal
 }
 
 // isPiece tells whether the last message was data of a COPY for a row that is not all there.

@@ -77,7 +77,7 @@ type rounds struct {
 func (r *rounds) Run(_ context.Context, x *proxy.Exchange, _ *frame.Writer) (proxy.State, error) {
 	time.Sleep(r.took)
 	x.Unsent = len(x.Steps) > 0 && !slices.ContainsFunc(x.Steps, func(s proxy.Step) bool {
-		return s.Verb != proxy.Say && s.Verb != proxy.Describe && s.Verb != proxy.DescribePortal
+		return s.Verb != proxy.Say && s.Verb != proxy.Copied && s.Verb != proxy.Describe && s.Verb != proxy.DescribePortal
 	})
 	if r.refresh > 0 {
 		x.Done = 0

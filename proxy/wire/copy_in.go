@@ -21,8 +21,8 @@ type copying struct {
 	table  string // for messages
 	style  policy.CopyStyle
 	rows   rowReader
-	count  int // of rows
-	lines  int // of those, and the header
+	count  int64 // of rows that were inserted; a trigger can leave some out
+	lines  int   // of the data, the header among them
 	over   bool
 
 	data []byte // that has come and was not taken yet
@@ -73,7 +73,7 @@ func (s *session) copyIn(insert *policy.Approved, text string) error {
 	err := c.takeAll()
 	switch refusal := refusalIn(err); {
 	case err == nil: // the last rows go with what ends the transaction
-		s.batch.add(proxy.Step{Verb: proxy.Say, Text: tagged("COPY " + strconv.Itoa(c.count))}, note{kind: insert.Kind(), text: s.about.text})
+		s.batch.add(proxy.Step{Verb: proxy.Copied, Before: c.count}, note{kind: insert.Kind(), text: s.about.text})
 	case refusal != nil:
 		s.recorder().Statement(string(insert.Kind()), string(refusal.Code))
 		if s.about.where == "" && c.lines > 0 {
@@ -81,13 +81,6 @@ func (s *session) copyIn(insert *policy.Approved, text string) error {
 		}
 	}
 	return err
-}
-
-// tagged is the answer that a command is done.
-func tagged(tag string) []byte {
-	var w frame.Writer
-	complete(&w, tag)
-	return w.Buf
 }
 
 // newRowReader gives what reads rows of a style.
@@ -177,7 +170,6 @@ func (c *copying) insertRow(r *rowValues) error {
 		return err
 	}
 	b.add(proxy.Step{Verb: proxy.Quiet, Bound: bound}, note{text: c.text, line: c.lines})
-	c.count++
 	if b.full() {
 		return c.send()
 	}

@@ -29,11 +29,11 @@ const copyFiles = "COPY messages (id, conversation_id, content) FROM STDIN"
 func TestCopy(t *testing.T) {
 	w := greeted(t)
 	w.is(w.copied(copyFiles, "a\tb\tc\n"), "copyin0 [0 0 0] <COPY 1> I")
-	w.is(w.link.did(), `quiet ["a" "b" "c"] say sync`)
+	w.is(w.link.did(), `quiet ["a" "b" "c"] copied sync`)
 	w.is(w.copied(copyFiles, "a\tb\t\\N\nd\te\t", "f\\tg\\x41\\\\\\101\n\\.\nrest"), "copyin0 [0 0 0] <COPY 2> I")
-	w.is(w.link.did(), `quiet ["a" "b" null] quiet ["d" "e" "f\tgA\\A"] say sync`)
+	w.is(w.link.did(), `quiet ["a" "b" null] quiet ["d" "e" "f\tgA\\A"] copied sync`)
 	w.is(w.copied(copyFiles+" (FORMAT csv, HEADER)", "x,y,z\r\na,\"b\r\n\"\"q\"\"\",\r\n\"\",c,d\r\n"), "copyin0 [0 0 0] <COPY 2> I")
-	w.is(w.link.did(), `quiet ["a" "b\r\n\"q\"" null] quiet ["" "c" "d"] say sync`)
+	w.is(w.link.did(), `quiet ["a" "b\r\n\"q\"" null] quiet ["" "c" "d"] copied sync`)
 	w.is(w.copied(copyFiles), "copyin0 [0 0 0] <COPY 0> I")
 	w.is(w.copied(copyFiles, "a\tb\n"), "copyin0 [0 0 0] ERROR 22P04 COPY messages, line 1 I")
 	w.is(w.copied(copyFiles, "a\tb\tc\td\n"), "copyin0 [0 0 0] ERROR 22P04 COPY messages, line 1 I")
@@ -50,10 +50,10 @@ func TestCopy(t *testing.T) {
 // the first after memory was given back.
 func TestCopyNothing(t *testing.T) {
 	for options, c := range map[string]struct{ data, want string }{
-		"":                 {"\t\\N\t\n", `quiet ["" null ""] say sync`},
-		" (FORMAT csv)":    {"\"\",,\"\"\n", `quiet ["" null ""] say sync`},
-		" (NULL 'none')":   {"\tnone\t\n", `quiet ["" null ""] say sync`},
-		" (FORMAT binary)": {binaryCopy([]string{"", "null", ""}), `quiet ["" null ""] say sync`},
+		"":                 {"\t\\N\t\n", `quiet ["" null ""] copied sync`},
+		" (FORMAT csv)":    {"\"\",,\"\"\n", `quiet ["" null ""] copied sync`},
+		" (NULL 'none')":   {"\tnone\t\n", `quiet ["" null ""] copied sync`},
+		" (FORMAT binary)": {binaryCopy([]string{"", "null", ""}), `quiet ["" null ""] copied sync`},
 	} {
 		w := greeted(t)
 		for range 2 {
@@ -70,7 +70,7 @@ func TestCopyMany(t *testing.T) {
 	w := greeted(t)
 	w.is(w.copied(copyFiles, strings.Repeat("a\tb\tc\n", 150)), "copyin0 [0 0 0] <COPY 150> I")
 	ran := strings.Split(w.link.did(), "; ")
-	if len(ran) != 3 || strings.Count(ran[0], "quiet") != 64 || strings.Count(ran[2], "quiet") != 22 || !strings.HasSuffix(ran[2], "say sync") {
+	if len(ran) != 3 || strings.Count(ran[0], "quiet") != 64 || strings.Count(ran[2], "quiet") != 22 || !strings.HasSuffix(ran[2], "copied sync") {
 		t.Errorf("%q", ran)
 	}
 	w.is(w.copied(copyFiles, strings.Repeat("a\tb\t"+strings.Repeat("c", 20_000)+"\n", 3)), "copyin0 [0 0 0] <COPY 3> I")
@@ -125,7 +125,7 @@ func TestCopyBinary(t *testing.T) {
 	text := copyFiles + " (FORMAT binary)"
 	data := binaryCopy([]string{"a", "b", "c"}, []string{"d", "null", ""})
 	w.is(w.copied(text, data), "copyin1 [1 1 1] <COPY 2> I")
-	w.is(w.link.did(), `quiet ["a" "b" "c"] quiet ["d" null ""] say sync`)
+	w.is(w.link.did(), `quiet ["a" "b" "c"] quiet ["d" null ""] copied sync`)
 	w.is(w.copied(text, strings.Split(data, "")...), "copyin1 [1 1 1] <COPY 2> I")
 	w.is(w.copied(text, data[:len(data)-2]), "copyin1 [1 1 1] <COPY 2> I")
 	w.is(w.copied(text, data[:len(data)-3]), "copyin1 [1 1 1] ERROR 22P04 COPY messages, line 3 I")

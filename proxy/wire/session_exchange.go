@@ -48,8 +48,12 @@ func (s *session) exchange(sync bool) error {
 	err = s.ran(state, refusal)
 	s.prepared.releaseReplaced()
 	s.portals.forgetViews()
+	inserted := x.Inserted
 	s.batch.reset()
 	s.round++
+	if s.copied != nil {
+		s.copied.count += inserted
+	}
 	if s.copied != nil && s.copied.over {
 		s.copied = nil
 	}
@@ -62,13 +66,13 @@ func (s *session) exchange(sync bool) error {
 
 // complete says what the exchange needs beside its steps.
 func (s *session) complete(sync bool) error {
+	if err := s.identifyAgain(); err != nil {
+		return err
+	}
 	if err := s.prove(); err != nil {
 		return err
 	}
 	begin, err := s.beginning()
-	if err := s.identifyAgain(); err != nil {
-		return err
-	}
 	if err != nil {
 		return err
 	}

@@ -175,7 +175,7 @@ func (l *scripted) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer
 		if step.Prepared != nil {
 			sql = step.Prepared.Approved.Rewritten()
 		}
-		said = append(said, fmt.Sprint([...]string{"say", "parse", "describe", "bind", "describeportal", "execute", "closeportal", "simple", "quiet"}[step.Verb]))
+		said = append(said, fmt.Sprint([...]string{"say", "parse", "describe", "bind", "describeportal", "execute", "closeportal", "simple", "quiet", "copied"}[step.Verb]))
 		if l.before != nil {
 			l.before(ctx, sql)
 		}
@@ -204,7 +204,7 @@ func (l *scripted) Run(ctx context.Context, x *proxy.Exchange, out *frame.Writer
 			l.ran = append(l.ran, strings.Join(said, " ")+" cancelled")
 			return l.failed(&proxy.Error{Code: proxy.StatementTimeout, Message: "cancelled", Cause: context.Cause(ctx)})
 		}
-		l.answer(step, out)
+		l.answer(x, step, out)
 	}
 	x.Done = len(x.Steps)
 	if l.after != nil {
@@ -231,7 +231,7 @@ func (l *scripted) failed(err *proxy.Error) (proxy.State, error) {
 	return proxy.Idle, err
 }
 
-func (l *scripted) answer(step *proxy.Step, out *frame.Writer) {
+func (l *scripted) answer(x *proxy.Exchange, step *proxy.Step, out *frame.Writer) {
 	row := func() {
 		at := out.Open(frame.DataRow)
 		out.Int16(0)
@@ -245,6 +245,8 @@ func (l *scripted) answer(step *proxy.Step, out *frame.Writer) {
 	switch step.Verb {
 	case proxy.Say:
 		out.Raw(step.Text)
+	case proxy.Copied:
+		complete(out, fmt.Sprint("COPY ", step.Before+x.Inserted))
 	case proxy.Prepare:
 		out.Empty(frame.ParseComplete)
 	case proxy.Bind:
@@ -279,6 +281,7 @@ func (l *scripted) answer(step *proxy.Step, out *frame.Writer) {
 		row()
 		complete(out, "SELECT 1")
 	case proxy.Quiet:
+		x.Inserted++
 		if step.Bound.SQL() == "COMMIT" {
 			l.open, l.named = false, false
 		}
