@@ -43,3 +43,12 @@ func TestByValues(t *testing.T) {
 		}
 	}
 }
+
+// Ensure of two values that are drawn beside each other the first becomes the smaller one.
+func TestSteady(t *testing.T) {
+	const text = "select 1 where pg_catalog.gen_random_uuid() < gen_random_uuid() limit 10"
+	const want = "select 1 where cast('00000000-0000-0000-0000-000000000000' as uuid) < cast('ffffffff-ffff-ffff-ffff-ffffffffffff' as uuid) limit 10"
+	if got := steady(text); got != want {
+		t.Error(got)
+	}
+}
