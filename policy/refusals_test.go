@@ -122,3 +122,19 @@ func TestOverridingIdentity(t *testing.T) {
 		}
 	}
 }
+
+// Ensure a * that is spelled out is refused, and no defect of the engine, where a column of a FULL JOIN has the name of a relation.
+func TestStarOfAPosingName(t *testing.T) {
+	p := compile(t, "inject", readSchema(t))
+	for text, want := range map[string]policy.Code{
+		"SELECT * FROM end_users FULL JOIN end_users server_id USING (server_id)":                                                                                   policy.ColumnNotAllowed,
+		"SELECT (SELECT count(*) FROM (SELECT * FROM end_users u FULL JOIN end_users v USING (server_id)) s WHERE s.server_id = server_id.id) FROM files server_id": policy.ColumnNotAllowed,
+		"SELECT (SELECT q.username FROM (SELECT * FROM end_users u FULL JOIN end_users v USING (id, username)) q LIMIT 1) FROM files id":                            policy.ColumnNotAllowed,
+		"SELECT * FROM files id, LATERAL (SELECT * FROM end_users u FULL JOIN end_users v USING (server_id, id)) s":                                                 policy.ColumnNotAllowed,
+		"SELECT * FROM end_users u FULL JOIN end_users v USING (server_id)":                                                                                         "",
+	} {
+		if r := p.Decide(text, policy.Postgres).Refusal; r.Code != want {
+			t.Errorf("%s: %+v, want %q", text, r, want)
+		}
+	}
+}

@@ -144,7 +144,7 @@ func (a *analyzer) star(l *level, items []item, ref *pg.ColumnRef, out *output) 
 		return
 	}
 	for i, it := range items {
-		if it.spread == nil || slices.ContainsFunc(slices.Concat(items[:i], items[i+1:]), it.ambiguous) {
+		if it.spread == nil || slices.ContainsFunc(slices.Concat(items[:i], items[i+1:]), it.ambiguous) || it.posing(l) {
 			a.fail(&refusal.Refusal{Code: refusal.ColumnNotAllowed, Offset: s.Offset, Message: "* covers a column that must not be read and can't be spelled out here", Hint: "name the columns"})
 			return
 		}
@@ -159,6 +159,18 @@ func (it item) ambiguous(other item) bool {
 	for _, c := range it.cols {
 		if c.ref == lex.Quote(c.name) && slices.ContainsFunc(other.cols, func(o column) bool { return o.name == c.name }) {
 			return true
+		}
+	}
+	return false
+}
+
+// posing tells whether such a column has the name of a relation in sight: the final text does not show which of them it means.
+func (it item) posing(l *level) bool {
+	for ; l != nil; l = l.outer {
+		for _, r := range l.rels {
+			if slices.ContainsFunc(it.cols, func(c column) bool { return c.ref == lex.Quote(c.name) && c.name == r.name }) {
+				return true
+			}
 		}
 	}
 	return false
