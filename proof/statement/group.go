@@ -61,9 +61,10 @@ func (m *maker) groupBy(keys []column) {
 	m.put("GROUP", "BY")
 	put := func() { m.list(len(keys), func(i int) { m.key(keys[i]) }) }
 	n := m.r.IntN(100)
-	if n < 22 && slices.ContainsFunc(keys, func(c column) bool { return c.kind == Scope }) {
+	if n < 22 && (slices.ContainsFunc(keys, func(c column) bool { return c.kind == Scope }) || ofQueries(keys) > 1) {
 		// Before version 18 Postgres takes a column that must equal a constant for one
-		// in the sorting too, though the sets make NULL of it in some rows.
+		// in the sorting too, though the sets make NULL of it in some rows. And it computes with a
+		// column of a sub-query as if it were not NULL, where another such column is the same one beneath.
 		m.Loose = true
 	}
 	switch {
@@ -85,6 +86,16 @@ func (m *maker) groupBy(keys []column) {
 	default:
 		put()
 	}
+}
+
+// ofQueries counts the keys that sub-queries, WITH queries and the like give.
+func ofQueries(keys []column) (n int) {
+	for _, c := range keys {
+		if c.own == nil && c.by == "" {
+			n++
+		}
+	}
+	return n
 }
 
 // having puts a condition on groups; keys are what they are groups by.
