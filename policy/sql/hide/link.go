@@ -43,28 +43,52 @@ func (h *hider) link(s *pg.SelectStmt) {
 }
 
 // repeated gives the expressions by which a query level groups and sorts that hold more than
-// a column or a position. A list in brackets groups by each of its expressions, and ROW (…) as a whole.
+// a column.
 func (h *hider) repeated(s *pg.SelectStmt) (list []*pg.Node) {
-	var note func(n *pg.Node)
-	noteAll := func(all []*pg.Node) {
-		for _, n := range all {
-			note(n)
+	for _, n := range slices.Concat(s.DistinctClause, s.SortClause) {
+		if sort := n.GetSortBy(); sort != nil {
+			n = sort.Node
+		}
+		list = append(list, n)
+	}
+	for _, n := range s.GroupClause {
+		list = grouping(n, s.TargetList, list)
+	}
+	return slices.DeleteFunc(list, func(n *pg.Node) bool {
+		return n == nil || n.Node == nil || n.GetColumnRef() != nil || n.GetAConst() != nil
+	})
+}
+
+// grouping adds the expressions of an entry of GROUP BY: of a list in brackets each, and of a position in the select list or
+// a name there what that stands for.
+func grouping(n *pg.Node, targets, list []*pg.Node) []*pg.Node {
+	switch x := n.GetNode().(type) {
+	case *pg.Node_GroupingSet:
+		for _, c := range x.GroupingSet.Content {
+			list = grouping(c, targets, list)
+		}
+		return list
+	case *pg.Node_RowExpr:
+		if x.RowExpr.RowFormat != pg.CoercionForm_COERCE_IMPLICIT_CAST {
+			break
+		}
+		for _, c := range x.RowExpr.Args {
+			list = grouping(c, targets, list)
+		}
+		return list
+	case *pg.Node_AConst:
+		if at := int(x.AConst.GetIval().GetIval()); 0 < at && at <= len(targets) {
+			n = targets[at-1].GetResTarget().GetVal()
+		}
+	case *pg.Node_ColumnRef:
+		name, _ := tree.Strings(x.ColumnRef.Fields)
+		for _, t := range targets {
+			if len(name) == 1 && t.GetResTarget().GetName() == name[0] {
+				n = t.GetResTarget().GetVal()
+			}
 		}
 	}
-	note = func(n *pg.Node) {
-		switch x := n.GetNode().(type) {
-		case *pg.Node_GroupingSet:
-			noteAll(x.GroupingSet.Content)
-		case *pg.Node_SortBy:
-			note(x.SortBy.Node)
-		case nil, *pg.Node_ColumnRef, *pg.Node_AConst:
-		default:
-			list = append(list, n)
-			noteAll(n.GetRowExpr().GetArgs())
-		}
-	}
-	noteAll(slices.Concat(s.GroupClause, s.DistinctClause, s.SortClause))
-	return list
+	return append(list, n)
 }
 
 // equalBeneath adds the expressions beneath m, at the same query level, that are equal to e.
@@ -95,7 +119,7 @@ func (h *hider) differ(a, b proto.Message) error {
 	if isColumn && y != nil && h.Same(x, y) {
 		return nil
 	}
-	return tree.Compare(a, b, h.differ)
+	return tree.Compare(a, b, h.differ, "RowFormat")
 }
 
 // share makes two equal expressions hide the same, literal by literal.
