@@ -25,9 +25,10 @@ func (s *selection) grouped() []column {
 		m.put("DISTINCT")
 	}
 	m.list(len(want), func(i int) {
-		c := column{typ: want[i], kind: Computed}
+		c, at := column{typ: want[i], kind: Computed}, len(m.out)
 		switch {
 		case m.chance(35) && m.column(&level{rels: sees.rels}, want[i]):
+			m.byPosition(keys, m.out[at:], i)
 		case m.chance(20) && want[i] == Int && window == nil && len(keys) > 0:
 			window = m.grouping(keys)
 		case m.chance(70):

@@ -32,6 +32,16 @@ func (m *maker) computedKey(l *level, c column) column {
 	return made
 }
 
+// byPosition has a key named by its position in the select list, where that has it.
+func (m *maker) byPosition(keys []column, entry []Token, i int) {
+	for k := range keys {
+		if keys[k].by != "" && len(entry) == 1 && entry[0].Text == keys[k].ref && m.chance(40) {
+			keys[k].by = strconv.Itoa(i + 1)
+			m.use("GROUP BY a position")
+		}
+	}
+}
+
 // key puts what a level groups by.
 func (m *maker) key(c column) {
 	if c.by != "" {
@@ -49,7 +59,7 @@ func (m *maker) grouping(keys []column) (window func()) {
 	m.put("count", "(", "*", ")", "OVER", name, "::", "int4")
 	return func() {
 		m.put("WINDOW", name, "AS", "(", "PARTITION", "BY")
-		m.list(len(keys), func(i int) { m.key(keys[i]) })
+		m.list(len(keys), func(i int) { m.put(keys[i].ref) })
 		m.put(")")
 	}
 }
