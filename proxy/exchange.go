@@ -92,7 +92,8 @@ type Prepared struct {
 type Told struct {
 	Said *frame.Description // by Postgres; nil: the statement is not prepared yet, or a command
 	// Outdated tells that it was said of another decision, for which Postgres got another text or its parameters other
-	// arguments. Such a statement runs if Postgres says the same of the new text. It is not described.
+	// arguments. Such a statement runs if Postgres says the same of the new text. It is not described, until it is
+	// prepared anew.
 	Outdated bool
 }
 

@@ -28,7 +28,7 @@ type exchange struct {
 	hadTurn   bool     // it has waited for a turn, which an unknown text would have needed
 	pending   bool     // something was written for the database since the last flush
 	preparing []*plan  // statements whose preparation was written and not confirmed
-	unread    bool     // of what was written, a result can still be refused: it is read before its transaction ends
+	unread    bool     // of what was written, a result can still be refused: it is read before what a refusal could not undo
 
 	at           phase // of the answer being read
 	reached      reach

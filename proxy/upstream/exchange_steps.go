@@ -18,7 +18,7 @@ func (e *exchange) step(s *proxy.Step) error {
 			return err
 		}
 	}
-	if verb := verbOf(s); e.unread && (verb == policy.Commit || verb == policy.Rollback) { // where a result is refused, its transaction goes on, and has failed
+	if e.unread && e.isLasting(s) {
 		if err := e.catchUp(); err != nil {
 			return err
 		}
@@ -111,10 +111,21 @@ func (e *exchange) addRun(s *proxy.Step, kind answerKind) {
 	}
 }
 
+// isLasting tells whether a step does something that Postgres would leave out behind an error, and that a ROLLBACK TO does not
+// undo: it ends a transaction, makes or drops a savepoint, moves or closes a cursor. An end that is not the client's matters
+// only where it could commit a change: without a block the client's state is the same either way.
+func (e *exchange) isLasting(s *proxy.Step) bool {
+	switch verbOf(s) {
+	case policy.NoCommand, policy.CopyOut, policy.Declare:
+		return false
+	}
+	return s.Verb != proxy.Quiet || e.changes()
+}
+
 // refusable tells whether a statement's result can be refused for its size.
 func refusable(a *policy.Approved) bool {
-	limits := a.Limits()
-	return (a.Returns() || a.Command().Verb == policy.CopyOut) && (limits.MaxRows >= 0 || limits.MaxResultBytes >= 0)
+	limits, verb := a.Limits(), a.Command().Verb
+	return (a.Returns() && verb != policy.Declare || verb == policy.CopyOut) && (limits.MaxRows >= 0 || limits.MaxResultBytes >= 0)
 }
 
 func (e *exchange) describePortal(s *proxy.Step) error {

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,6 +45,7 @@ func TestRefusedBeforeTheEnd(t *testing.T) {
 		{read, "COMMIT"}, {read, "ROLLBACK"}, {read, "COMMIT AND CHAIN"}, {read, "ROLLBACK AND CHAIN"}, {"COPY (" + read + ") TO STDOUT", "ROLLBACK"},
 		{insert, read, "ROLLBACK"}, {"SAVEPOINT s", read, "ROLLBACK TO s", "COMMIT"}, {"SAVEPOINT s", read, "ROLLBACK TO s"},
 		{"DECLARE c CURSOR FOR " + read, "FETCH 2 c", "COMMIT"}, {insert, "DECLARE c CURSOR FOR " + read, "FETCH c", "FETCH c", "COMMIT"},
+		{"SAVEPOINT s", "", insert, read, "SAVEPOINT s"}, {"SAVEPOINT s", insert, read, "RELEASE s"}, {"SAVEPOINT s", insert, "SAVEPOINT t", read, "ROLLBACK TO t"},
 		{insert, "DECLARE c CURSOR FOR " + read, "", "FETCH 2 c", "COMMIT"}, {"COPY notes TO STDOUT", "COMMIT"}, {insert, "", "COPY notes TO STDOUT", "COMMIT"},
 	} {
 		x := proxy.Exchange{Begin: l.begin("BEGIN"), Commit: true}
@@ -63,9 +65,29 @@ func TestRefusedBeforeTheEnd(t *testing.T) {
 		if got, state, err := l.run(proxy.Exchange{Steps: []proxy.Step{l.simple(insert)}, Commit: true}); sqlStateOf(err) != "25P02" || state != proxy.Failed {
 			t.Errorf("%q, and then: %s %c %v", texts, got, state, err)
 		}
-		l.want(proxy.Exchange{Steps: []proxy.Step{l.simple("ROLLBACK")}, Commit: true}, proxy.Idle, "done ROLLBACK")
+		if slices.Contains(texts, "SAVEPOINT s") { // the first, of whatever comes behind the refusal
+			l.want(proxy.Exchange{Steps: []proxy.Step{l.simple("ROLLBACK TO s")}, Commit: true}, proxy.Open, "done ROLLBACK")
+			l.want(proxy.Exchange{Steps: []proxy.Step{l.simple("COMMIT")}, Commit: true}, proxy.Idle, "done COMMIT")
+		} else {
+			l.want(proxy.Exchange{Steps: []proxy.Step{l.simple("ROLLBACK")}, Commit: true}, proxy.Idle, "done ROLLBACK")
+		}
 		if n := l.one("SELECT count(*) FROM notes WHERE id = 60"); n != "0" {
 			t.Fatalf("%q: %s rows are there", texts, n)
+		}
+	}
+}
+
+// Ensure the same where a result is refused because a table was altered.
+func TestAlteredBeforeTheEnd(t *testing.T) {
+	for _, end := range []string{"COMMIT", "ROLLBACK", "SAVEPOINT s"} {
+		l := link(t, Config{MaxConns: 2})
+		steps := l.extended("SELECT id FROM notes")
+		l.describe(steps)
+		l.exec("ALTER TABLE notes ALTER id TYPE bigint")
+		l.takeOne() // which the client had
+		x := proxy.Exchange{Begin: l.begin("BEGIN"), Steps: append(steps[2:], l.simple(end)), Commit: true}
+		if got, state, err := l.run(x); sqlStateOf(err) != "0A000" || state != proxy.Failed {
+			t.Errorf("%s: %s %c %v", end, got, state, err)
 		}
 	}
 }
