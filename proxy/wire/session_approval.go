@@ -37,9 +37,6 @@ func (s *session) identify() error {
 // identifyAgain asks once more where what the gate said stands no longer: the client may have waited since with what is collected,
 // as with the rows of a COPY.
 func (s *session) identifyAgain() error {
-	if !s.rechecked {
-		return nil
-	}
 	s.rechecked = false
 	return s.identify()
 }

@@ -66,8 +66,10 @@ func (s *session) exchange(sync bool) error {
 
 // complete says what the exchange needs beside its steps.
 func (s *session) complete(sync bool) error {
-	if err := s.identifyAgain(); err != nil {
-		return err
+	if sync || s.rechecked { // a Sync can commit what earlier exchanges did
+		if err := s.identifyAgain(); err != nil {
+			return err
+		}
 	}
 	if err := s.prove(); err != nil {
 		return err
