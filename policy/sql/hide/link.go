@@ -29,6 +29,9 @@ func (h *hider) link(s *pg.SelectStmt) {
 	for _, n := range s.TargetList {
 		places = append(places, n.GetResTarget().GetVal())
 	}
+	if !slices.ContainsFunc(places, func(n *pg.Node) bool { return h.hidesBeneath(n) }) {
+		return
+	}
 	for _, e := range repeated {
 		var equal []*pg.Node
 		for _, place := range places {
@@ -40,6 +43,17 @@ func (h *hider) link(s *pg.SelectStmt) {
 			}
 		}
 	}
+}
+
+// hidesBeneath tells whether something beneath m is hidden, at the same query level.
+func (h *hider) hidesBeneath(m proto.Message) bool {
+	if _, isQuery := m.(*pg.SelectStmt); isQuery {
+		return false
+	}
+	if n, isNode := m.(*pg.Node); isNode && h.found[n] != nil {
+		return true
+	}
+	return tree.AnyChild(m, h.hidesBeneath)
 }
 
 // repeated gives the expressions by which a query level groups and sorts that hold more than

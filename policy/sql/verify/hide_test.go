@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -313,6 +315,27 @@ func TestVerifyTree(t *testing.T) {
 		}
 		if got := bare(stmt.Stmt, true); got != want {
 			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+// Ensure many computed columns may be grouped by where nothing of them is hidden, and their number is bounded where something is.
+func TestHideManyGroups(t *testing.T) {
+	var list, by []string
+	for i := range 80 {
+		list, by = append(list, fmt.Sprintf("coalesce(id, 'a%d')", i)), append(by, strconv.Itoa(i+1))
+	}
+	text := "SELECT " + strings.Join(list, ", ") + " FROM notes GROUP BY " + strings.Join(by, ", ")
+	for _, c := range []struct {
+		text    string
+		refused bool
+	}{{text, false}, {text + " HAVING " + list[0] + " = 'b'", true}} {
+		stmt, fault := tree.Parse(c.text)
+		if fault != nil {
+			t.Fatal(fault)
+		}
+		if _, fault := analyze.Analyze(stmt, treetest.Catalog()); (fault != nil) != c.refused {
+			t.Errorf("%.40s: %+v", c.text, fault)
 		}
 	}
 }
