@@ -38,7 +38,9 @@ func (e *exchange) passResult(a *answer) error {
 			return err
 		case kind == frame.CommandComplete || kind == frame.PortalSuspended || kind == frame.EmptyQueryResponse:
 			e.endStatement(a, kind, body)
-			e.countInserted(a, body)
+			if a.kind == skipRows {
+				e.countInserted(body)
+			}
 			return e.countPortion(a.step, kind, count)
 		case kind == frame.CopyOutResponse || kind == frame.CopyDone:
 			e.passMessage(a, kind, body)
@@ -51,9 +53,9 @@ func (e *exchange) passResult(a *answer) error {
 // countInserted counts the rows of an INSERT that the client knows nothing of; Postgres tells the number last.
 //
 // https://www.postgresql.org/docs/18/protocol-message-formats.html#PROTOCOL-MESSAGE-FORMATS-COMMANDCOMPLETE
-func (e *exchange) countInserted(a *answer, body []byte) {
+func (e *exchange) countInserted(body []byte) {
 	tag := bytes.TrimSuffix(body, []byte{0})
-	if rest, isInsert := bytes.CutPrefix(tag, []byte("INSERT 0 ")); isInsert && a.kind == skipRows {
+	if rest, isInsert := bytes.CutPrefix(tag, []byte("INSERT 0 ")); isInsert {
 		n, _ := strconv.ParseInt(string(rest), 10, 64)
 		e.request.Inserted += n
 	}

@@ -34,13 +34,6 @@ func (s *session) identify() error {
 	return nil
 }
 
-// identifyAgain asks once more where what the gate said stands no longer: the client may have waited since with what is collected,
-// as with the rows of a COPY.
-func (s *session) identifyAgain() error {
-	s.rechecked = false
-	return s.identify()
-}
-
 // pay takes one statement off the server's budget, and a place among its running ones
 // where the client has none.
 func (s *session) pay() (err error) {

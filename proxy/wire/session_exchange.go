@@ -48,15 +48,14 @@ func (s *session) exchange(sync bool) error {
 	err = s.ran(state, refusal)
 	s.prepared.releaseReplaced()
 	s.portals.forgetViews()
-	inserted := x.Inserted
+	if c := s.copied; c != nil {
+		c.count += x.Inserted
+		if c.over {
+			s.copied = nil
+		}
+	}
 	s.batch.reset()
 	s.round++
-	if s.copied != nil {
-		s.copied.count += inserted
-	}
-	if s.copied != nil && s.copied.over {
-		s.copied = nil
-	}
 	s.rechecked = false
 	if err == nil {
 		s.about.text = about
@@ -66,8 +65,10 @@ func (s *session) exchange(sync bool) error {
 
 // complete says what the exchange needs beside its steps.
 func (s *session) complete(sync bool) error {
-	if sync || s.rechecked { // a Sync can commit what earlier exchanges did
-		if err := s.identifyAgain(); err != nil {
+	// The client may have waited since the gate was asked, as with the rows of a COPY; and a Sync can commit what earlier exchanges did.
+	if sync || s.rechecked {
+		s.rechecked = false
+		if err := s.identify(); err != nil {
 			return err
 		}
 	}

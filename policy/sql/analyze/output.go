@@ -153,28 +153,31 @@ func (a *analyzer) star(l *level, items []item, ref *pg.ColumnRef, out *output) 
 	a.facts.Stars = append(a.facts.Stars, s)
 }
 
-// ambiguous tells whether a column that FULL JOIN … USING made, which no relation's name
-// qualifies, has a namesake in another item.
+// ambiguous tells whether an unqualified column has a namesake in another item.
 func (it item) ambiguous(other item) bool {
 	for _, c := range it.cols {
-		if c.ref == lex.Quote(c.name) && slices.ContainsFunc(other.cols, func(o column) bool { return o.name == c.name }) {
+		if c.unqualified() && slices.ContainsFunc(other.cols, func(o column) bool { return o.name == c.name }) {
 			return true
 		}
 	}
 	return false
 }
 
-// posing tells whether such a column has the name of a relation in sight: the final text does not show which of them it means.
+// posing tells whether an unqualified column has the name of a relation in sight: the final text does not show which of them it means.
 func (it item) posing(l *level) bool {
 	for ; l != nil; l = l.outer {
-		for _, r := range l.rels {
-			if slices.ContainsFunc(it.cols, func(c column) bool { return c.ref == lex.Quote(c.name) && c.name == r.name }) {
-				return true
-			}
+		poses := func(c column) bool {
+			return c.unqualified() && slices.ContainsFunc(l.rels, func(r *relation) bool { return r.name == c.name })
+		}
+		if slices.ContainsFunc(it.cols, poses) {
+			return true
 		}
 	}
 	return false
 }
+
+// unqualified tells a column that FULL JOIN … USING made: no relation's name qualifies it.
+func (c column) unqualified() bool { return c.ref == lex.Quote(c.name) }
 
 // resolveStar notes that * and r.* mean relations of this level, or for r.* of one around.
 func (a *analyzer) resolveStar(l *level, items []item, ref *pg.ColumnRef) {
