@@ -27,6 +27,13 @@ func (w *Writer) Shut(at int) {
 // Empty writes a message without content.
 func (w *Writer) Empty(kind byte) { w.Shut(w.Open(kind)) }
 
+// Complete writes a CommandComplete with a command's tag.
+func (w *Writer) Complete(tag string) {
+	at := w.Open(CommandComplete)
+	w.Text(tag)
+	w.Shut(at)
+}
+
 // Text writes a text and the zero that ends it; the text must hold none.
 func (w *Writer) Text(s string) { w.Buf = append(append(w.Buf, s...), 0) }
 

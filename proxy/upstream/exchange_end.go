@@ -5,7 +5,6 @@ import (
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
-	"github.com/tenantgate/tenantgate/proxy/frame"
 )
 
 // drain brings an exchange that failed to its end: what was left out is passed over, and the
@@ -74,9 +73,7 @@ func (e *exchange) endLost(f *linkFailure) {
 	l := e.link
 	l.explicit, l.failed = false, false
 	if f.rolledBack && f.step < len(e.request.Steps) { // else it was told
-		at := e.out.Open(frame.CommandComplete)
-		e.out.Text("ROLLBACK")
-		e.out.Shut(at)
+		e.out.Complete("ROLLBACK")
 	}
 }
 

@@ -83,9 +83,7 @@ func (e *exchange) answer(a *answer) error {
 		return e.pass(a.step.Text)
 	case sendCopied:
 		e.markEnd()
-		at := e.out.Open(frame.CommandComplete)
-		e.out.Text("COPY " + strconv.FormatInt(a.step.Before+e.request.Inserted, 10))
-		e.out.Shut(at)
+		e.out.Complete("COPY " + strconv.FormatInt(a.step.Before+e.request.Inserted, 10))
 		return nil
 	case sendParseComplete, sendStatementTypes, sendNoTypes, sendPortalColumns, sendColumns, sendCloseComplete:
 		return e.report(a)

@@ -110,7 +110,7 @@ func (a *answer) rows(w *frame.Writer, s *session, formats []int16) {
 		w.Shut(at)
 	}
 	if a.table != nil {
-		complete(w, "SELECT "+strconv.Itoa(len(a.table)))
+		w.Complete("SELECT " + strconv.Itoa(len(a.table)))
 		return
 	}
 	at := w.Open(frame.DataRow)
@@ -133,7 +133,7 @@ func (a *answer) rows(w *frame.Writer, s *session, formats []int16) {
 		}
 	}
 	w.Shut(at)
-	complete(w, "SELECT 1")
+	w.Complete("SELECT 1")
 }
 
 // number4 writes a number of four bytes, in either format.

@@ -126,14 +126,7 @@ func (s *session) say(write func(*frame.Writer)) {
 
 // tag answers that a command is done.
 func (s *session) tag(tag string) {
-	s.say(func(w *frame.Writer) { complete(w, tag) })
-}
-
-// complete writes a CommandComplete.
-func complete(w *frame.Writer, tag string) {
-	at := w.Open(frame.CommandComplete)
-	w.Text(tag)
-	w.Shut(at)
+	s.say(func(w *frame.Writer) { w.Complete(tag) })
 }
 
 // pgError is an error that Postgres itself would tell, with its SQLSTATE.

@@ -246,7 +246,7 @@ func (l *scripted) answer(x *proxy.Exchange, step *proxy.Step, out *frame.Writer
 	case proxy.Say:
 		out.Raw(step.Text)
 	case proxy.Copied:
-		complete(out, fmt.Sprint("COPY ", step.Before+x.Inserted))
+		out.Complete(fmt.Sprint("COPY ", step.Before+x.Inserted))
 	case proxy.Prepare:
 		out.Empty(frame.ParseComplete)
 	case proxy.Bind:
@@ -263,7 +263,7 @@ func (l *scripted) answer(x *proxy.Exchange, step *proxy.Step, out *frame.Writer
 		description()
 	case proxy.Execute:
 		row()
-		complete(out, "SELECT 1")
+		out.Complete("SELECT 1")
 	case proxy.Simple:
 		if verb, _, _ := strings.Cut(step.Bound.SQL(), " "); step.Bound.Kind() == "" {
 			switch verb = strings.ToUpper(verb); verb {
@@ -274,12 +274,12 @@ func (l *scripted) answer(x *proxy.Exchange, step *proxy.Step, out *frame.Writer
 					l.open, l.named = false, false
 				}
 			}
-			complete(out, verb)
+			out.Complete(verb)
 			return
 		}
 		description()
 		row()
-		complete(out, "SELECT 1")
+		out.Complete("SELECT 1")
 	case proxy.Quiet:
 		x.Inserted++
 		if step.Bound.SQL() == "COMMIT" {

@@ -151,7 +151,7 @@ func (s *session) show(name string) error {
 	spelled := s.set.spelled(name)
 	s.say(func(w *frame.Writer) {
 		row(w, s.valueOf(spelled))
-		complete(w, "SHOW")
+		w.Complete("SHOW")
 	})
 	return nil
 }
@@ -169,7 +169,7 @@ func (s *session) showAll(w *frame.Writer) {
 	for _, name := range names {
 		row(w, name, s.valueOf(name), "")
 	}
-	complete(w, "SHOW")
+	w.Complete("SHOW")
 }
 
 // row writes a DataRow of texts.
