@@ -54,7 +54,7 @@ func TestHiddenInCalls(t *testing.T) {
 				continue
 			}
 			compared++
-			if got, as := rewritten(t, db, d); got != want && repeats(t, db, text, want, 64) {
+			if got, as := rewritten(t, db, d); got != want && !neverGrouped(got, want) && repeats(t, db, text, want, 64) {
 				t.Errorf("%s\n as %s\n got %.200s\nwant %.200s", text, as, got, want)
 			}
 		}
@@ -83,6 +83,13 @@ func hiding(t *testing.T) *pgconn.PgConn {
 		t.Fatal(err)
 	}
 	return db
+}
+
+// neverGrouped tells whether a statement that has two faults was told the other one: a literal that its type doesn't take, and a
+// GROUP BY or DISTINCT of a type that has no equality. Postgres reads a literal first, and a parameter last.
+func neverGrouped(got, want string) bool {
+	unread := strings.HasPrefix(want, "22P02 ") || strings.HasPrefix(want, "42601 ")
+	return unread && strings.HasPrefix(got, "42883 could not identify an equality operator ")
 }
 
 // rewritten tells what the rewritten statement answers, and its text.

@@ -45,11 +45,8 @@ func (h *hider) link(s *pg.SelectStmt) {
 	}
 }
 
-// hidesBeneath tells whether something beneath m is hidden, at the same query level.
+// hidesBeneath tells whether something beneath m is hidden, in a sub-query too.
 func (h *hider) hidesBeneath(m proto.Message) bool {
-	if _, isQuery := m.(*pg.SelectStmt); isQuery {
-		return false
-	}
 	if n, isNode := m.(*pg.Node); isNode && h.found[n] != nil {
 		return true
 	}

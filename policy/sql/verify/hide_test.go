@@ -160,6 +160,7 @@ func TestHideLinks(t *testing.T) {
 		`SELECT x FROM (SELECT id = 'a' AS x FROM notes GROUP BY id = 'a' HAVING (id = 'a') IS NOT NULL) s`:                                            `SELECT id = $2 AS x|GROUP BY id = $2 HAVING (id = $2) IS NOT NULL`,
 		`SELECT x FROM (SELECT grouping(id = 'a') AS x FROM notes GROUP BY id = 'a') s`:                                                                `SELECT grouping(id = $2) AS x|GROUP BY id = $2`,
 		`SELECT x FROM (SELECT concat('a', random()) AS x FROM notes GROUP BY concat('a', random())) s`:                                                `SELECT concat($2, random())|GROUP BY concat($2, random())`,
+		`SELECT DISTINCT ON ((SELECT 'a')) (SELECT 'a') FROM notes ORDER BY (SELECT 'a')`:                                                              `DISTINCT ON ((SELECT $2)) (SELECT $2) |ORDER BY (SELECT $2)`,
 		`SELECT date_part('day', id) FROM notes GROUP BY date_part('day', id) HAVING date_part('day', id) > 5`:                                         `GROUP BY date_part('day', id) HAVING date_part('day', id) > $2`,
 		`SELECT x FROM (SELECT DISTINCT ON (id = date '2027-01-01') id = date '2027-01-01' AS x FROM notes ORDER BY id = date '2027-01-01') s`:         `DISTINCT ON (id = $2::date |id = $2::date  AS x|ORDER BY id = $2::date`,
 	} {
