@@ -9,6 +9,7 @@ func TestOfValues(t *testing.T) {
 		{"21000", "more than one row returned by a subquery used as an expression"}: true,
 		{"22012", "division by zero"}:                                          true,
 		{"42704", "99 is not a valid encoding code"}:                           true,
+		{"42704", "bob is not a valid encoding name"}:                          true,
 		{"0A000", "encoding conversion from UTF8 to ASCII not supported"}:      true,
 		{"42601", `syntax error in tsquery: "Fri Nov 27"`}:                     true,
 		{"42601", "invalid range bound flags"}:                                 true,
