@@ -28,7 +28,6 @@ func (s *selection) grouped() []column {
 		c, at := column{typ: want[i], kind: Computed}, len(m.out)
 		switch {
 		case m.chance(35) && m.column(&level{rels: sees.rels}, want[i]):
-			m.byPosition(keys, m.out[at:], i)
 		case m.chance(20) && want[i] == Int && window == nil && len(keys) > 0:
 			window = m.grouping(keys)
 		case m.chance(70):
@@ -37,6 +36,7 @@ func (s *selection) grouped() []column {
 			m.expr(sees, want[i], min(s.depth, 1))
 		}
 		cols = append(cols, m.named(c, i, s.top))
+		m.byOutput(keys, m.out[at:], i)
 	})
 	s.rest()
 	m.groupBy(keys)

@@ -1,6 +1,9 @@
 package statement
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // computedKey makes an expression with a literal of a column by which a level groups. Its list and HAVING repeat it by ref; the
 // key itself may name the column otherwise.
@@ -32,10 +35,17 @@ func (m *maker) computedKey(l *level, c column) column {
 	return made
 }
 
-// byPosition has a key named by its position in the select list, where that has it.
-func (m *maker) byPosition(keys []column, entry []Token, i int) {
+// byOutput has a key named by its position in the select list, where that has it, or by the name that Postgres makes for it there.
+func (m *maker) byOutput(keys []column, entry []Token, i int) {
 	for k := range keys {
-		if keys[k].by != "" && len(entry) == 1 && entry[0].Text == keys[k].ref && m.chance(40) {
+		if keys[k].by == "" || entry[0].Text != keys[k].ref {
+			continue
+		}
+		switch unnamed := len(entry) == 1; {
+		case unnamed && strings.HasPrefix(keys[k].ref, "coalesce ") && m.chance(60):
+			keys[k].by = "coalesce"
+			m.use("GROUP BY a name that Postgres makes")
+		case m.chance(40):
 			keys[k].by = strconv.Itoa(i + 1)
 			m.use("GROUP BY a position")
 		}

@@ -1,6 +1,7 @@
 package hide
 
 import (
+	"reflect"
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -21,22 +22,16 @@ const maxLinkEffort = 20_000
 //
 // https://www.postgresql.org/docs/18/queries-table-expressions.html#QUERIES-GROUP
 func (h *hider) link(s *pg.SelectStmt) {
-	repeated := h.repeated(s)
-	if len(repeated) == 0 {
-		return
-	}
-	places := slices.Concat([]*pg.Node{s.HavingClause}, s.WindowClause, repeated)
-	for _, n := range s.TargetList {
-		places = append(places, n.GetResTarget().GetVal())
-	}
+	places := slices.Concat([]*pg.Node{s.HavingClause}, s.WindowClause, s.GroupClause, s.DistinctClause, s.SortClause, s.TargetList)
 	if !slices.ContainsFunc(places, func(n *pg.Node) bool { return h.hidesBeneath(n) }) {
 		return
 	}
-	for _, e := range repeated {
-		var equal []*pg.Node
-		for _, place := range places {
-			equal = h.equalBeneath(e, place, equal)
-		}
+	level := expressions{}
+	for _, place := range places {
+		level.add(place)
+	}
+	for _, e := range slices.Concat(repeated(s), level.sorts()) {
+		equal := h.equal(e, level)
 		for range 2 { // what is hidden in any of them is first hidden in e, and then in all
 			for _, n := range equal {
 				h.share(e, n)
@@ -55,7 +50,7 @@ func (h *hider) hidesBeneath(m proto.Message) bool {
 
 // repeated gives the expressions by which a query level groups and sorts that hold more than
 // a column.
-func (h *hider) repeated(s *pg.SelectStmt) (list []*pg.Node) {
+func repeated(s *pg.SelectStmt) (list []*pg.Node) {
 	for _, n := range slices.Concat(s.DistinctClause, s.SortClause) {
 		if sort := n.GetSortBy(); sort != nil {
 			n = sort.Node
@@ -70,56 +65,82 @@ func (h *hider) repeated(s *pg.SelectStmt) (list []*pg.Node) {
 	})
 }
 
-// grouping adds the expressions of an entry of GROUP BY: of a list in brackets each, and of a position in the select list or
-// a name there what that stands for.
+// grouping adds the expressions of an entry of GROUP BY: of a list in brackets each, and what a position in the select list or
+// a name there may stand for.
 func grouping(n *pg.Node, targets, list []*pg.Node) []*pg.Node {
+	parts, at, name := n.GetGroupingSet().GetContent(), -1, ""
 	switch x := n.GetNode().(type) {
-	case *pg.Node_GroupingSet:
-		for _, c := range x.GroupingSet.Content {
-			list = grouping(c, targets, list)
-		}
-		return list
 	case *pg.Node_RowExpr:
-		if x.RowExpr.RowFormat != pg.CoercionForm_COERCE_IMPLICIT_CAST {
-			break
+		if x.RowExpr.RowFormat == pg.CoercionForm_COERCE_IMPLICIT_CAST {
+			parts = x.RowExpr.Args
 		}
-		for _, c := range x.RowExpr.Args {
-			list = grouping(c, targets, list)
-		}
-		return list
 	case *pg.Node_AConst:
-		if at := int(x.AConst.GetIval().GetIval()); 0 < at && at <= len(targets) {
-			n = targets[at-1].GetResTarget().GetVal()
-		}
+		at = int(x.AConst.GetIval().GetIval())
 	case *pg.Node_ColumnRef:
-		name, _ := tree.Strings(x.ColumnRef.Fields)
-		for _, t := range targets {
-			if len(name) == 1 && t.GetResTarget().GetName() == name[0] {
-				n = t.GetResTarget().GetVal()
-			}
+		if names, _ := tree.Strings(x.ColumnRef.Fields); len(names) == 1 {
+			name = names[0]
+		}
+	}
+	for _, part := range parts {
+		list = grouping(part, targets, list)
+	}
+	if len(parts) > 0 {
+		return list
+	}
+	starred := false
+	for i, t := range targets {
+		target := t.GetResTarget()
+		starred = starred || tree.Star(target.GetVal()) != nil // how many columns that is does not show here
+		made := target.GetName() == ""                         // Postgres makes a name of the expression
+		stands := at == i+1 || at > 0 && starred || name != "" && (made || target.Name == name)
+		if stands && !slices.Contains(list, target.GetVal()) {
+			list = append(list, target.GetVal())
 		}
 	}
 	return append(list, n)
 }
 
-// equalBeneath adds the expressions beneath m, at the same query level, that are equal to e.
-func (h *hider) equalBeneath(e *pg.Node, m proto.Message, equal []*pg.Node) []*pg.Node {
-	if _, isQuery := m.(*pg.SelectStmt); isQuery || h.fault != nil {
-		return equal
+// expressions are those of a query level, by kind.
+type expressions map[reflect.Type][]*pg.Node
+
+// add adds the expressions beneath m.
+func (x expressions) add(m proto.Message) {
+	if _, isQuery := m.(*pg.SelectStmt); isQuery {
+		return
 	}
-	if n, ok := m.(*pg.Node); ok && n != e {
-		if h.effort++; h.effort > maxLinkEffort {
-			h.fail(refusal.Unsupported(tree.Offset(e), "the statement groups and sorts by too many expressions"))
-			return equal
-		}
-		if n != nil && h.differ(e, n) == nil {
-			return append(equal, n)
-		}
+	if n, isNode := m.(*pg.Node); isNode && n.GetNode() != nil {
+		kind := reflect.TypeOf(n.Node)
+		x[kind] = append(x[kind], n)
 	}
 	tree.Children(m, func(c proto.Message) bool {
-		equal = h.equalBeneath(e, c, equal)
-		return h.fault == nil
+		x.add(c)
+		return true
 	})
+}
+
+// sorts gives the expressions by which aggregates with DISTINCT sort: each is one of their arguments.
+func (x expressions) sorts() (list []*pg.Node) {
+	for _, n := range x[reflect.TypeFor[*pg.Node_FuncCall]()] {
+		if call := n.GetFuncCall(); call.AggDistinct {
+			for _, by := range call.AggOrder {
+				list = append(list, by.GetSortBy().GetNode())
+			}
+		}
+	}
+	return list
+}
+
+// equal gives the expressions of a query level that are equal to e.
+func (h *hider) equal(e *pg.Node, level expressions) (equal []*pg.Node) {
+	for _, n := range level[reflect.TypeOf(e.Node)] {
+		if h.effort++; h.effort > maxLinkEffort {
+			h.fail(refusal.Unsupported(tree.Offset(e), "the statement groups and sorts by too many expressions"))
+			return nil
+		}
+		if n != e && h.differ(e, n) == nil {
+			equal = append(equal, n)
+		}
+	}
 	return equal
 }
 

@@ -160,6 +160,10 @@ func TestHideLinks(t *testing.T) {
 		`SELECT x FROM (SELECT id = 'a' AS x FROM notes GROUP BY id = 'a' HAVING (id = 'a') IS NOT NULL) s`:                                            `SELECT id = $2 AS x|GROUP BY id = $2 HAVING (id = $2) IS NOT NULL`,
 		`SELECT x FROM (SELECT grouping(id = 'a') AS x FROM notes GROUP BY id = 'a') s`:                                                                `SELECT grouping(id = $2) AS x|GROUP BY id = $2`,
 		`SELECT x FROM (SELECT concat('a', random()) AS x FROM notes GROUP BY concat('a', random())) s`:                                                `SELECT concat($2, random())|GROUP BY concat($2, random())`,
+		`SELECT coalesce(id, 'a') FROM notes GROUP BY coalesce HAVING coalesce(id, 'a') > 'b'`:                                                         `SELECT coalesce(id, $2)|THEN (coalesce(id, $2) > $3)`,
+		`SELECT CASE WHEN id = 'a' THEN 'b' END FROM notes GROUP BY "case" HAVING (CASE WHEN id = 'a' THEN 'b' END) > 'b'`:                             `SELECT CASE WHEN id = $2 THEN $3 END|THEN ((CASE WHEN id = $2 THEN $3 END) > $4)`,
+		`SELECT s.*, coalesce(id, 'a') AS x FROM (SELECT 1 AS b, 2 AS c) s, notes GROUP BY s.b, s.c, 3 HAVING coalesce(id, 'a') > 'b'`:                 `, coalesce(id, $4) AS x|THEN (coalesce(id, $4) > $5)`,
+		`SELECT string_agg(DISTINCT (SELECT 'a'), ',' ORDER BY (SELECT 'a')) FROM notes`:                                                               `(DISTINCT (SELECT $2), ',' ORDER BY (SELECT $2))`,
 		`SELECT DISTINCT ON ((SELECT 'a')) (SELECT 'a') FROM notes ORDER BY (SELECT 'a')`:                                                              `DISTINCT ON ((SELECT $2)) (SELECT $2) |ORDER BY (SELECT $2)`,
 		`SELECT date_part('day', id) FROM notes GROUP BY date_part('day', id) HAVING date_part('day', id) > 5`:                                         `GROUP BY date_part('day', id) HAVING date_part('day', id) > $2`,
 		`SELECT x FROM (SELECT DISTINCT ON (id = date '2027-01-01') id = date '2027-01-01' AS x FROM notes ORDER BY id = date '2027-01-01') s`:         `DISTINCT ON (id = $2::date |id = $2::date  AS x|ORDER BY id = $2::date`,
@@ -322,15 +326,20 @@ func TestVerifyTree(t *testing.T) {
 
 // Ensure many computed columns may be grouped by where nothing of them is hidden, and their number is bounded where something is.
 func TestHideManyGroups(t *testing.T) {
-	var list, by []string
-	for i := range 80 {
-		list, by = append(list, fmt.Sprintf("coalesce(id, 'a%d')", i)), append(by, strconv.Itoa(i+1))
+	grouped := func(n int) string {
+		var list, by []string
+		for i := range n {
+			list, by = append(list, fmt.Sprintf("coalesce(id, 'a%d')", i)), append(by, strconv.Itoa(i+1))
+		}
+		return "SELECT " + strings.Join(list, ", ") + " FROM notes GROUP BY " + strings.Join(by, ", ")
 	}
-	text := "SELECT " + strings.Join(list, ", ") + " FROM notes GROUP BY " + strings.Join(by, ", ")
 	for _, c := range []struct {
 		text    string
 		refused bool
-	}{{text, false}, {text + " HAVING " + list[0] + " = 'b'", true}} {
+	}{
+		{grouped(200), false}, {grouped(100) + " HAVING coalesce(id, 'a0') = 'b'", false}, {"SELECT count(*) FROM (" + grouped(100) + ") s", false},
+		{grouped(200) + " HAVING coalesce(id, 'a0') = 'b'", true},
+	} {
 		stmt, fault := tree.Parse(c.text)
 		if fault != nil {
 			t.Fatal(fault)
