@@ -77,6 +77,41 @@ func TestRefusedBeforeTheEnd(t *testing.T) {
 	}
 }
 
+// Ensure a portal that was bound before a refused result stays as it was: behind an error nothing is read of it, and it is not closed.
+func TestRefusedBeforeAPortal(t *testing.T) {
+	l := link(t, Config{MaxConns: 1})
+	l.decidesBy(strings.Replace(linkPolicy, "maxRows: none", "maxRows: 3", 1))
+	l.exec("INSERT INTO notes VALUES ('mine', 3, 'c'), ('mine', 4, 'd')")
+	portal := func(name, text string) []proxy.Step { // Parse, Bind and Execute
+		steps := l.extended(text)
+		steps[2].Portal, steps[4].Portal = name, name
+		return []proxy.Step{steps[0], steps[2], steps[4]}
+	}
+	save, undo, read, other := portal("s", "SAVEPOINT s"), portal("u", "ROLLBACK TO s"), portal("r", "SELECT id FROM notes"), portal("o", "SELECT 1 FROM notes")
+	for _, name := range []string{"", "p"} {
+		p := portal(name, "SELECT id FROM notes WHERE id < 4 ORDER BY id")
+		p[2].Most = 1
+		begun := slices.Concat(p, save)
+		for i, c := range []struct{ before, refused []proxy.Step }{
+			{begun, slices.Concat(read, p[2:])},
+			{begun, slices.Concat(read, []proxy.Step{{Verb: proxy.ClosePortal, Portal: name}})},
+			{begun, slices.Concat(read, other[:2], p[2:])},
+			{p[:2], slices.Concat(p[2:], save, read, p[2:])},
+			{nil, slices.Concat(begun, read, p[2:])},
+		} {
+			if got, state, err := l.run(proxy.Exchange{Begin: l.begin("BEGIN"), Steps: c.before, Commit: true}); state != proxy.Open || err != nil {
+				t.Fatalf("%d: %s %c %v", i, got, state, err)
+			}
+			if got, state, err := l.run(proxy.Exchange{Steps: c.refused, Commit: true}); proxy.AsError(err).Code != proxy.ResultTooLarge || state != proxy.Failed {
+				t.Fatalf("%d: %s %c %v", i, got, state, err)
+			}
+			l.want(proxy.Exchange{Steps: undo, Commit: true}, proxy.Open, "ParseComplete", "BindComplete", "done ROLLBACK")
+			l.want(proxy.Exchange{Steps: p[2:], Commit: true}, proxy.Open, "row 2", "PortalSuspended")
+			l.link.Rollback()
+		}
+	}
+}
+
 // Ensure the same where a result is refused because a table was altered.
 func TestAlteredBeforeTheEnd(t *testing.T) {
 	for _, end := range []string{"COMMIT", "ROLLBACK", "SAVEPOINT s"} {

@@ -62,6 +62,21 @@ func TestRoundTrips(t *testing.T) {
 	}
 }
 
+// Ensure that portals which a cycle makes itself cost none beside that.
+func TestRoundTripsOfPortals(t *testing.T) {
+	l := link(t, Config{MaxConns: 1})
+	l.decidesBy(strings.Replace(linkPolicy, "maxRows: none", "maxRows: 10", 1))
+	x := proxy.Exchange{Begin: l.begin("BEGIN"), Steps: append(l.extended("SELECT id FROM notes"), l.extended("SELECT body FROM notes")...), Commit: true}
+	if got, _, err := l.run(x); err != nil { // Postgres prepares the texts
+		t.Fatal(got, err)
+	}
+	l.link.Rollback()
+	c := l.counts()
+	if got, _, err := l.run(x); err != nil || c.trips != 1 {
+		t.Errorf("%d round trips; %s %v", c.trips, got, err)
+	}
+}
+
 // counts has the round trips of the pool's only connection countedTrips.
 func (l *linked) counts() *countedTrips {
 	l.t.Helper()
