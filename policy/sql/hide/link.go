@@ -30,7 +30,7 @@ func (h *hider) link(s *pg.SelectStmt) {
 	for _, place := range places {
 		level.add(place)
 	}
-	for _, e := range slices.Concat(repeated(s), level.sorts()) {
+	for _, e := range repeated(s, level.sorts()) {
 		equal := h.equal(e, level)
 		for range 2 { // what is hidden in any of them is first hidden in e, and then in all
 			for _, n := range equal {
@@ -49,8 +49,8 @@ func (h *hider) hidesBeneath(m proto.Message) bool {
 }
 
 // repeated gives the expressions by which a query level groups and sorts that hold more than
-// a column.
-func repeated(s *pg.SelectStmt) (list []*pg.Node) {
+// a column; list are those by which its aggregates do.
+func repeated(s *pg.SelectStmt, list []*pg.Node) []*pg.Node {
 	for _, n := range slices.Concat(s.DistinctClause, s.SortClause) {
 		if sort := n.GetSortBy(); sort != nil {
 			n = sort.Node

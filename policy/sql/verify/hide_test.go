@@ -163,6 +163,7 @@ func TestHideLinks(t *testing.T) {
 		`SELECT coalesce(id, 'a') FROM notes GROUP BY coalesce HAVING coalesce(id, 'a') > 'b'`:                                                         `SELECT coalesce(id, $2)|THEN (coalesce(id, $2) > $3)`,
 		`SELECT CASE WHEN id = 'a' THEN 'b' END FROM notes GROUP BY "case" HAVING (CASE WHEN id = 'a' THEN 'b' END) > 'b'`:                             `SELECT CASE WHEN id = $2 THEN $3 END|THEN ((CASE WHEN id = $2 THEN $3 END) > $4)`,
 		`SELECT s.*, coalesce(id, 'a') AS x FROM (SELECT 1 AS b, 2 AS c) s, notes GROUP BY s.b, s.c, 3 HAVING coalesce(id, 'a') > 'b'`:                 `, coalesce(id, $4) AS x|THEN (coalesce(id, $4) > $5)`,
+		`SELECT string_agg(DISTINCT 'a', ',' ORDER BY 'a') FROM notes HAVING max(id) > 'a'`:                                                            `(DISTINCT 'a', ',' ORDER BY 'a')|HAVING max(id) > $2`,
 		`SELECT string_agg(DISTINCT (SELECT 'a'), ',' ORDER BY (SELECT 'a')) FROM notes`:                                                               `(DISTINCT (SELECT $2), ',' ORDER BY (SELECT $2))`,
 		`SELECT DISTINCT ON ((SELECT 'a')) (SELECT 'a') FROM notes ORDER BY (SELECT 'a')`:                                                              `DISTINCT ON ((SELECT $2)) (SELECT $2) |ORDER BY (SELECT $2)`,
 		`SELECT date_part('day', id) FROM notes GROUP BY date_part('day', id) HAVING date_part('day', id) > 5`:                                         `GROUP BY date_part('day', id) HAVING date_part('day', id) > $2`,
