@@ -29,6 +29,8 @@ var hiddenPlaces = []string{
 	"SELECT id FROM conversations JOIN @ AS v (x) ON NOT v.x",
 	"SELECT count(*) FROM conversations GROUP BY title HAVING title IN (SELECT (@)::text)",
 	"SELECT x::text FROM (SELECT @ AS x FROM conversations GROUP BY @, title HAVING (@)::text < 'b') AS s",
+	"SELECT (@)::text, count(*) FROM conversations GROUP BY 1, title HAVING (@)::text <> 'b'",
+	"SELECT @, (SELECT (@)::text FROM end_users LIMIT 1) FROM conversations GROUP BY title, id HAVING title <> (@)::text",
 	"SELECT DISTINCT ON (@) (@)::text FROM conversations ORDER BY @, (@)::text",
 	"SELECT id FROM conversations WHERE CASE WHEN title > 'a' THEN (@) IS NULL ELSE title = ARRAY[@]::text END",
 }
