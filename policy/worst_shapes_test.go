@@ -40,6 +40,22 @@ func some(most int, head, unit, tail string) shape {
 	}
 }
 
+// chains groups by the positions of columns that chain so many operators, and are equal to their last literal.
+func chains(operators int) shape {
+	return func(bytes int) string {
+		list, by := "SELECT 1", " FROM files GROUP BY 1"
+		const having = " HAVING max(name)>''"
+		for i := 2; ; i++ {
+			n := strconv.Itoa(i)
+			column := "," + strings.Repeat("name||", operators) + "'" + n + "'"
+			if len(list)+len(column)+len(by)+len(n)+1+len(having) > bytes {
+				return list + by + having
+			}
+			list, by = list+column, by+","+n
+		}
+	}
+}
+
 // nest puts something into itself, so many times at most.
 func nest(most int, head, open, middle, end, tail string) shape {
 	return func(bytes int) string {
@@ -89,7 +105,7 @@ func worstStatements() map[string]shape {
 		"bracketed joins": nest(45, "SELECT 1 FROM ", "(", "files a CROSS JOIN files b", " CROSS JOIN countries)", ""), "laterals": row("SELECT 1 FROM files a", ", LATERAL (SELECT a.id) a%d", ""), "scoped laterals": row("SELECT 1 FROM files a", ", LATERAL (SELECT * FROM files) a%d", ""), "functions": row("SELECT 1 FROM abs(1) a", ", abs(1) a%d", ""), "rows from": row("SELECT 1 FROM ROWS FROM (abs(1)", ",abs(1)", ") a"), "definitions": row("SELECT 1 FROM json_to_record('{}') a (a int", ",a%d int", ")"), "sets": row("SELECT * FROM unnest(ARRAY[1]) a", ",unnest(ARRAY[1]) a%d", ""),
 		"with": row("WITH a AS (SELECT 1)", ",a%d AS (SELECT 1)", " SELECT 1"), "scoped with": row("WITH a AS (SELECT 1)", ",a%d AS (SELECT * FROM files)", " SELECT 1"), "with of with": row("WITH a AS (SELECT * FROM files)", ",a%d AS (SELECT a.* FROM a)", " SELECT 1"), "nested with": nest(30, "", "WITH a AS (", "SELECT 1", ") SELECT * FROM a", ""), "recursive": row("WITH RECURSIVE a AS (SELECT 1)", ",a%d AS (SELECT 1 UNION SELECT 1 FROM a%d)", " SELECT 1"), "writes in with": row("WITH a AS (SELECT 1)", ",a%d AS (DELETE FROM files RETURNING *)", " SELECT 1"),
 		"values": row("VALUES (1)", ",(1)", ""), "wide values": row("VALUES (1", ",1", ")"), "unions": some(90, "SELECT 1", " UNION SELECT 1", ""), "many unions": row("SELECT 1", " UNION SELECT 1", ""), "scoped unions": some(90, "SELECT id FROM files", " UNION ALL SELECT id FROM files", ""), "bracketed unions": nest(40, "", "(", "SELECT 1", " UNION SELECT 1)", ""),
-		"groups": row("SELECT count(*) FROM files GROUP BY id", ",id", ""), "sets of groups": row("SELECT 1 FROM files GROUP BY GROUPING SETS ((id)", ",(id)", ")"), "nested sets": nest(40, "SELECT 1 FROM files GROUP BY ", "GROUPING SETS (", "(id)", ")", ""), "cubes": row("SELECT 1 FROM files GROUP BY CUBE (id", ",name", ")"), "orders": row("SELECT 1 ORDER BY 1", ",1", ""), "named orders": row("SELECT 1 a FROM files ORDER BY id", ",id USING <", ""), "distinct": row("SELECT DISTINCT ON (id", ",id", ") id FROM files"), "window names": row("SELECT 1 FROM files WINDOW a AS ()", ",a%d AS (PARTITION BY id)", ""), "locks": row("SELECT 1 FROM files a", " FOR UPDATE OF a", ""),
+		"groups": row("SELECT count(*) FROM files GROUP BY id", ",id", ""), "computed groups": row("SELECT count(*) FROM files GROUP BY id", ",name||'%d'", " HAVING max(name)>''"), "equal groups": row("SELECT count(*) FROM files GROUP BY id", ",name||''", " HAVING max(name)>''"), "report": chains(1), "report of chains": chains(24), "report of long chains": chains(40), "sets of groups": row("SELECT 1 FROM files GROUP BY GROUPING SETS ((id)", ",(id)", ")"), "nested sets": nest(40, "SELECT 1 FROM files GROUP BY ", "GROUPING SETS (", "(id)", ")", ""), "cubes": row("SELECT 1 FROM files GROUP BY CUBE (id", ",name", ")"), "orders": row("SELECT 1 ORDER BY 1", ",1", ""), "named orders": row("SELECT 1 a FROM files ORDER BY id", ",id USING <", ""), "distinct": row("SELECT DISTINCT ON (id", ",id", ") id FROM files"), "window names": row("SELECT 1 FROM files WINDOW a AS ()", ",a%d AS (PARTITION BY id)", ""), "locks": row("SELECT 1 FROM files a", " FOR UPDATE OF a", ""),
 		"insert rows": row("INSERT INTO files (id,server_id,name) VALUES ('',?,'')", ",('',?,'')", ""), "insert columns": row("INSERT INTO files (id,server_id", ",name", ") VALUES (1)"), "insert returning": row("INSERT INTO files (id,server_id) VALUES ('',?) RETURNING id", ",id", ""), "insert stars": row("INSERT INTO end_users (id,server_id) VALUES ('',?) RETURNING *", ",*", ""), "upsert": row("INSERT INTO files (id,server_id) VALUES ('',?) ON CONFLICT (server_id,id) DO UPDATE SET name=''", ",name=''", ""), "conflict columns": row("INSERT INTO files (id,server_id) VALUES ('',?) ON CONFLICT (id", ",id", ") DO NOTHING"), "insert select": row("INSERT INTO files (id,server_id) SELECT '',? WHERE true", " OR true", ""), "insert unions": some(80, "INSERT INTO files (id,server_id) SELECT '',?", " UNION ALL SELECT '',?", ""),
 		"set": row("UPDATE files SET name=''", ",name=''", ""), "set lists": func(n int) string { return setLists(n, 90) }, "wide set lists": func(n int) string { return setLists(n, 1000) }, "set rows": row("UPDATE files SET name=''", ",(name,id)=('','')", ""), "set queries": row("UPDATE files SET name=''", ",(name,id)=(SELECT '','')", ""), "nested set lists": nestedSets, "update from": row("UPDATE files SET name='' FROM files a", ",files a%d", ""), "update where": row("UPDATE files SET name='' WHERE true", " OR id=''", ""), "delete using": row("DELETE FROM files USING files a", ",files a%d", ""), "deletes returning": row("DELETE FROM end_users RETURNING *", ",*", ""), "elements": row("UPDATE messages SET metadata['a']=''", ",metadata['a']=''", ""),
 		"definitions wide": row("SELECT * FROM (VALUES (1)) a(b", ",b%d", ")"), "aliases": row("SELECT 1 a", ",1 a%d", ""), "long aliases": row("SELECT 1 a", ",1 "+strings.Repeat("a", 70)+"%d", ""), "semicolons": row("SELECT 1", ";", ""), "junk": row("", "SELECT ", ""), "signs": row("", "}", ""), "names": row("", "a ", ""), "quotes open": row("SELECT ", "'", ""), "unary": row("SELECT ", "@ ", "1"),

@@ -18,6 +18,10 @@ func (m *maker) computedKey(l *level, c column) column {
 		m.use("GROUP BY an expression written otherwise")
 	}
 	value := constant(c.typ, m.sample(c.typ))
+	if c.typ == Text && m.chance(50) { // hidden as a whole
+		m.use("GROUP BY an expression with a call")
+		value = "lower ( " + value + " )"
+	}
 	made := column{typ: c.typ, kind: Computed}
 	var of func(ref string) string
 	switch m.r.IntN(3) {

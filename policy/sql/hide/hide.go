@@ -49,7 +49,6 @@ type hider struct {
 	closes   map[*pg.Node]bool         // by expression: it is closed
 	casts    map[*pg.Node]*pg.TypeCast // by literal: the type that is written before it
 	tests    map[*pg.Node]*pg.A_Expr   // by left side: the IS DISTINCT FROM
-	effort   int                       // comparisons of expressions that were made
 }
 
 // Find notes in the facts what the rewrite has to hide of a statement that reads a scoped table, all of whose names are resolved.

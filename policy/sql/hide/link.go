@@ -1,19 +1,15 @@
 package hide
 
 import (
-	"reflect"
+	"hash/maphash"
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/tenantgate/tenantgate/policy/sql/refusal"
+	"github.com/tenantgate/tenantgate/policy/sql/facts"
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
-
-// maxLinkEffort bounds the comparisons of expressions that GROUP BY and its like cost in a
-// statement.
-const maxLinkEffort = 20_000
 
 // link makes equal expressions of a query level, of which GROUP BY, DISTINCT ON or ORDER BY
 // repeats one, share their parameters: for Postgres CASE WHEN a = $1 THEN … and CASE WHEN a =
@@ -26,14 +22,19 @@ func (h *hider) link(s *pg.SelectStmt) {
 	if !slices.ContainsFunc(places, func(n *pg.Node) bool { return h.hidesBeneath(n) }) {
 		return
 	}
-	level := expressions{}
+	level := &level{seed: maphash.MakeSeed(), digests: map[*pg.Node]uint64{}, alike: map[uint64][]*pg.Node{}}
 	for _, place := range places {
-		level.add(place)
+		level.add(place, true)
 	}
-	for _, e := range repeated(s, level.sorts()) {
-		equal := h.equal(e, level)
+	linked := map[*pg.Node]bool{}
+	for _, e := range repeated(s, level.sorts) {
+		if linked[e] {
+			continue
+		}
+		equal := slices.DeleteFunc(slices.Clone(level.alike[level.digests[e]]), func(n *pg.Node) bool { return h.differ(e, n) != nil })
 		for range 2 { // what is hidden in any of them is first hidden in e, and then in all
 			for _, n := range equal {
+				linked[n] = true
 				h.share(e, n)
 			}
 		}
@@ -100,48 +101,35 @@ func grouping(n *pg.Node, targets, list []*pg.Node) []*pg.Node {
 	return append(list, n)
 }
 
-// expressions are those of a query level, by kind.
-type expressions map[reflect.Type][]*pg.Node
-
-// add adds the expressions beneath m.
-func (x expressions) add(m proto.Message) {
-	if _, isQuery := m.(*pg.SelectStmt); isQuery {
-		return
-	}
-	if n, isNode := m.(*pg.Node); isNode && n.GetNode() != nil {
-		kind := reflect.TypeOf(n.Node)
-		x[kind] = append(x[kind], n)
-	}
-	tree.Children(m, func(c proto.Message) bool {
-		x.add(c)
-		return true
-	})
+// level holds the expressions of a query level.
+type level struct {
+	seed    maphash.Seed
+	digests map[*pg.Node]uint64
+	alike   map[uint64][]*pg.Node // by digest
+	sorts   []*pg.Node            // by which aggregates with DISTINCT sort: each is one of their arguments
 }
 
-// sorts gives the expressions by which aggregates with DISTINCT sort: each is one of their arguments.
-func (x expressions) sorts() (list []*pg.Node) {
-	for _, n := range x[reflect.TypeFor[*pg.Node_FuncCall]()] {
-		if call := n.GetFuncCall(); call.AggDistinct {
-			for _, by := range call.AggOrder {
-				list = append(list, by.GetSortBy().GetNode())
+// add adds the expressions beneath m, if it is of the level, and gives its digest: that of a column goes by its name alone.
+func (l *level) add(m proto.Message, within bool) uint64 {
+	switch x := m.(type) {
+	case *pg.ColumnRef:
+		name := x.Fields[len(x.Fields)-1]
+		return tree.Digest(name, l.seed, func(m proto.Message) uint64 { return l.add(m, false) })
+	case *pg.SelectStmt:
+		within = false
+	case *pg.FuncCall:
+		for _, by := range x.AggOrder {
+			if within && x.AggDistinct {
+				l.sorts = append(l.sorts, by.GetSortBy().GetNode())
 			}
 		}
 	}
-	return list
-}
-
-// equal gives the expressions of a query level that are equal to e.
-func (h *hider) equal(e *pg.Node, level expressions) (equal []*pg.Node) {
-	for _, n := range level[reflect.TypeOf(e.Node)] {
-		if h.effort++; h.effort > maxLinkEffort {
-			h.fail(refusal.Unsupported(tree.Offset(e), "the statement groups and sorts by too many expressions"))
-			return nil
-		}
-		if n != e && h.differ(e, n) == nil {
-			equal = append(equal, n)
-		}
+	digest := tree.Digest(m, l.seed, func(c proto.Message) uint64 { return l.add(c, within) }, "RowFormat")
+	if n, isNode := m.(*pg.Node); isNode && within {
+		l.digests[n] = digest
+		l.alike[digest] = append(l.alike[digest], n)
 	}
-	return equal
+	return digest
 }
 
 // differ gives what makes two expressions of a query level two to Postgres, which compares them with their names resolved.
@@ -158,7 +146,7 @@ func (h *hider) differ(a, b proto.Message) error {
 func (h *hider) share(a, b proto.Message) {
 	x, isNode := a.(*pg.Node)
 	y, _ := b.(*pg.Node)
-	if isNode && (h.found[x] != nil || h.found[y] != nil) {
+	if isNode && x != y && (h.found[x] != nil || h.found[y] != nil) {
 		h.pair(x, y)
 	}
 	if _, isColumn := a.(*pg.ColumnRef); isColumn { // one of the two may be qualified
@@ -172,12 +160,20 @@ func (h *hider) share(a, b proto.Message) {
 	}
 }
 
+// pair makes two nodes hide the same by one parameter. A sub-query is another one in each place: Postgres would not find what is
+// grouped by it, and behind GROUPING SETS give a row of the total a value of some row.
 func (h *hider) pair(x, y *pg.Node) {
 	from := h.found[x]
 	if from == nil {
 		from = h.found[y]
 	}
-	first, second := h.add(x, from.Form).First(), h.add(y, from.Form).First()
+	one, other := h.add(x, from.Form), h.add(y, from.Form)
+	for _, f := range []*facts.Hidden{one, other} {
+		if f.Form == facts.AsSubquery {
+			f.Form = facts.AsCase
+		}
+	}
+	first, second := one.First(), other.First()
 	if first != second {
 		second.Root, first.Text = first, first.Text || second.Text
 	}

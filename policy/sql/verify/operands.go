@@ -37,9 +37,16 @@ func operandsOf(n *pg.Node) []*pg.Node {
 	case *pg.Node_BoolExpr:
 		return operandsOfAll(x.BoolExpr.Args)
 	case *pg.Node_CaseExpr:
-		return operandsOfCase(x.CaseExpr)
+		if !isChosen(x.CaseExpr) {
+			return operandsOfCase(x.CaseExpr)
+		}
 	}
 	return []*pg.Node{n}
+}
+
+// isChosen tells CASE WHEN parameter THEN … END: whether it has the value or NULL is not known to the planner.
+func isChosen(c *pg.CaseExpr) bool {
+	return c.Arg == nil && c.Defresult == nil && len(c.Args) == 1 && c.Args[0].GetCaseWhen().GetExpr().GetParamRef() != nil
 }
 
 func operandsOfCase(c *pg.CaseExpr) []*pg.Node {

@@ -1,0 +1,67 @@
+package tree
+
+import (
+	"hash/maphash"
+	"math"
+	"reflect"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// Digest gives the same number for messages between which Compare finds no difference, if child does for what they hold, and
+// hardly ever for others. Seeds make it another number in each process, so that nobody can choose texts of equal digests.
+func Digest(m proto.Message, seed maphash.Seed, child func(proto.Message) uint64, except ...string) uint64 {
+	d := digest{child: child}
+	d.SetSeed(seed)
+	v := reflect.ValueOf(m)
+	if !isGenerated(m) || v.IsNil() {
+		return d.Sum64()
+	}
+	v = v.Elem()
+	_, _ = d.WriteString(v.Type().Name())
+	for i := range v.NumField() {
+		f, name := v.Field(i), v.Type().Field(i).Name
+		if f.CanInterface() && !f.IsZero() && !isLocation(name) && !slices.Contains(except, name) {
+			d.number(uint64(i))
+			d.held(f)
+		}
+	}
+	return d.Sum64()
+}
+
+type digest struct {
+	maphash.Hash
+	child func(proto.Message) uint64
+}
+
+func (d *digest) number(n uint64) { maphash.WriteComparable(&d.Hash, n) }
+
+// held adds what a field holds: one value, a list, or one of several kinds.
+func (d *digest) held(f reflect.Value) {
+	switch f.Kind() {
+	case reflect.Pointer:
+		if m, isMessage := f.Interface().(proto.Message); isMessage && !f.IsNil() {
+			d.number(d.child(m))
+		}
+	case reflect.Interface: // the kinds are structs of one field
+		_, _ = d.WriteString(f.Elem().Type().String())
+		d.held(f.Elem().Elem().Field(0))
+	case reflect.Slice:
+		d.number(uint64(f.Len()))
+		for i := range f.Len() {
+			d.held(f.Index(i))
+		}
+	case reflect.String:
+		d.number(uint64(f.Len()))
+		_, _ = d.WriteString(f.String())
+	case reflect.Bool:
+		maphash.WriteComparable(&d.Hash, f.Bool())
+	case reflect.Int32, reflect.Int64:
+		d.number(uint64(f.Int()))
+	case reflect.Uint32, reflect.Uint64:
+		d.number(f.Uint())
+	case reflect.Float64:
+		d.number(math.Float64bits(f.Float()))
+	}
+}
