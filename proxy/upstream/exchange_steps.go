@@ -116,7 +116,8 @@ func (e *exchange) addRun(s *proxy.Step, kind answerKind) {
 // undo: it ends a transaction, makes or drops a savepoint, moves or closes a cursor or portal. An end that is not the client's
 // matters only where it could commit a change: without a block the client's state is the same either way.
 func (e *exchange) isLasting(s *proxy.Step) bool {
-	if s.Verb == proxy.ClosePortal || s.Verb == proxy.Execute && verbOf(s) == policy.NoCommand {
+	replaces := s.Verb == proxy.Bind && s.Portal == ""
+	if replaces || s.Verb == proxy.ClosePortal || s.Verb == proxy.Execute && verbOf(s) == policy.NoCommand {
 		return e.isEarlier(s.Portal)
 	}
 	switch verbOf(s) {
@@ -126,22 +127,18 @@ func (e *exchange) isLasting(s *proxy.Step) bool {
 	return s.Verb != proxy.Quiet || e.changes()
 }
 
-// isEarlier tells whether a portal was bound before the last result that can be refused: then it is still there behind the refusal.
+// isEarlier tells whether a portal is still there behind an error and a ROLLBACK TO: whether it was bound before the exchange, or
+// before a savepoint in it.
 func (e *exchange) isEarlier(portal string) bool {
 	for _, s := range slices.Backward(e.request.Steps[:e.writing]) {
 		if s.Verb == proxy.Bind && s.Portal == portal {
 			return false
 		}
-		if runs(&s) && refusable(approvedOf(&s)) {
+		if verbOf(&s) == policy.Savepoint {
 			break
 		}
 	}
 	return true
-}
-
-// runs tells whether a step runs a statement.
-func runs(s *proxy.Step) bool {
-	return s.Verb == proxy.Execute || s.Verb == proxy.Simple || s.Verb == proxy.Quiet
 }
 
 // refusable tells whether a statement's result can be refused for its size.

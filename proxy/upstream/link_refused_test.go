@@ -98,6 +98,7 @@ func TestRefusedBeforeAPortal(t *testing.T) {
 			{begun, slices.Concat(read, other[:2], p[2:])},
 			{p[:2], slices.Concat(p[2:], save, read, p[2:])},
 			{nil, slices.Concat(begun, read, p[2:])},
+			{begun, slices.Concat(read, portal("", "SELECT 1 FROM notes"))},
 		} {
 			if got, state, err := l.run(proxy.Exchange{Begin: l.begin("BEGIN"), Steps: c.before, Commit: true}); state != proxy.Open || err != nil {
 				t.Fatalf("%d: %s %c %v", i, got, state, err)

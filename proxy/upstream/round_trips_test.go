@@ -2,9 +2,11 @@ package upstream
 
 import (
 	"net"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
 )
 
@@ -66,14 +68,28 @@ func TestRoundTrips(t *testing.T) {
 func TestRoundTripsOfPortals(t *testing.T) {
 	l := link(t, Config{MaxConns: 1})
 	l.decidesBy(strings.Replace(linkPolicy, "maxRows: none", "maxRows: 10", 1))
-	x := proxy.Exchange{Begin: l.begin("BEGIN"), Steps: append(l.extended("SELECT id FROM notes"), l.extended("SELECT body FROM notes")...), Commit: true}
-	if got, _, err := l.run(x); err != nil { // Postgres prepares the texts
-		t.Fatal(got, err)
-	}
-	l.link.Rollback()
-	c := l.counts()
-	if got, _, err := l.run(x); err != nil || c.trips != 1 {
-		t.Errorf("%d round trips; %s %v", c.trips, got, err)
+	one, other := l.extended("SELECT id FROM notes"), l.extended("SELECT body FROM notes")
+	named := l.extended("SELECT body FROM notes")
+	named[2].Portal, named[3].Portal, named[4].Portal = "p", "p", "p"
+	part := one[4]
+	part.Most = 1
+	closes := proxy.Step{Verb: proxy.ClosePortal}
+	for _, begin := range []policy.Bound{{}, l.begin("BEGIN")} {
+		var c *countedTrips
+		for i, steps := range [][]proxy.Step{ // the first has Postgres prepare the texts
+			slices.Concat(one, other), slices.Concat(one, other), append(one, closes), slices.Concat(one, []proxy.Step{closes}, other, []proxy.Step{closes}), append(one[:4:4], part, part, closes), slices.Concat(one, named),
+		} {
+			if c != nil {
+				c.trips = 0
+			}
+			if got, _, err := l.run(proxy.Exchange{Begin: begin, Steps: steps, Commit: true}); err != nil || c != nil && c.trips != 1 {
+				t.Errorf("%d: %+v %s %v", i, c, got, err)
+			}
+			l.link.Rollback()
+			if c == nil {
+				c = l.counts()
+			}
+		}
 	}
 }
 
