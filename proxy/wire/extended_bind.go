@@ -41,7 +41,7 @@ func (s *session) bind(body []byte) error {
 	if err := s.renew(of); err != nil {
 		return err
 	}
-	made := portal{of: of, values: len(body) + of.planBytes()}
+	made := portal{of: of, values: len(body) + of.planBytes(), round: s.round, step: len(s.batch.x.Steps)}
 	if of.local() {
 		made.formats = of.formats(m.results)
 	}
@@ -73,7 +73,7 @@ func (s *session) bindRows(made portal, m bindMessage) error {
 	if err != nil {
 		return err
 	}
-	made.approved, made.kind, made.results, made.round = prepared, bound.Kind(), m.results, s.round
+	made.approved, made.kind, made.results = prepared, bound.Kind(), m.results
 	if err := s.portals.add(m.portal, made); err != nil {
 		return err
 	}

@@ -41,6 +41,7 @@ type portal struct {
 	formats  []int16         // of the columns, where it is answered here
 	results  []int16         // of the columns, else: a view, valid in the exchange that bound it
 	round    uint64          // which is this
+	step     int             // of that exchange, which makes it
 	ran      bool            // it was run at least once
 	made     uint64          // how many were made before it
 	values   int             // bytes of its arguments and its plan, which the database keeps
@@ -176,6 +177,18 @@ func (p *portals) dropSince(made uint64) {
 	}
 	for name, of := range p.named {
 		if of.made >= made {
+			p.remove(name)
+		}
+	}
+}
+
+// dropFailed drops those that steps of an exchange were to make which were not done.
+func (p *portals) dropFailed(round uint64, done int) {
+	if p.unnamed.of != nil && p.unnamed.round == round && p.unnamed.step >= done {
+		p.unnamed = portal{}
+	}
+	for name, of := range p.named {
+		if of.round == round && of.step >= done {
 			p.remove(name)
 		}
 	}

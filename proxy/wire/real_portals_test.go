@@ -28,6 +28,38 @@ func TestRealPortalsOfSavepoints(t *testing.T) {
 	w.query("ROLLBACK")
 }
 
+// Ensure a portal whose Bind stood behind an error is not there, though its statement is answered here.
+func TestRealPortalsBehindAnError(t *testing.T) {
+	w, _ := onPostgres(t)
+	w.is(w.pipe(&pgproto3.Parse{Name: "end", Query: "ROLLBACK"}, &pgproto3.Parse{Name: "show", Query: "SHOW timezone"}, &pgproto3.Parse{Name: "read", Query: "SELECT id FROM notes"},
+		&pgproto3.Parse{Name: "bad", Query: "SELECT 1/(id - id) FROM notes"}), "parsed parsed parsed parsed I")
+	for _, behind := range []string{"end", "show", "read"} {
+		bind := []pgproto3.FrontendMessage{&pgproto3.Bind{PreparedStatement: behind, DestinationPortal: "p"}, &pgproto3.Execute{Portal: "p"}}
+		w.query("BEGIN")
+		w.is(w.pipe(append([]pgproto3.FrontendMessage{&pgproto3.Bind{PreparedStatement: "bad"}, &pgproto3.Execute{}}, bind...)...), "bound ERROR 22012 E")
+		w.is(w.pipe(&pgproto3.Execute{Portal: "p"}), "ERROR 34000 E")
+		if behind == "end" {
+			w.is(w.pipe(bind...), "bound <ROLLBACK> I")
+			continue
+		}
+		w.query("ROLLBACK")
+		w.query("BEGIN")
+		w.is(w.pipe(bind[0]), "bound T")
+		w.query("ROLLBACK")
+	}
+	w.query("BEGIN")
+	w.is(w.pipe(&pgproto3.Bind{PreparedStatement: "bad"}, &pgproto3.Execute{}, &pgproto3.Bind{PreparedStatement: "end"}), "bound ERROR 22012 E")
+	w.is(w.pipe(&pgproto3.Execute{}), "ERROR 34000 E")
+	w.query("ROLLBACK")
+	w.query("BEGIN")
+	w.is(w.pipe(&pgproto3.Parse{Name: "save", Query: "SAVEPOINT s"}, &pgproto3.Parse{Name: "undo", Query: "ROLLBACK TO s"}, &pgproto3.Bind{PreparedStatement: "show"},
+		&pgproto3.Bind{PreparedStatement: "show", DestinationPortal: "p"}, &pgproto3.Bind{PreparedStatement: "read", DestinationPortal: "q"}, &pgproto3.Bind{PreparedStatement: "save", DestinationPortal: "a"},
+		&pgproto3.Execute{Portal: "a"}, &pgproto3.Bind{PreparedStatement: "bad", DestinationPortal: "b"}, &pgproto3.Execute{Portal: "b"}), "parsed parsed bound bound bound bound <SAVEPOINT> bound ERROR 22012 E")
+	w.is(w.pipe(&pgproto3.Bind{PreparedStatement: "undo", DestinationPortal: "c"}, &pgproto3.Execute{Portal: "c"}, &pgproto3.Execute{}, &pgproto3.Execute{Portal: "p"}, &pgproto3.Execute{Portal: "q"}),
+		"bound <ROLLBACK> row(UTC) <SHOW> row(UTC) <SHOW> row(1) <SELECT 1> T")
+	w.query("ROLLBACK")
+}
+
 // Ensure what was collected of a script that is refused is done as its first statements are.
 func TestRealDeclareBeforeRefused(t *testing.T) {
 	w, _ := onPostgres(t)
