@@ -10,7 +10,7 @@ import (
 )
 
 // Digest gives the same number for messages between which Compare finds no difference, if child does for what they hold, and
-// hardly ever for others. Seeds make it another number in each process, so that nobody can choose texts of equal digests.
+// hardly ever for others. With another seed it is another number: nobody can choose texts of equal digests.
 func Digest(m proto.Message, seed maphash.Seed, child func(proto.Message) uint64, except ...string) uint64 {
 	d := digest{child: child}
 	d.SetSeed(seed)
@@ -22,8 +22,8 @@ func Digest(m proto.Message, seed maphash.Seed, child func(proto.Message) uint64
 	_, _ = d.WriteString(v.Type().Name())
 	for i := range v.NumField() {
 		f, name := v.Field(i), v.Type().Field(i).Name
-		if f.CanInterface() && !f.IsZero() && !isLocation(name) && !slices.Contains(except, name) {
-			d.number(uint64(i))
+		if f.CanInterface() && !alike(f, reflect.Zero(f.Type())) && !isLocation(name) && !slices.Contains(except, name) {
+			maphash.WriteComparable(&d.Hash, i)
 			d.held(f)
 		}
 	}
@@ -35,33 +35,31 @@ type digest struct {
 	child func(proto.Message) uint64
 }
 
-func (d *digest) number(n uint64) { maphash.WriteComparable(&d.Hash, n) }
-
 // held adds what a field holds: one value, a list, or one of several kinds.
 func (d *digest) held(f reflect.Value) {
 	switch f.Kind() {
 	case reflect.Pointer:
 		if m, isMessage := f.Interface().(proto.Message); isMessage && !f.IsNil() {
-			d.number(d.child(m))
+			maphash.WriteComparable(&d.Hash, d.child(m))
 		}
 	case reflect.Interface: // the kinds are structs of one field
 		_, _ = d.WriteString(f.Elem().Type().String())
 		d.held(f.Elem().Elem().Field(0))
 	case reflect.Slice:
-		d.number(uint64(f.Len()))
+		maphash.WriteComparable(&d.Hash, f.Len())
 		for i := range f.Len() {
 			d.held(f.Index(i))
 		}
 	case reflect.String:
-		d.number(uint64(f.Len()))
+		maphash.WriteComparable(&d.Hash, f.Len())
 		_, _ = d.WriteString(f.String())
 	case reflect.Bool:
 		maphash.WriteComparable(&d.Hash, f.Bool())
 	case reflect.Int32, reflect.Int64:
-		d.number(uint64(f.Int()))
+		maphash.WriteComparable(&d.Hash, f.Int())
 	case reflect.Uint32, reflect.Uint64:
-		d.number(f.Uint())
+		maphash.WriteComparable(&d.Hash, f.Uint())
 	case reflect.Float64:
-		d.number(math.Float64bits(f.Float()))
+		maphash.WriteComparable(&d.Hash, math.Float64bits(f.Float()))
 	}
 }
