@@ -93,7 +93,7 @@ func TestRoundTripsOfPortals(t *testing.T) {
 	}
 }
 
-// counts has the round trips of the pool's only connection countedTrips.
+// counts has the round trips of the pool's only connection counted.
 func (l *linked) counts() *countedTrips {
 	l.t.Helper()
 	p := l.pool.places

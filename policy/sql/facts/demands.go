@@ -60,7 +60,7 @@ const (
 	AsParameter  HideForm = iota + 1 // a literal
 	AsSubquery                       // a call without columns, or a literal that is cut as it is read: '1.23'::numeric(3,1)
 	AsComparison                     // a bool column, or what is bool and constant without a literal
-	AsCase                           // CASE WHEN parameter THEN … END: the left side of IS DISTINCT FROM where both sides may be NULL to the planner, or a column of a type that is not known
+	AsCase                           // CASE WHEN parameter THEN … END: the left side of IS DISTINCT FROM where both sides may be NULL to the planner, a column of a type that is not known, or a call that GROUP BY or its like repeats
 )
 
 // Hidden is one expression that is hidden.

@@ -8,7 +8,8 @@
 //
 //   - a literal becomes a parameter that carries its value;
 //   - a call without columns, such as now(), to_tsquery('cat') or date('2027-01-01'), becomes (SELECT now()): the
-//     planner evaluates it for an estimate, but not a sub-query;
+//     planner evaluates it for an estimate, but not a sub-query. One that GROUP BY, DISTINCT or ORDER BY repeats becomes
+//     CASE WHEN parameter THEN now() END, since a sub-query is another value in each place;
 //   - a column of type bool that is a condition by itself becomes (column = parameter), the
 //     parameter being true: by itself the planner looks up how often it is true. So does NULL IS
 //     NULL, where it is compared with something: it is a constant without a literal;

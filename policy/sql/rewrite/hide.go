@@ -113,7 +113,7 @@ func (r *rewriter) testPlace(n *pg.Node) (start, end lex.Cursor, ok bool) {
 	return start, end, ok1 && ok2
 }
 
-// casePlace finds where a column begins and has ended, or the left side of IS DISTINCT FROM with the brackets around it.
+// casePlace finds where a column or call begins and has ended, or the left side of IS DISTINCT FROM with the brackets around it.
 func (r *rewriter) casePlace(f *facts.Hidden) (start, end lex.Cursor, ok bool) {
 	if f.Test == nil {
 		return r.callPlace(f.Node)
