@@ -158,7 +158,7 @@ func (s *session) closeStatement(name string) error {
 // closePortal forgets a portal. One with a name counts, and so as for a statement it must be sure that nothing before it fails.
 func (s *session) closePortal(name string) error {
 	found, there := s.portals.find(name)
-	if there && name != "" && !found.of.local() {
+	if there && name != "" {
 		name = strings.Clone(name) // what was read may be gone after the exchange
 		if err := s.exchange(false); err != nil {
 			return err

@@ -41,7 +41,7 @@ func (s *session) bind(body []byte) error {
 	if err := s.renew(of); err != nil {
 		return err
 	}
-	made := portal{of: of, values: len(body) + of.planBytes(), round: s.round, step: len(s.batch.x.Steps)}
+	made := portal{of: of, values: len(body) + of.planBytes(), after: len(s.batch.x.Steps)}
 	if of.local() {
 		made.formats = of.formats(m.results)
 	}

@@ -91,7 +91,7 @@ func (s *session) describePortal(name string) error {
 // describeBound has the link tell the columns of a portal.
 func (s *session) describeBound(found portal, name string) error {
 	step := proxy.Step{Verb: proxy.DescribePortal, Portal: s.kept(name), Approved: found.approved.Approved}
-	if found.round == s.round { // its formats are still there
+	if found.made >= s.portals.before { // its formats are still there
 		step.Prepared, step.Formats = found.approved, found.results
 	} else if err := s.payAgain(); err != nil { // Postgres is asked
 		return err

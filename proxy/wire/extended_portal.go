@@ -40,8 +40,7 @@ type portal struct {
 	kind     policy.Kind     // of what is run
 	formats  []int16         // of the columns, where it is answered here
 	results  []int16         // of the columns, else: a view, valid in the exchange that bound it
-	round    uint64          // which is this
-	step     int             // of that exchange, which makes it
+	after    int             // steps that its exchange must have done for it to be there
 	ran      bool            // it was run at least once
 	made     uint64          // how many were made before it
 	values   int             // bytes of its arguments and its plan, which the database keeps
@@ -63,6 +62,7 @@ type portals struct {
 	bytes   int
 	values  int
 	made    uint64 // portals, with those that are gone
+	before  uint64 // those of them that were made before this exchange
 	counted int    // bytes, of what the client keeps
 	reads   int    // relations that count, those of closing included
 	closing int    // relations of portals whose Close was collected and not run: Postgres has those still
@@ -170,25 +170,23 @@ func (p *portals) closed(run bool) {
 	p.closing = 0
 }
 
-// dropSince drops those that were made behind so many.
-func (p *portals) dropSince(made uint64) {
-	if p.unnamed.of != nil && p.unnamed.made >= made {
-		p.unnamed = portal{}
-	}
-	for name, of := range p.named {
-		if of.made >= made {
-			p.remove(name)
-		}
-	}
+// dropFailed drops those that are not there because a step of this exchange failed, when so many were done. The unnamed one that
+// was before them is gone, too, unlike in Postgres: what goes back to a savepoint uses Postgres' unnamed portal.
+func (p *portals) dropFailed(done int) {
+	p.dropIf(func(of portal) bool { return of.made >= p.before && of.after > done })
 }
 
-// dropFailed drops those that steps of an exchange were to make which were not done.
-func (p *portals) dropFailed(round uint64, done int) {
-	if p.unnamed.of != nil && p.unnamed.round == round && p.unnamed.step >= done {
+// dropSince drops those that were made behind so many.
+func (p *portals) dropSince(made uint64) {
+	p.dropIf(func(of portal) bool { return of.made >= made })
+}
+
+func (p *portals) dropIf(gone func(portal) bool) {
+	if gone(p.unnamed) {
 		p.unnamed = portal{}
 	}
 	for name, of := range p.named {
-		if of.round == round && of.step >= done {
+		if gone(of) {
 			p.remove(name)
 		}
 	}
@@ -204,8 +202,9 @@ func (p *portals) drop() {
 	*p = portals{keeps: p.keeps}
 }
 
-// forgetViews lets go of what is no longer valid after an exchange.
-func (p *portals) forgetViews() {
+// endExchange lets go of what is no longer valid after an exchange.
+func (p *portals) endExchange() {
+	p.before = p.made
 	if !p.views {
 		return
 	}

@@ -97,7 +97,7 @@ func TestPortalsForgetViews(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p.forgetViews()
+	p.endExchange()
 	if p.unnamed.results != nil || p.named["a"].results != nil || p.views {
 		t.Errorf("%+v", p)
 	}

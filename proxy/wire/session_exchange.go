@@ -31,7 +31,7 @@ func (s *session) exchange(sync bool) error {
 	if err := s.complete(sync); err != nil {
 		s.forgetFailed(0)
 		s.portals.closed(false)
-		s.portals.forgetViews()
+		s.portals.endExchange()
 		s.batch.reset()
 		return err
 	}
@@ -47,7 +47,7 @@ func (s *session) exchange(sync bool) error {
 	s.portals.closed(refusal == nil)
 	err = s.ran(state, refusal)
 	s.prepared.releaseReplaced()
-	s.portals.forgetViews()
+	s.portals.endExchange()
 	if c := s.copied; c != nil {
 		c.count += x.Inserted
 		if c.over {

@@ -69,7 +69,7 @@ func (s *session) undo() {
 // forgetFailed drops the portals that were to be made, and the statements that were to be prepared, by steps that were not done. The
 // unnamed statement before stays, unless it is its successor that failed.
 func (s *session) forgetFailed(done int) {
-	s.portals.dropFailed(s.round, done)
+	s.portals.dropFailed(max(done, 0))
 	s.prepared.releaseReplaced() // the one that comes back counts as itself
 	for i := len(s.batch.notes) - 1; i >= max(done, 0); i-- {
 		n := s.batch.notes[i]
