@@ -56,6 +56,25 @@ func settles(t *testing.T, failing, shared string) {
 	}
 }
 
+// Ensure an answer counts as undetermined where Postgres alone folds TRUE into the expression of a group, and only the very answer that
+// comes without.
+func TestSettleFolded(t *testing.T) {
+	k, err := build(t).newWorker(t.Context(), Config{Walls: Engine}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.leave(t.Context(), Config{})
+	st := statement.Lex("SELECT count(*)::text FROM conversations c WHERE c.server_id = ? GROUP BY ROLLUP (c.title = 'a') HAVING (c.title = 'a') <> TRUE", nil, writtenFor, Servers[0])
+	st.Mode, st.Loose = policy.Require, false
+	for truth, want := range map[string]Fault{"(SELECT $3)": "", "(SELECT NOT $3)": Mismatch} {
+		k.tamper = func(sql string) string { return strings.Replace(sql, "$3", truth, 1) }
+		o, err := k.try(t.Context(), st, chance(1, 1))
+		if err != nil || o.shared.state != "" || o.fault != want || o.unsettled != (want == "") {
+			t.Errorf("%s: fault %q, undetermined %t, %v: %v beside %v", truth, o.fault, o.unsettled, err, o.shared, o.own)
+		}
+	}
+}
+
 // Ensure an error excuses a difference where it is one of values, on one side or on both.
 func TestFailsByValues(t *testing.T) {
 	for _, c := range []struct {

@@ -246,68 +246,6 @@ func (k *worker) both(ctx context.Context, st statement.Statement, gate, plain r
 	return d, own, err
 }
 
-// settle tells whether the server's own database, with its rows in another order and with
-// other plans, gives the answer too: then the statement does not determine it. So it is
-// where values make a side fail, or both, and behind the same walls the server's rows alone give the
-// answer: the walls choose whether a condition that fails is asked for before one that would
-// have spared it, or that fails as well.
-func (k *worker) settle(ctx context.Context, st statement.Statement, plain request, o outcome) (bool, error) {
-	for i := -1; i < len(planner); i++ {
-		for _, s := range []*session{k.shuffled, k.own} {
-			plain.settings = variant(i)
-			a, err := s.run(ctx, plain)
-			if err != nil {
-				return false, err
-			}
-			if compare(st, o.shared, a) == "" {
-				return true, nil
-			}
-		}
-	}
-	if !failsByValues(o.shared.state, o.own.state) {
-		return alike(st, plain.sql, o.shared, o.own), nil
-	}
-	a, err := k.shuffled.run(ctx, o.gate)
-	return err == nil && compare(st, o.shared, a) == "", err
-}
-
-// alike tells whether two answers have the same rows but for blanks behind values, where an INTERSECT may take them from either side: 'c1' of a
-// char(2) is equal to that of a char(6), which has blanks behind it. Postgres takes them from the side of which it expects fewer rows.
-func alike(st statement.Statement, sql string, a, b answer) bool {
-	if a.state != "" || b.state != "" || len(a.rows) == 0 || !strings.Contains(strings.ToUpper(sql), "INTERSECT") {
-		return false
-	}
-	a.rows, b.rows = unpadded(a.rows), unpadded(b.rows)
-	return compare(st, a, b) == ""
-}
-
-// unpadded gives rows without the lengths of their values and the blanks behind those.
-func unpadded(rows []string) []string {
-	bare := make([]string, len(rows))
-	for i, r := range rows {
-		bare[i] = padding.ReplaceAllString(lengths.ReplaceAllString(r, "$1"), "$1")
-	}
-	return bare
-}
-
-var (
-	lengths = regexp.MustCompile(`(^| \| )\d+:`)
-	padding = regexp.MustCompile(` +( \| |$)`)
-)
-
-// failsByValues tells whether values make one side fail and not the other one, which answers or violates a constraint: those
-// are checked when all values are there. Or both sides fail by values, each with another error.
-func failsByValues(shared, own string) bool {
-	there := func(state string) bool { return state == "" || constraint(state) }
-	return ofValues(shared) && (there(own) || ofValues(own)) || ofValues(own) && there(shared)
-}
-
-// ofValues tells the classes of errors that a value of some row is the cause of:
-// cardinality violation and data exception.
-func ofValues(state string) bool {
-	return strings.HasPrefix(state, "21") || strings.HasPrefix(state, "22")
-}
-
 // variant is the default settings with the i-th one turned.
 func variant(i int) settings {
 	s := defaultSettings()
