@@ -179,7 +179,7 @@ func (e *exchange) answerEarlier(err error) error {
 // sync writes the end of the exchange.
 func (e *exchange) sync() {
 	e.s.wire.sync()
-	e.synced, e.pending = true, true
+	e.synced, e.pending, e.link.midway = true, true, false
 	e.expect(answer{kind: readReady})
 }
 

@@ -14,6 +14,11 @@ func (e *exchange) prepare(s *proxy.Step) error {
 		e.expect(answer{kind: sendParseComplete, step: s})
 		return nil
 	}
+	if e.link.midway { // Postgres' Parse has what such a portal wrote so far show to statements behind it; it gets one, whatever is known
+		e.s.wire.parse("", "")
+		e.expect(answer{kind: skipParseComplete, step: s})
+		e.pending = true
+	}
 	w := &wanted{approved: s.Prepared.Approved, prepared: s.Prepared}
 	s.Prepared.Told = proxy.Told{} // of a statement that is new, also where this is tried again
 	d, known := e.link.pool.descriptions.get(w.key())

@@ -92,6 +92,7 @@ func (e *exchange) execute(s *proxy.Step) error {
 		return err
 	}
 	e.s.wire.executePortal(s.Portal, s.Most)
+	e.link.midway = e.link.midway || s.Most > 0 && s.Approved.MayWrite()
 	e.pending = true
 	e.addRun(s, passRows)
 	return nil

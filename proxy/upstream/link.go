@@ -23,6 +23,7 @@ type Link struct {
 	failed   bool // and can only be rolled back
 	changed  bool // a statement in it may have changed something
 	unsynced bool // something was sent since the last Sync
+	midway   bool // of it, a portal that may write and has a row limit
 	// settingsLost is that some of what was set for the transaction may be gone: it is made again before
 	// the next statement, but never in a transaction that has failed.
 	settingsLost bool
@@ -185,7 +186,7 @@ func (l *Link) release() {
 		return
 	}
 	was := l.lease
-	l.lease, l.held, l.opened, l.changed, l.unsynced, l.settingsLost, l.settings, l.inForce = lease{}, false, false, false, false, false, nil, ""
+	l.lease, l.held, l.opened, l.changed, l.unsynced, l.midway, l.settingsLost, l.settings, l.inForce = lease{}, false, false, false, false, false, false, nil, ""
 	l.portions.drop()
 	l.cursors.drop()
 	l.cursors = nil // most clients are idle and have none

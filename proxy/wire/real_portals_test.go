@@ -60,6 +60,23 @@ func TestRealPortalsBehindAnError(t *testing.T) {
 	w.query("ROLLBACK")
 }
 
+// Ensure what a portal has written that stopped midway shows to a statement that is parsed behind it, as in Postgres, also where the
+// connection knows that statement.
+func TestRealWrittenMidway(t *testing.T) {
+	w, _ := onPostgres(t)
+	const read = "SELECT body FROM notes WHERE id = $1"
+	w.query("INSERT INTO notes (id) VALUES (2)")
+	w.pipe(step(read, "1")...)
+	write := []pgproto3.FrontendMessage{&pgproto3.Parse{Query: "UPDATE notes SET body = 'new' RETURNING id"}, &pgproto3.Bind{DestinationPortal: "p"}, &pgproto3.Execute{Portal: "p", MaxRows: 1}}
+	w.query("BEGIN")
+	w.is(w.pipe(append(write, step(read, "1")...)...), "parsed bound row(1) *pgproto3.PortalSuspended parsed bound row(new) <SELECT 1> T")
+	w.query("ROLLBACK")
+	w.query("BEGIN")
+	w.send(append(write, &pgproto3.Flush{})...)
+	w.is(w.pipe(step(read, "1")...), "parsed bound row(1) *pgproto3.PortalSuspended parsed bound row(new) <SELECT 1> T")
+	w.query("ROLLBACK")
+}
+
 // Ensure what was collected of a script that is refused is done as its first statements are.
 func TestRealDeclareBeforeRefused(t *testing.T) {
 	w, _ := onPostgres(t)
