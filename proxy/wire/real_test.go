@@ -128,6 +128,7 @@ func TestRealTransactions(t *testing.T) {
 	w.is(w.query("SELECT count(*) FROM notes"), "columns(count:20) row(1) <SELECT 1> I")
 	w.is(w.query("BEGIN; INSERT INTO notes (id) VALUES (2); COMMIT; INSERT INTO notes (id) VALUES (3)"), "<BEGIN> <INSERT 0 1> <COMMIT> <INSERT 0 1> I")
 	w.is(w.query("INSERT INTO notes (id) VALUES (4); BEGIN; INSERT INTO notes (id) VALUES (5)"), "<INSERT 0 1> <BEGIN> <INSERT 0 1> T")
+	w.is(w.query("COMMIT; START TRANSACTION"), "<COMMIT> <START TRANSACTION> T")
 	w.is(w.query("COMMIT AND CHAIN"), "<COMMIT> T")
 	w.is(w.query("DELETE FROM notes"), "<DELETE 5> T")
 	w.is(w.query("ROLLBACK"), "<ROLLBACK> I")

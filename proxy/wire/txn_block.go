@@ -9,7 +9,7 @@ import (
 // begin begins a transaction block; the link hears of it with its first statement.
 func (s *session) begin(approved *policy.Approved, c policy.Command, text string) error {
 	tag := "BEGIN"
-	if len(text) >= 5 && strings.EqualFold(text[:5], "start") {
+	if text = strings.TrimLeft(text, " \t\r\n"); len(text) >= 5 && strings.EqualFold(text[:5], "start") {
 		tag = "START TRANSACTION"
 	}
 	tx := &s.tx
