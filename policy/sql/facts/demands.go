@@ -60,7 +60,7 @@ const (
 	AsParameter  HideForm = iota + 1 // a literal
 	AsSubquery                       // a call without columns, or a literal that is cut as it is read: '1.23'::numeric(3,1)
 	AsComparison                     // a bool column, or what is bool and constant without a literal
-	AsCase                           // CASE WHEN parameter THEN … END: the left side of IS DISTINCT FROM where both sides may be NULL to the planner, a column of a type that is not known, or a call that GROUP BY or its like repeats
+	AsCase                           // CASE WHEN parameter THEN NULL ELSE … END, which has the name of what it holds: the left side of IS DISTINCT FROM where both sides may be NULL to the planner, a column of a type that is not known, or a call that GROUP BY or its like repeats
 )
 
 // Hidden is one expression that is hidden.
@@ -98,11 +98,14 @@ func (g *Guard) Add(other *Guard) {
 	}
 }
 
-// LiteralParam gives what the parameter of a hidden literal carries, and of a hidden column
-// what that is compared with.
+// LiteralParam gives what the parameter of a hidden literal carries, of a hidden column
+// what that is compared with, and of a CASE that it gives the value.
 func (f *Hidden) LiteralParam() LiteralParam {
-	if f.Form == AsComparison || f.Form == AsCase {
+	switch f.Form {
+	case AsComparison:
 		return LiteralParam{Value: "t", Type: tree.BoolOID, Offset: tree.Offset(f.Node)}
+	case AsCase:
+		return LiteralParam{Value: "f", Type: tree.BoolOID, Offset: tree.Offset(f.Node)}
 	}
 	value, typ := f.LiteralValue(f.Node.GetAConst())
 	return LiteralParam{Value: value, Type: typ, Offset: tree.Offset(f.Node)}

@@ -9,12 +9,12 @@
 //   - a literal becomes a parameter that carries its value;
 //   - a call without columns, such as now(), to_tsquery('cat') or date('2027-01-01'), becomes (SELECT now()): the
 //     planner evaluates it for an estimate, but not a sub-query. One that GROUP BY, DISTINCT or ORDER BY repeats becomes
-//     CASE WHEN parameter THEN now() END, since a sub-query is another value in each place;
+//     CASE WHEN parameter THEN NULL ELSE now() END, since a sub-query is another value in each place;
 //   - a column of type bool that is a condition by itself becomes (column = parameter), the
 //     parameter being true: by itself the planner looks up how often it is true. So does NULL IS
 //     NULL, where it is compared with something: it is a constant without a literal;
 //   - of IS DISTINCT FROM between columns of sub-queries, which may be NULLs to the planner, the left side becomes
-//     CASE WHEN parameter THEN … END; so does a column that is a condition by itself where its type is not known, and
+//     CASE WHEN parameter THEN NULL ELSE … END; so does a column that is a condition by itself where its type is not known, and
 //     Postgres says of another type than bool what it would have said.
 //
 // Parameters hide their values only under plans that are made for any value
@@ -232,9 +232,12 @@ func (h *hider) caseExpr(c *pg.CaseExpr, result func(*pg.Node)) {
 // into a query that gives one.
 func (h *hider) results(list ...*pg.Node) {
 	for _, n := range list {
-		if n.GetRowExpr() != nil {
+		switch {
+		case n.GetRowExpr() != nil:
 			h.comparisons(n)
-		} else {
+		case n.GetCollateClause().GetArg().GetAConst().GetSval() != nil: // in a set operation Postgres finds no type for a parameter there
+			h.text(n)
+		default:
 			h.value(n)
 		}
 	}

@@ -51,7 +51,7 @@ func (r *rewriter) hide() {
 			}
 		case facts.AsCase:
 			if start, _, ok := r.casePlace(f); ok {
-				r.open(start.Start(), "(CASE WHEN "+r.literal(f)+" THEN ")
+				r.open(start.Start(), "(CASE WHEN "+r.literal(f)+" THEN NULL ELSE ")
 			}
 		}
 	}
@@ -161,9 +161,12 @@ func (r *rewriter) castPlace(c *pg.TypeCast) (start, end lex.Cursor, ok bool) {
 }
 
 // subqueryForm gives the words around a call. IN ((SELECT …)) and ANY ((SELECT …)) would be
-// conditions on a query's rows.
+// conditions on a query's rows. Elsewhere a COALESCE would give a column its name.
 func subqueryForm(start, end lex.Cursor) (opening, closing string) {
-	if start.Follows("(") && end.Is(")") {
+	bracketed := start.Follows("(") && end.Is(")")
+	for start.Pos--; start.Is("("); start.Pos-- {
+	}
+	if bracketed && start.IsAny("in", "any", "some", "all") {
 		return "COALESCE((SELECT ", "))"
 	}
 	return "(SELECT ", ")"

@@ -90,9 +90,9 @@ func bareCondition(n *pg.Node) bool {
 	case *pg.Node_CoalesceExpr:
 		return slices.ContainsFunc(x.CoalesceExpr.Args, bareCondition)
 	case *pg.Node_CaseExpr:
-		return bareCondition(x.CaseExpr.Defresult) || slices.ContainsFunc(x.CaseExpr.Args, func(n *pg.Node) bool {
-			return n.GetCaseWhen().Expr.GetParamRef() == nil && bareCondition(n.GetCaseWhen().Result)
-		})
+		return !isChosen(x.CaseExpr) && (bareCondition(x.CaseExpr.Defresult) || slices.ContainsFunc(x.CaseExpr.Args, func(n *pg.Node) bool {
+			return bareCondition(n.GetCaseWhen().Result)
+		}))
 	case *pg.Node_AExpr: // of NULLIF (x, NULL) Postgres makes x
 		return x.AExpr.Kind == pg.A_Expr_Kind_AEXPR_NULLIF && bareCondition(x.AExpr.Lexpr)
 	case *pg.Node_TypeCast:

@@ -34,10 +34,10 @@ func (v *verifier) hides(f *facts.Hidden, a, b *pg.Node) error {
 		return errors.Join(v.shown(a, e.Lexpr), v.carries(e.Rexpr, "t", tree.BoolOID))
 	case facts.AsCase:
 		c := b.GetCaseExpr()
-		if c == nil || c.Arg != nil || c.Defresult != nil || len(c.Args) != 1 {
+		if !isChosen(c) {
 			return errors.New("a column, or a side of IS DISTINCT FROM, is not hidden from the planner")
 		}
-		return errors.Join(v.carries(c.Args[0].GetCaseWhen().GetExpr(), "t", tree.BoolOID), v.shown(a, c.Args[0].GetCaseWhen().GetResult()))
+		return errors.Join(v.carries(c.Args[0].GetCaseWhen().Expr, "f", tree.BoolOID), v.shown(a, c.Defresult))
 	}
 	return errors.New("an expression is hidden in a way that is not known")
 }

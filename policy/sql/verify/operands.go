@@ -44,9 +44,13 @@ func operandsOf(n *pg.Node) []*pg.Node {
 	return []*pg.Node{n}
 }
 
-// isChosen tells CASE WHEN parameter THEN … END: whether it has the value or NULL is not known to the planner.
+// isChosen tells CASE WHEN parameter THEN NULL ELSE … END: whether it has the value or NULL is not known to the planner.
 func isChosen(c *pg.CaseExpr) bool {
-	return c.Arg == nil && c.Defresult == nil && len(c.Args) == 1 && c.Args[0].GetCaseWhen().GetExpr().GetParamRef() != nil
+	if c == nil || c.Arg != nil || c.Defresult == nil || len(c.Args) != 1 {
+		return false
+	}
+	when := c.Args[0].GetCaseWhen()
+	return when.GetExpr().GetParamRef() != nil && when.Result.GetAConst().GetIsnull()
 }
 
 func operandsOfCase(c *pg.CaseExpr) []*pg.Node {
