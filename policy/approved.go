@@ -6,7 +6,6 @@ import (
 	"github.com/tenantgate/tenantgate/policy/sql/analyze"
 	"github.com/tenantgate/tenantgate/policy/sql/constants"
 	"github.com/tenantgate/tenantgate/policy/sql/facts"
-	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
 
 // Approved is a statement that passed every check: its final text and how the
@@ -41,8 +40,8 @@ type Approved struct {
 	inline    bool                 // what the parameters carry is put into the text: it can take none
 	counts    constants.Places     // of parameters that are the number of a LIMIT or an OFFSET
 
-	query *Approved                // that a command holds, where its types must be known
-	given map[uint32]tree.TypeName // types outside pg_catalog that they may be
+	query *Approved            // that a command holds, where its types must be known
+	given map[uint32]GivenType // types outside pg_catalog that they may be
 }
 
 // Shape is what a plan relies on about a table: that its columns, dropped ones left out,

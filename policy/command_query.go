@@ -69,11 +69,14 @@ func (b Bound) filledWith(fillings []constants.Filling) (Bound, *Refusal) {
 	return b, nil
 }
 
-// typeName gives the name of a type that a parameter has.
+// typeName gives the name of a type that a parameter has. A domain has its own: it may be over an interval that names its fields.
 func (a *Approved) typeName(oid uint32) (tree.TypeName, bool) {
 	if name := builtinTypes[oid]; name != "" {
 		return tree.TypeName{Schema: builtinSchema, Name: name}, true
 	}
-	name, ok := a.given[oid]
-	return name, ok
+	given, ok := a.given[oid]
+	if given.Domain != (Type{}) {
+		return tree.TypeName(given.Domain), ok
+	}
+	return tree.TypeName(given.Type), ok
 }

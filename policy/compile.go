@@ -34,7 +34,7 @@ type Policy struct {
 	misfits   []Misfit
 	functions map[tree.TypeName]bool
 	types     map[tree.TypeName]bool
-	given     map[uint32]tree.TypeName // types outside pg_catalog that parameters may be given
+	given     map[uint32]GivenType // types outside pg_catalog that parameters may be given
 	operators map[string]bool
 	namesakes map[string]string // functions and operators that are refused where they are not qualified, and why
 	limits    Limits
@@ -87,7 +87,7 @@ func CompileServed(f *File, s Schema, sets Sets) (*Policy, error) {
 	p := &Policy{
 		file: f, kinds: accessOf(f.Statement.Kinds), limits: f.Limits.WithDefaults(),
 		access: map[*tree.Table]facts.Access{}, closed: map[*tree.Table]*Finding{}, functions: map[tree.TypeName]bool{}, types: map[tree.TypeName]bool{},
-		given: map[uint32]tree.TypeName{}, operators: map[string]bool{}, origin: Origin{new(byte)},
+		given: map[uint32]GivenType{}, operators: map[string]bool{}, origin: Origin{new(byte)},
 	}
 	for _, name := range sets.Operators {
 		p.operators[name] = true
@@ -113,6 +113,9 @@ func CompileServed(f *File, s Schema, sets Sets) (*Policy, error) {
 	complexity := tree.Complexity{MaxNodes: f.Statement.MaxNodes, MaxDepth: f.Statement.MaxDepth}
 	p.catalog = tree.NewCatalog(tables, p.allowFunctions(allowed), p.allowTypes(s.Types, sets.Types), operators(sets.Leakproof), complexity).With(others, bareTables(s.Bare))
 	p.allowGiven(s.Given)
+	for _, t := range s.Given {
+		p.catalog.Domains[tree.TypeName(t.Domain)] = t.Domain != Type{}
+	}
 	return p, nil
 }
 
@@ -174,7 +177,7 @@ func (p *Policy) allowTypes(own []Type, builtin []string) map[string]string {
 func (p *Policy) allowGiven(list []GivenType) {
 	for _, t := range list {
 		if builtinTypes[t.OID] == "" && (t.Rests.Schema != builtinSchema || p.types[tree.TypeName(t.Rests)]) {
-			p.given[t.OID] = tree.TypeName(t.Type)
+			p.given[t.OID] = t
 		}
 	}
 }
@@ -210,7 +213,7 @@ func (f *File) table(section TableSection, s Schema) (*tree.Table, []Finding, er
 		}
 		t.Columns = append(t.Columns, tree.Column{
 			Name: c.Name, Type: read,
-			NotNull: c.NotNull, Collation: c.Collation, Virtual: c.Virtual, Generated: c.Generated || c.Virtual, Identity: c.Identity,
+			NotNull: c.NotNull, Collation: c.Collation, Virtual: c.Virtual, Generated: c.Generated || c.Virtual, Identity: c.Identity, Spans: c.Spans,
 			NoRead: c.Unreadable, Ungranted: c.Unreadable, NoInsert: c.NoInsert, NoUpdate: c.NoUpdate,
 		})
 		if section.Scoped && c.Name == section.Column {

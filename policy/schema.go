@@ -52,6 +52,7 @@ type Column struct {
 	Virtual    bool   // it is generated when it is read, since Postgres 18: that can fail
 	Identity   bool   // it is an identity column, whose number OVERRIDING USER VALUE puts in place of a value
 	Generated  bool   // it is generated, when it is written or read: COPY leaves it out
+	Spans      bool   // it is an interval whose declaration names its fields, as interval day, or an array of such: they say what a number without a unit is
 	Loose      bool   // its collation is not deterministic: values that differ can be equal
 }
 
@@ -74,7 +75,8 @@ type Type struct{ Schema, Name string }
 // one that Postgres finds beside such a column. While it exists its OID is no other's, and one
 // that is made anew has another.
 type GivenType struct {
-	OID   uint32
-	Type  Type // as what a column of it is read: a domain as the type that it is over
-	Rests Type // what it or its elements are in the end, which is no domain and no array
+	OID    uint32
+	Type   Type // as what a column of it is read: a domain as the type that it is over
+	Domain Type // the domain itself; zero for what is none
+	Rests  Type // what it or its elements are in the end, which is no domain and no array
 }

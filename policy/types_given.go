@@ -70,7 +70,7 @@ func (p *Policy) named(g GivenTypes) ([]tree.TypeName, *refusal.Refusal) {
 // typeOf gives the type of an OID, if a parameter may be given it.
 func (p *Policy) typeOf(oid uint32) (tree.TypeName, bool) {
 	if own, ok := p.given[oid]; ok {
-		return own, true
+		return tree.TypeName(own.Type), true
 	}
 	name := tree.TypeName{Schema: builtinSchema, Name: builtinTypes[oid]}
 	return name, p.types[tree.TypeName{Schema: builtinSchema, Name: strings.TrimPrefix(name.Name, "_")}]

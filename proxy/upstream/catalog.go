@@ -34,6 +34,7 @@ const schemaSQL = `SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_obj
       'base_schema', bn.nspname, 'base', b.typname,
       'collation', CASE WHEN a.attcollation <> coalesce(b.typcollation, t.typcollation) THEN (SELECT pg_catalog.format('%I.%I', cn.nspname, co.collname)
         FROM pg_catalog.pg_collation AS co JOIN pg_catalog.pg_namespace AS cn ON cn.oid = co.collnamespace WHERE co.oid = a.attcollation) ELSE '' END,
+      'spans', a.atttypmod >= 0 AND (a.atttypmod >> 16) & 32767 <> 32767 AND a.atttypid IN ('pg_catalog.interval'::pg_catalog.regtype, 'pg_catalog.interval[]'::pg_catalog.regtype),
       'identity', a.attidentity <> '', 'virtual', a.attgenerated = 'v', 'generated', a.attgenerated <> '',
       'down', CASE WHEN tn.nspname <> 'pg_catalog' THEN (WITH RECURSIVE down AS (
           SELECT 0 AS depth, t.*
@@ -90,6 +91,7 @@ type catalogColumn struct {
 	BaseSchema    string `json:"base_schema"`
 	Base          string `json:"base"`
 	NotNull       bool   `json:"not_null"`
+	Spans         bool   `json:"spans"`
 	Identity      bool   `json:"identity"`
 	Unreadable    bool   `json:"unreadable"`
 	NoInsert      bool   `json:"no_insert"`
@@ -233,7 +235,7 @@ func asSchema(rows []catalogTable) policy.Schema {
 	for _, r := range rows {
 		t := policy.Table{Schema: r.Schema, Name: r.Name, OID: r.OID, Keys: r.Keys}
 		for _, c := range r.Columns {
-			t.Columns = append(t.Columns, policy.Column{Name: c.Name, TypeSchema: c.TypeSchema, TypeName: c.Type, Base: policy.Type{Schema: c.BaseSchema, Name: c.Base}, NotNull: c.NotNull, Unreadable: c.Unreadable, NoInsert: c.NoInsert, NoUpdate: c.NoUpdate, Collation: c.Collation, Virtual: c.Virtual, Generated: c.Generated, Identity: c.Identity, Loose: c.Loose})
+			t.Columns = append(t.Columns, policy.Column{Name: c.Name, TypeSchema: c.TypeSchema, TypeName: c.Type, Base: policy.Type{Schema: c.BaseSchema, Name: c.Base}, NotNull: c.NotNull, Unreadable: c.Unreadable, NoInsert: c.NoInsert, NoUpdate: c.NoUpdate, Collation: c.Collation, Virtual: c.Virtual, Generated: c.Generated, Identity: c.Identity, Loose: c.Loose, Spans: c.Spans})
 			s.Types = addType(s.Types, c.TypeSchema, c.Type)
 			s.Types = addType(s.Types, c.ElementSchema, c.Element)
 			s.Given = addGiven(s.Given, c.Down)
@@ -269,7 +271,11 @@ func addGiven(given []policy.GivenType, down []step) []policy.GivenType {
 			continue
 		}
 		read := down[i+slices.IndexFunc(down[i:], func(t step) bool { return t.Kind != "d" })]
-		given = append(given, policy.GivenType{OID: t.OID, Type: policy.Type{Schema: read.Schema, Name: read.Name}, Rests: rests})
+		own := policy.GivenType{OID: t.OID, Type: policy.Type{Schema: read.Schema, Name: read.Name}, Rests: rests}
+		if t.Kind == "d" {
+			own.Domain = policy.Type{Schema: t.Schema, Name: t.Name}
+		}
+		given = append(given, own)
 		if t.ArrayOID != 0 {
 			given = append(given, policy.GivenType{OID: t.ArrayOID, Type: policy.Type{Schema: t.Schema, Name: t.Array}, Rests: rests})
 		}

@@ -27,6 +27,7 @@ scope: {column: server_id, mode: inject}
 tables:
   notes: {scoped: true}
   feelings: {scoped: true}
+  spans: {scoped: true}
 functions: {allow: ["@builtin-safe"]}
 limits: {statementTimeout: 5s, maxRows: none, maxResultBytes: none}
 `
@@ -35,6 +36,8 @@ const realSchema = `
 CREATE TYPE mood AS ENUM ('glad', 'sad'); CREATE TYPE pair AS (a int, b int); CREATE DOMAIN title AS text CHECK (VALUE <> '');
 CREATE DOMAIN relation AS regclass;
 CREATE TABLE feelings (server_id text, id int8 GENERATED ALWAYS AS IDENTITY, mo mood, mos mood[], title title, titles title[], pair pair, relation relation);
+CREATE DOMAIN days AS interval day; CREATE DOMAIN code AS varchar(3);
+CREATE TABLE spans (server_id text, id int, loose interval(2), one interval day, many interval hour to minute[], own days, code code);
 CREATE TABLE notes (server_id text, id int, body text, at timestamptz, UNIQUE (server_id, id));
 INSERT INTO notes VALUES ('` + ownID + `', 1, 'a', '2024-07-01 12:00Z'), ('other', 1, 'canary', now())`
 

@@ -112,6 +112,10 @@ func (r *directions) copyInto(v *pg.RangeVar, listed []string) {
 		r.fail(unsupported("COPY FROM needs a column to fill", ""))
 		return
 	}
+	if i := slices.IndexFunc(t.Columns, func(c tree.Column) bool { return c.Spans && slices.Contains(listed, c.Name) }); i >= 0 {
+		r.fail(unsupported("COPY can't write column "+t.Columns[i].Name+", whose type says which fields of an interval it has", "use INSERT, and write the values with their units"))
+		return
+	}
 	values := make([]string, len(listed))
 	for i := range values {
 		values[i] = fmt.Sprintf("$%d", i+1)

@@ -318,10 +318,11 @@ func (h *hider) value(n *pg.Node) {
 
 // cast looks through a cast. Postgres cuts a literal to numeric(3,1) as it reads it, and a
 // parameter while the statement runs, where that may fail on some rows and not on others. So
-// such a literal stays a literal, and so does interval '1' day.
+// such a literal stays a literal, and so does interval '1' day. It cuts one to a domain over varchar(3), too, where a parameter
+// that is too long for the domain is an error.
 func (h *hider) cast(n *pg.Node, c *pg.TypeCast) {
 	bare := h.casts[c.Arg] != nil && slices.Contains([]string{"bit", "bpchar"}, h.CatalogType(c.TypeName)) // of any length; $1::bit is bit(1)
-	if literal := c.Arg.GetAConst(); literal != nil && !literal.Isnull && (len(c.TypeName.Typmods) > 0 || bare) {
+	if literal := c.Arg.GetAConst(); literal != nil && !literal.Isnull && (len(c.TypeName.Typmods) > 0 || bare || h.Catalog.Domains[h.Named(n)]) {
 		h.add(n, facts.AsSubquery)
 		return
 	}

@@ -29,6 +29,7 @@ type Column struct {
 	Type      TypeName // of a domain the type that it is over
 	NotNull   bool
 	Collation string // "" where it is that of its type
+	Spans     bool   // an interval, or an array of such, whose fields say what a number without a unit is
 	Identity  bool   // its values come from a sequence
 	Virtual   bool   // it is generated when it is read
 	Generated bool   // it is generated, then or when it is written
@@ -73,6 +74,7 @@ type Catalog struct {
 	Bare      map[string]*Table
 	Functions map[string]string
 	Types     map[string]string
+	Domains   map[TypeName]bool // of those outside pg_catalog
 	Leakproof map[OperatorName]bool
 	Namesakes Namesakes
 	Kinds     map[protoreflect.Name]*kind
@@ -88,7 +90,7 @@ type Catalog struct {
 func NewCatalog(tables []*Table, functions, types map[string]string, leakproof []OperatorName, limit Complexity) *Catalog {
 	c := &Catalog{
 		tables: map[TypeName]*Table{}, Bare: map[string]*Table{}, Functions: functions, Types: types,
-		Leakproof: map[OperatorName]bool{}, Limit: limit,
+		Domains: map[TypeName]bool{}, Leakproof: map[OperatorName]bool{}, Limit: limit,
 	}
 	c.Kinds, _ = newKinds() // none, and so nothing is admitted, where the table does not fit the parser
 	c.Commands, _ = readKinds(commanded)
