@@ -13,6 +13,10 @@ func (s *selection) grouped() []column {
 			keys = append(keys, c)
 		}
 	}
+	byCall := s.want == nil && !s.top && m.chance(15)
+	if byCall {
+		keys = append(keys, column{ref: call, by: call, typ: Text, kind: Computed})
+	}
 	want := s.want
 	if want == nil {
 		want = m.types(1 + m.r.IntN(3))
@@ -38,6 +42,9 @@ func (s *selection) grouped() []column {
 		cols = append(cols, m.named(c, i, s.top))
 		m.byOutput(keys, m.out[at:], i)
 	})
+	if byCall {
+		cols = append(cols, m.unnamedCall(call))
+	}
 	s.rest()
 	m.groupBy(keys)
 	if m.chance(30) {

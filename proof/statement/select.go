@@ -116,7 +116,20 @@ func (s *selection) items(distinct bool) (cols []column, windows func()) {
 		}
 		cols = append(cols, m.named(column{typ: t, kind: Computed}, i, s.top))
 	})
+	if s.want == nil && !s.top && m.chance(8) {
+		cols = append(cols, m.unnamedCall("( "+call+" )"))
+	}
 	return cols, windows
+}
+
+// call is hidden as a whole where a condition may look at it.
+const call = "lower ( 'Q' )"
+
+// unnamedCall puts it last in a select list, where Postgres makes its name.
+func (m *maker) unnamedCall(text string) column {
+	m.use("call without a name")
+	m.put(",", text)
+	return column{name: "lower", typ: Text, kind: Computed}
 }
 
 // passed gives the column that the expression since a place is, where it is only that.
