@@ -108,3 +108,27 @@ DELETE FROM visits WHERE page = '/home' AND day < '2026-07-15'
 INSERT INTO visits (id, day, page) SELECT id + 10, day - 400, page FROM visits
 
 SELECT count(*), min(page) FROM visits
+
+-- domains over types with a length, and intervals whose fields say what a number is
+UPDATE people SET term = id::text::term, pause = interval '5' minute, zip = 'SW1A ' WHERE id < 3
+
+INSERT INTO people (id, email, stage, term, pause, zip) VALUES (9, 'Nine@nine.test', 'won', '9', '7', 'EC1A')
+
+SELECT id, term, pause, zip FROM people ORDER BY id
+
+SELECT id FROM people WHERE term = '2'::term ORDER BY id
+
+SELECT id FROM people WHERE term = '1'::crm.term OR pause = '7'::interval hour to minute ORDER BY id
+
+SELECT id FROM people WHERE zip = 'SW1A 1AA'::zip ORDER BY id
+
+SELECT id FROM people WHERE owed = '10.501'::crm.amount OR zip = CAST('EC1A  ' AS crm.zip) ORDER BY id
+
+SELECT id FROM people WHERE term IN ('9'::term, '2'::term) ORDER BY id
+
+-- names that Postgres makes
+SELECT s.* FROM (SELECT (lower('A')), upper('b'), count(*) FROM people GROUP BY upper('b')) s
+
+SELECT row_to_json(s)::text FROM (SELECT (date_trunc('day', date '2026-05-05')), 'x'::zip, id FROM people WHERE id = 1) s
+
+SELECT s.lower, s.id FROM (SELECT (lower('A')), id FROM people GROUP BY lower('A'), id) s ORDER BY 2

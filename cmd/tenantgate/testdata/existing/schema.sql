@@ -10,11 +10,14 @@ SET search_path = crm, public;
 
 CREATE DOMAIN crm.amount AS numeric(12, 2) CHECK (VALUE >= 0);
 CREATE DOMAIN crm.mail AS citext CHECK (VALUE ~ '@');
+CREATE DOMAIN crm.term AS interval day;
+CREATE DOMAIN crm.zip AS varchar(5);
 CREATE TYPE crm.stage AS ENUM ('new', 'won', 'lost');
 
 CREATE TABLE crm.people (
     tenant text NOT NULL, id int NOT NULL, email citext NOT NULL, backup crm.mail, nick varchar(20), code char(6), tags citext[],
     stage crm.stage NOT NULL DEFAULT 'new', owed crm.amount NOT NULL DEFAULT 0, first text, last text,
+    term crm.term, pause interval hour to minute, zip crm.zip,
     full_name text GENERATED ALWAYS AS (first || ' ' || last) STORED, seen timestamptz NOT NULL DEFAULT '2026-01-01',
     PRIMARY KEY (tenant, id), UNIQUE (tenant, email));
 CREATE INDEX ON crm.people USING gin (last gin_trgm_ops);
