@@ -5,18 +5,7 @@ import "slices"
 // grouped puts a level with GROUP BY, or one group of all rows.
 func (s *selection) grouped() []column {
 	m := s.maker
-	var keys []column
-	for range m.r.IntN(3) {
-		if c, ok := m.pick(&level{rels: s.l.rels}, ""); ok && c.typ != "json" {
-			c = m.computedKey(s.l, c)
-			c.name = "" // a bare name could mean another
-			keys = append(keys, c)
-		}
-	}
-	byCall := s.want == nil && !s.top && m.chance(15)
-	if byCall {
-		keys = append(keys, column{ref: call, by: call, typ: Text, kind: Computed})
-	}
+	keys, byCall := s.groupKeys()
 	want := s.want
 	if want == nil {
 		want = m.types(1 + m.r.IntN(3))
@@ -59,6 +48,22 @@ func (s *selection) grouped() []column {
 		m.order(nil, cols, s.top, true)
 	}
 	return cols
+}
+
+// groupKeys chooses what a level groups by; the last key may be a call.
+func (s *selection) groupKeys() (keys []column, byCall bool) {
+	m := s.maker
+	for range m.r.IntN(3) {
+		if c, ok := m.pick(&level{rels: s.l.rels}, ""); ok && c.typ != "json" {
+			c = m.computedKey(s.l, c)
+			c.name = "" // a bare name could mean another
+			keys = append(keys, c)
+		}
+	}
+	if byCall = s.want == nil && !s.top && m.chance(15); byCall {
+		keys = append(keys, column{ref: call, by: call, typ: Text, kind: Computed})
+	}
+	return keys, byCall
 }
 
 func (m *maker) groupBy(keys []column) {
