@@ -23,3 +23,39 @@ func TestRealNamesOfHidden(t *testing.T) {
 		w.is(w.pipe(&pgproto3.Parse{Query: query}, &pgproto3.Describe{ObjectType: 'S'}), "parsed params[] columns("+columns+") I")
 	}
 }
+
+// Ensure what stands around a hidden expression and begins with it is put around it.
+func TestRealNestedHidden(t *testing.T) {
+	w, _ := onPostgres(t)
+	for _, expression := range []string{
+		"(now() > at) IS TRUE", "upper('zed') = body IS TRUE", "current_date = at::date IS NOT TRUE", "coalesce(now() > at, false) IS TRUE", "'x'::varchar(3) = body IS TRUE",
+		"date '2020-01-01' < at::date IS NOT FALSE", "bool 't' IS TRUE", "date '2020-01-01' IS DISTINCT FROM at::date", "(date '2020-01-01') IS DISTINCT FROM at::date",
+		"text 'x' IS DISTINCT FROM body", "now() + interval '1 day' IS DISTINCT FROM at", "('x'::national character varying(3)) = 'x'",
+	} {
+		got := w.query("SELECT x IS NULL FROM (SELECT " + expression + " AS x FROM notes) s")
+		w.is(got, "columns(?column?:16) row(f) <SELECT 1> I")
+	}
+	w.is(w.query("SELECT x FROM (SELECT now() IS TRUE AS x FROM notes) s"), "ERROR 42804 I")
+}
+
+// Ensure a cursor and COPY group as a SELECT does, or refuse to.
+func TestRealGroupsOfCommands(t *testing.T) {
+	w, _ := onPostgres(t)
+	for _, query := range []string{
+		"SELECT * FROM (SELECT coalesce(body, 'n') AS k, coalesce(body, 'n') || 'z' FROM notes GROUP BY ROLLUP (coalesce(body, 'n'))) s",
+		"SELECT body = 'a', body FROM notes GROUP BY ROLLUP (body = 'a', body) HAVING body = 'a'",
+		"SELECT coalesce(body, 'n') FROM notes GROUP BY CUBE (coalesce(body, 'n')) HAVING coalesce(body, 'n') = 'q' OR coalesce(body, 'n') IS NULL",
+	} {
+		w.is(w.query("COPY ("+query+") TO STDOUT"), "ERROR 0A000 I")
+		w.query("BEGIN")
+		w.is(w.query("DECLARE c CURSOR FOR "+query), "ERROR 0A000 E")
+		w.query("ROLLBACK")
+	}
+	w.is(w.query("BEGIN; DECLARE c CURSOR FOR SELECT body = 'a', count(*) FROM notes GROUP BY body = 'a' HAVING body = 'a'; FETCH c; ROLLBACK"),
+		"<BEGIN> <DECLARE CURSOR> columns(?column?:16,count:20) row(t,1) <FETCH 1> <ROLLBACK> I")
+	w.query("BEGIN")
+	w.is(w.pipe(step("DECLARE c CURSOR FOR SELECT body || $1 FROM notes GROUP BY body || $1 HAVING body || $1 > ''", "x")...), "parsed bound <DECLARE CURSOR> T")
+	w.is(w.query("FETCH c; ROLLBACK"), "columns(?column?:25) row(ax) <FETCH 1> <ROLLBACK> I")
+	w.is(w.query("BEGIN; DECLARE c CURSOR FOR SELECT coalesce(body, 'n'), count(*) FROM notes GROUP BY ROLLUP (coalesce(body, 'n')); FETCH ALL c; ROLLBACK"),
+		"<BEGIN> <DECLARE CURSOR> columns(coalesce:25,count:20) row(,1) row(a,1) <FETCH 2> <ROLLBACK> I")
+}

@@ -3,6 +3,7 @@ package constants
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -79,6 +80,10 @@ func Fill(text string, fillings []Filling) (Filled, *refusal.Refusal) {
 	}
 	results := map[int]bool{}
 	noteResults(queryOf(stmt), results)
+	if hidesInSets(stmt, fillings, results) {
+		return Filled{}, &refusal.Refusal{Code: refusal.ConstructNotAllowed, SQLState: "0A000", Offset: -1,
+			Message: "a cursor or COPY can't group by sets of expressions with a constant or parameter here; compute them in a sub-query and group by its columns"}
+	}
 	var b strings.Builder
 	out := Filled{places: make([]filledPlace, 0, len(marks))}
 	done := 0
@@ -151,33 +156,54 @@ func queryOf(stmt *pg.RawStmt) *pg.SelectStmt {
 	return stmt.GetStmt().GetSelectStmt()
 }
 
+// hidesInSets tells whether a query level beneath m has ROLLUP, CUBE or GROUPING SETS of an expression in which a value is hidden. Each
+// such value is another sub-query to the planner. So a repetition of the expression would not be the group's, and the row of a total
+// would have a value of some row.
+func hidesInSets(m proto.Message, fillings []Filling, results map[int]bool) bool {
+	if s, ok := m.(*pg.SelectStmt); ok && slices.ContainsFunc(s.GroupClause, func(n *pg.Node) bool { return n.GetGroupingSet() != nil }) {
+		for at, number := range parametersOf(&pg.List{Items: s.GroupClause}, map[int]int{}) {
+			if number <= len(fillings) && fillings[number-1].in(results, at).Type != (tree.TypeName{}) {
+				return true
+			}
+		}
+	}
+	return tree.AnyChild(m, func(c proto.Message) bool { return hidesInSets(c, fillings, results) })
+}
+
 // noteResults notes the parameters in the results of an outermost query, and in what these
-// are grouped and sorted by.
+// are grouped and sorted by, unless HAVING repeats one by which they are grouped.
 func noteResults(s *pg.SelectStmt, places map[int]bool) {
 	if s == nil {
 		return
 	}
 	noteResults(s.Larg, places)
 	noteResults(s.Rarg, places)
-	for _, list := range [][]*pg.Node{s.TargetList, s.DistinctClause, s.GroupClause, s.SortClause, s.WindowClause} {
-		for _, n := range list {
-			noteParameters(n, places)
-		}
+	grouped, repeated := map[int]bool{}, map[int]bool{}
+	for _, number := range parametersOf(&pg.List{Items: s.GroupClause}, map[int]int{}) {
+		grouped[number] = true
+	}
+	for _, number := range parametersOf(s.HavingClause, map[int]int{}) {
+		repeated[number] = grouped[number]
+	}
+	lists := slices.Concat(s.TargetList, s.DistinctClause, s.GroupClause, s.SortClause, s.WindowClause)
+	for at, number := range parametersOf(&pg.List{Items: lists}, map[int]int{}) {
+		places[at] = !repeated[number]
 	}
 }
 
-// noteParameters notes the parameters beneath m, and not those of sub-queries.
-func noteParameters(m proto.Message, places map[int]bool) {
+// parametersOf adds the numbers of the parameters beneath m by their places, and not those of sub-queries.
+func parametersOf(m proto.Message, numbers map[int]int) map[int]int {
 	switch n := m.(type) {
 	case *pg.SubLink:
-		return
+		return numbers
 	case *pg.ParamRef:
-		places[int(n.Location)] = true
+		numbers[int(n.Location)] = int(n.Number)
 	}
 	tree.Children(m, func(c proto.Message) bool {
-		noteParameters(c, places)
+		parametersOf(c, numbers)
 		return true
 	})
+	return numbers
 }
 
 // filled proves what Fill says.

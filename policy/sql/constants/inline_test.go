@@ -51,9 +51,13 @@ func TestFillKeeps(t *testing.T) {
 	if want := `DECLARE c CURSOR FOR SELECT 1 FROM t WHERE s = $1 AND u = COALESCE((SELECT $2::"a"."b"))`; fault != nil || final.Text != want {
 		t.Fatalf("%q, %+v", final.Text, fault)
 	}
-	results, _ := Fill(`DECLARE c CURSOR FOR SELECT $1, x + $1, (SELECT $1) FROM t GROUP BY x + $1 HAVING x > $1 UNION SELECT $1 ORDER BY $1`, []Filling{{Type: tree.TypeName{Schema: "a", Name: "b"}}})
+	results, _ := Fill(`DECLARE c CURSOR FOR SELECT $1, x + $1, (SELECT $1) FROM t GROUP BY x + $2 HAVING x > $1 UNION SELECT $1 ORDER BY $1`, []Filling{{Type: tree.TypeName{Schema: "a", Name: "b"}}, {Type: tree.TypeName{Schema: "a", Name: "b"}}})
 	const hidden = `COALESCE((SELECT $1::"a"."b"))`
-	if want := `DECLARE c CURSOR FOR SELECT $1, x + $1, (SELECT ` + hidden + `) FROM t GROUP BY x + $1 HAVING x > ` + hidden + ` UNION SELECT $1 ORDER BY $1`; results.Text != want {
+	if want := `DECLARE c CURSOR FOR SELECT $1, x + $1, (SELECT ` + hidden + `) FROM t GROUP BY x + $2 HAVING x > ` + hidden + ` UNION SELECT $1 ORDER BY $1`; results.Text != want {
+		t.Errorf("%q", results.Text)
+	}
+	results, _ = Fill(`DECLARE c CURSOR FOR SELECT x + $1, x + $2 FROM t GROUP BY x + $1, x + $2 HAVING x + $1 > 0`, []Filling{{Type: tree.TypeName{Schema: "a", Name: "b"}}, {Type: tree.TypeName{Schema: "a", Name: "b"}}})
+	if want := `DECLARE c CURSOR FOR SELECT x + ` + hidden + `, x + $2 FROM t GROUP BY x + ` + hidden + `, x + $2 HAVING x + ` + hidden + ` > 0`; results.Text != want {
 		t.Errorf("%q", results.Text)
 	}
 	if _, ok := final.Offset(len(final.Text) - 3); ok {
@@ -61,5 +65,25 @@ func TestFillKeeps(t *testing.T) {
 	}
 	if got, ok := final.Offset(len(final.Text)); !ok || got != len(`DECLARE c CURSOR FOR SELECT 1 FROM t WHERE s = $1 AND u = $2`) {
 		t.Errorf("the end is at %d, %v", got, ok)
+	}
+}
+
+// Ensure a value is not hidden in what a level groups by in sets, where each place would be another value to the planner.
+func TestFillSets(t *testing.T) {
+	hidden := []Filling{{Constant: true, Value: "a", Type: tree.TypeName{Schema: "a", Name: "b"}}, {Type: tree.TypeName{Schema: "a", Name: "b"}}}
+	for query, refused := range map[string]bool{
+		"SELECT 1 FROM (SELECT x || $2 FROM t GROUP BY ROLLUP (x || $2)) s":           true,
+		"SELECT 1 FROM (SELECT x || $2 FROM t GROUP BY x, CUBE (x || $2)) s":          true,
+		"SELECT 1 WHERE 1 = (SELECT 1 FROM t GROUP BY GROUPING SETS ((x || $2), ()))": true,
+		"SELECT x || $2 FROM t GROUP BY ROLLUP (x || $2) HAVING x || $2 IS NULL":      true,
+		"SELECT x || $1 FROM t GROUP BY ROLLUP (x || $1)":                             true,
+		"SELECT x || $2 FROM t GROUP BY ROLLUP (x || $2) HAVING count(*) > 1":         false,
+		"SELECT 1 FROM (SELECT x || $2 FROM t GROUP BY x || $2) s":                    false,
+		"SELECT 1 FROM (SELECT x FROM t WHERE y = $2 GROUP BY ROLLUP (x)) s":          false,
+	} {
+		_, fault := Fill("DECLARE c CURSOR FOR "+query, hidden)
+		if (fault != nil) != refused || refused && fault.SQLState != "0A000" {
+			t.Errorf("%s: %+v", query, fault)
+		}
 	}
 }

@@ -33,36 +33,47 @@ func (r *rewriter) hideEnds() {
 	}
 }
 
+// beginning is what is put before an expression to hide it; end is where that ends.
+type beginning struct {
+	at, end int
+	text    string
+}
+
 // hide hides from the planner what facts say. It comes behind the edits that open what stands
-// around.
+// around. Of what begins at one place, that which ends last is opened first.
 func (r *rewriter) hide() {
+	var all []beginning
 	for _, f := range r.facts.Hidden {
 		switch f.Form {
 		case facts.AsParameter:
-			r.hideLiteral(f)
+			all = append(all, r.hideLiteral(f)...)
 		case facts.AsSubquery:
 			if start, end, ok := r.callPlace(f.Node); ok {
-				opening, _ := subqueryForm(start, end)
-				r.open(start.Start(), opening)
+				text, _ := subqueryForm(start, end)
+				all = append(all, beginning{start.Start(), end.End(), text})
 			}
 		case facts.AsComparison:
-			if start, _, ok := r.testPlace(f.Node); ok {
-				r.open(start.Start(), "(")
+			if start, end, ok := r.testPlace(f.Node); ok {
+				all = append(all, beginning{start.Start(), end.End(), "("})
 			}
 		case facts.AsCase:
-			if start, _, ok := r.casePlace(f); ok {
-				r.open(start.Start(), "(CASE WHEN "+r.literal(f)+" THEN NULL ELSE ")
+			if start, end, ok := r.casePlace(f); ok {
+				all = append(all, beginning{start.Start(), end.End(), "(CASE WHEN " + r.literal(f) + " THEN NULL ELSE "})
 			}
 		}
+	}
+	slices.SortStableFunc(all, func(a, b beginning) int { return b.end - a.end })
+	for _, o := range all {
+		r.open(o.at, o.text)
 	}
 }
 
 // hideLiteral puts a parameter in the place of a literal. In date '2027-01-01' the literal
-// goes, and what is left is $1::date.
-func (r *rewriter) hideLiteral(f *facts.Hidden) {
+// goes, and what is left is $1::date, which opens at the type.
+func (r *rewriter) hideLiteral(f *facts.Hidden) []beginning {
 	t, ok := r.at(tree.Offset(f.Node))
 	if !ok {
-		return
+		return nil
 	}
 	if f.Node.GetAConst().GetSval() != nil || f.Node.GetAConst().GetBsval() != nil || f.Node.GetAConst().GetBoolval() != nil {
 		for t.IsAny("-", "(") { // to the grammar, - '1' begins at its sign
@@ -73,10 +84,10 @@ func (r *rewriter) hideLiteral(f *facts.Hidden) {
 	t.Literal()
 	if f.Cast == nil {
 		r.replace(start, t.End(), r.literal(f))
-		return
+		return nil
 	}
-	r.open(int(f.Cast.TypeName.Location), r.literal(f)+"::")
 	r.replace(start, t.End(), "")
+	return []beginning{{int(f.Cast.TypeName.Location), 0, r.literal(f) + "::"}}
 }
 
 // callPlace finds where a call begins and where it has ended, or a cast of a literal.
@@ -153,8 +164,9 @@ func (r *rewriter) castPlace(c *pg.TypeCast) (start, end lex.Cursor, ok bool) {
 		return typ, end, ok1 && ok2
 	}
 	end = typ
+	national := end.Is("national")
 	end.SkipName()
-	for end.IsAny("varying", "precision", "(", "[", "array", "year", "month", "day", "hour", "minute", "second", "to") || end.IsZone() {
+	for national && end.IsAny("character", "char") || end.IsAny("varying", "precision", "(", "[", "array", "year", "month", "day", "hour", "minute", "second", "to") || end.IsZone() {
 		end.Word()
 	}
 	return literal, end, ok1 && ok2
@@ -175,7 +187,7 @@ func subqueryForm(start, end lex.Cursor) (opening, closing string) {
 // literal spells the parameter of a hidden literal.
 func (r *rewriter) literal(f *facts.Hidden) string {
 	want := f.First().LiteralParam()
-	i := slices.IndexFunc(r.params, func(p facts.FinalParam) bool { return p.Literal != nil && p.Literal.Offset == want.Offset })
+	i := slices.IndexFunc(r.params, func(p facts.FinalParam) bool { return p.Literal != nil && *p.Literal == want })
 	if i < 0 {
 		i = len(r.params)
 		r.params = append(r.params, facts.FinalParam{Literal: &want})
