@@ -64,7 +64,7 @@ func (a *Approved) serverFilling(server string) constants.Filling {
 func (b Bound) filledWith(fillings []constants.Filling) (Bound, *Refusal) {
 	var fault *refusal.Refusal
 	if b.filled, fault = constants.Fill(b.approved.sql, fillings); fault != nil {
-		return Bound{}, &Refusal{Code: fault.Code, SQLState: fault.SQLState, Message: fault.Message}
+		return Bound{}, &Refusal{Code: fault.Code, SQLState: fault.SQLState, Message: fault.Message, Hint: fault.Hint}
 	}
 	return b, nil
 }

@@ -113,9 +113,6 @@ func CompileServed(f *File, s Schema, sets Sets) (*Policy, error) {
 	complexity := tree.Complexity{MaxNodes: f.Statement.MaxNodes, MaxDepth: f.Statement.MaxDepth}
 	p.catalog = tree.NewCatalog(tables, p.allowFunctions(allowed), p.allowTypes(s.Types, sets.Types), operators(sets.Leakproof), complexity).With(others, bareTables(s.Bare))
 	p.allowGiven(s.Given)
-	for _, t := range s.Given {
-		p.catalog.Domains[tree.TypeName(t.Domain)] = t.Domain != Type{}
-	}
 	return p, nil
 }
 
@@ -172,10 +169,13 @@ func (p *Policy) allowTypes(own []Type, builtin []string) map[string]string {
 	return bare
 }
 
-// allowGiven notes the types that a parameter may be given beside those of pg_catalog. One that
+// allowGiven notes which types are domains, and the types that a parameter may be given beside those of pg_catalog. One that
 // rests on a type which must not be named, such as regclass, does what that one does.
 func (p *Policy) allowGiven(list []GivenType) {
 	for _, t := range list {
+		if t.Domain != (Type{}) {
+			p.catalog.Domains[tree.TypeName(t.Domain)] = true
+		}
 		if builtinTypes[t.OID] == "" && (t.Rests.Schema != builtinSchema || p.types[tree.TypeName(t.Rests)]) {
 			p.given[t.OID] = t
 		}

@@ -51,6 +51,8 @@ func TestRealGroupsOfCommands(t *testing.T) {
 		w.is(w.query("DECLARE c CURSOR FOR "+query), "ERROR 0A000 E")
 		w.query("ROLLBACK")
 	}
+	w.is(w.query("BEGIN; DECLARE c CURSOR FOR SELECT k, k || 'z', count(*) FROM (SELECT coalesce(body, 'n') AS k FROM notes) s GROUP BY ROLLUP (k); FETCH ALL c; ROLLBACK"),
+		"<BEGIN> <DECLARE CURSOR> columns(k:25,?column?:25,count:20) row(,,1) row(a,az,1) <FETCH 2> <ROLLBACK> I") // the hint's advice
 	w.is(w.query("BEGIN; DECLARE c CURSOR FOR SELECT body = 'a', count(*) FROM notes GROUP BY body = 'a' HAVING body = 'a'; FETCH c; ROLLBACK"),
 		"<BEGIN> <DECLARE CURSOR> columns(?column?:16,count:20) row(t,1) <FETCH 1> <ROLLBACK> I")
 	w.query("BEGIN")

@@ -82,7 +82,8 @@ func Fill(text string, fillings []Filling) (Filled, *refusal.Refusal) {
 	noteResults(queryOf(stmt), results)
 	if hidesInSets(stmt, fillings, results) {
 		return Filled{}, &refusal.Refusal{Code: refusal.ConstructNotAllowed, SQLState: "0A000", Offset: -1,
-			Message: "a cursor or COPY can't group by sets of expressions with a constant or parameter here; compute them in a sub-query and group by its columns"}
+			Message: "ROLLUP, CUBE and GROUPING SETS of an expression with a constant or parameter are not supported here in a DECLARE or COPY",
+			Hint:    "compute the expression in a sub-query and group by its column, or run the query as SELECT"}
 	}
 	var b strings.Builder
 	out := Filled{places: make([]filledPlace, 0, len(marks))}

@@ -63,8 +63,8 @@ func (r *rewriter) hide() {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b beginning) int { return b.end - a.end })
-	for _, o := range all {
-		r.open(o.at, o.text)
+	for _, b := range all {
+		r.open(b.at, b.text)
 	}
 }
 
