@@ -8,7 +8,7 @@
 // anything that comes back. Each statement runs in a transaction that is rolled back.
 //
 // Through the listener (Walls Listener) a statement is sent as a client of Postgres writes
-// it, and committed, so that a superuser sees what it changed; then the server's rows are
+// it, a query also by a cursor and COPY, and committed, so that a superuser sees what it changed; then the server's rows are
 // restored from a copy. Every byte that the listener sends is searched for a canary, and what
 // the engine refuses must be refused with its code.
 //

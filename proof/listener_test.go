@@ -21,6 +21,11 @@ func TestProveListener(t *testing.T) {
 	for _, f := range report.Findings {
 		t.Errorf("%s", f)
 	}
+	for _, path := range []Path{Simple, Extended, Cursor, Copy} {
+		if report.Paths[string(path)] == 0 {
+			t.Errorf("nothing was sent by %s", path)
+		}
+	}
 	if report.Share() < least {
 		t.Errorf("only %.1f %% of the statements were admitted", report.Share())
 	}

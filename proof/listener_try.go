@@ -84,13 +84,28 @@ func (p *place) restore(ctx context.Context, tables []int) error {
 	return p.shared.exec(ctx, sql.String())
 }
 
+// pathOf chooses the path of a statement. In a Query message several statements are no refusal.
+func pathOf(text string, args []policy.Arg, query bool, chance *rand.Rand) Path {
+	paths := []Path{Extended}
+	single := len(args) == 0 && !strings.Contains(text, ";")
+	if single {
+		paths = append(paths, Simple)
+	}
+	if query {
+		paths = append(paths, Cursor)
+	}
+	if query && single {
+		paths = append(paths, Copy)
+	}
+	return paths[chance.IntN(len(paths))]
+}
+
 // throughListener runs a statement as a client of the listener's writes it, looks at what it
-// did, and undoes it.
-func (k *worker) throughListener(ctx context.Context, st statement.Statement, tables []int, chance *rand.Rand) (answer, error) {
+// did, and undoes it. A query may go through a cursor or COPY.
+func (k *worker) throughListener(ctx context.Context, st statement.Statement, tables []int, query bool, chance *rand.Rand) (answer, error) {
 	text, args := st.NativeText(k.server)
 	k.listener.directory.mode.Store(st.Mode)
-	simple := len(args) == 0 && !strings.Contains(text, ";") && chance.IntN(2) == 0 // there, several statements are no refusal
-	a, err := k.listener.client.run(text, wires(args), simple)
+	a, err := k.listener.client.run(text, wires(args), pathOf(text, args, query, chance))
 	if err != nil {
 		return a, err
 	}
@@ -127,7 +142,7 @@ func (k *worker) refused(ctx context.Context, st statement.Statement, o *outcome
 	if k.listener == nil || o.refused == noStatement || strings.Contains(text, "\x00") {
 		return nil
 	}
-	if o.shared, err = k.throughListener(ctx, st, touched(text), chance); err != nil {
+	if o.shared, err = k.throughListener(ctx, st, touched(text), false, chance); err != nil {
 		return err
 	}
 	switch n := needle(o.shared); {

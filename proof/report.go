@@ -25,6 +25,7 @@ type Report struct {
 	Faults     map[Fault]int
 	Refusals   map[string]int
 	Errors     map[string]int
+	Paths      map[string]int // of those admitted: how a client sent them; none where no client did
 	Constructs map[string]*Use
 	Findings   []Finding
 	Elapsed    time.Duration
@@ -40,7 +41,7 @@ type Use struct{ Generated, Admitted int }
 
 func newReport(cfg Config) *Report {
 	return &Report{
-		Walls: cfg.Walls, Seed: cfg.Seed, most: cfg.Findings, Faults: map[Fault]int{}, busy: map[Fault]int{}, Refusals: map[string]int{}, Errors: map[string]int{}, Constructs: map[string]*Use{},
+		Walls: cfg.Walls, Seed: cfg.Seed, most: cfg.Findings, Faults: map[Fault]int{}, busy: map[Fault]int{}, Refusals: map[string]int{}, Errors: map[string]int{}, Paths: map[string]int{}, Constructs: map[string]*Use{},
 	}
 }
 
@@ -80,6 +81,9 @@ func (r *Report) admitted(o outcome) {
 		if c.so {
 			*c.into++
 		}
+	}
+	if o.shared.path != "" {
+		r.Paths[string(o.shared.path)]++
 	}
 	if o.state != "" {
 		r.Errors[o.state]++
@@ -141,6 +145,9 @@ func (r *Report) String() string {
 	fmt.Fprintf(&b, "leaks %d, foreign changes %d, mismatches %d, differing rows %d, internal refusals %d; %.0f statements/s in %s\n",
 		r.Faults[Leak], r.Faults[Foreign], r.Faults[Mismatch], r.Faults[Rows], r.Faults[Defect], float64(r.Tried)/max(r.Elapsed.Seconds(), 0.001), r.Elapsed.Round(time.Millisecond))
 	fmt.Fprintf(&b, "refused: %s\nerrors: %s\n", tally(r.Refusals), tally(r.Errors))
+	if len(r.Paths) > 0 {
+		fmt.Fprintf(&b, "sent: %s\n", tally(r.Paths))
+	}
 	return b.String()
 }
 
@@ -185,6 +192,9 @@ func (f Finding) String() string {
 		fmt.Fprintf(&b, "  was     %s\n", f.Original)
 	}
 	fmt.Fprintf(&b, "  sent    %s\n  plain   %s\n", f.outcome.gate.sql, plain)
+	if path := f.outcome.shared.path; path != "" {
+		fmt.Fprintf(&b, "  by      %s\n", path)
+	}
 	fmt.Fprintf(&b, "  shared  %s\n  own     %s\n", f.outcome.shared.brief(), f.outcome.own.brief())
 	var turned []string
 	for i, v := range f.outcome.gate.settings {

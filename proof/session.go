@@ -96,6 +96,7 @@ type answer struct {
 	message string   // everything that the error says
 	own     []string // of each looked-at table: the server's rows
 	others  []string // and those of the others
+	path    Path     // that a client sent the statement on
 	code    refusal  // the listener's, of an error
 	bytes   string   // all that the listener sent, in lower case, without the statement's own words
 }

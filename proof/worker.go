@@ -236,7 +236,7 @@ func (k *worker) both(ctx context.Context, st statement.Statement, gate, plain r
 		done <- err
 	}()
 	if k.listener != nil {
-		d, err = k.throughListener(ctx, st, gate.checks, chance)
+		d, err = k.throughListener(ctx, st, gate.checks, gate.checks == nil, chance)
 	} else {
 		d, err = k.shared.run(ctx, gate)
 	}

@@ -18,10 +18,24 @@ func TestRealNamesOfHidden(t *testing.T) {
 		"SELECT * FROM (SELECT (interval '1' day) FROM notes) s":                                                     "interval:1186",
 		"WITH s AS (SELECT (current_date), id FROM notes) SELECT s.current_date FROM s":                              "current_date:1082",
 		"SELECT now(), count(*) FROM notes GROUP BY now() HAVING now() IS NOT NULL":                                  "now:1184,count:20",
+		"SELECT * FROM (SELECT 'abcd'::varchar(3)::text, '5'::numeric(3,1)::int, (N'ab'::varchar(3)) FROM notes) s":  "text:25,int4:23,varchar:1043",
+		"SELECT * FROM (SELECT CASE WHEN id > 1 THEN interval '2' day ELSE interval '1' day END FROM notes) s":       "case:1186",
+		"SELECT s.text FROM (SELECT ('abcd'::varchar(3) COLLATE \"C\")::text, ('{1}'::int[])[1], 'x' FROM notes) s":  "text:25",
 		`SELECT * FROM (SELECT body COLLATE "C" AS z FROM notes UNION SELECT 'TI' COLLATE "C") s`:                    "z:25",
 	} {
 		w.is(w.pipe(&pgproto3.Parse{Query: query}, &pgproto3.Describe{ObjectType: 'S'}), "parsed params[] columns("+columns+") I")
 	}
+}
+
+// Ensure a constant of a sub-query has the name that Postgres makes of it, also in a cursor.
+func TestRealNamesOfConstants(t *testing.T) {
+	w, _ := onPostgres(t)
+	const query = "SELECT * FROM (SELECT 'x', 1, 'a'::text, $$1$$::text::int, CASE WHEN id > 1 THEN 'y' ELSE 'z' END, upper('u'), 'abcd'::varchar(3)::text FROM notes) s"
+	const columns = "columns(?column?:25,?column?:23,text:25,int4:23,case:25,upper:25,text:25) row(x,1,a,1,z,U,abc)"
+	w.is(w.query(query), columns+" <SELECT 1> I")
+	w.is(w.query("BEGIN; DECLARE c CURSOR FOR "+query+"; FETCH ALL c; ROLLBACK"), "<BEGIN> <DECLARE CURSOR> "+columns+" <FETCH 1> <ROLLBACK> I")
+	w.is(w.query("BEGIN; DECLARE c CURSOR FOR WITH s AS (SELECT 'x', id FROM notes) SELECT row_to_json(s) FROM s; FETCH ALL c; ROLLBACK"),
+		`<BEGIN> <DECLARE CURSOR> columns(row_to_json:114) row({"?column?":"x","id":1}) <FETCH 1> <ROLLBACK> I`)
 }
 
 // Ensure what stands around a hidden expression and begins with it is put around it.

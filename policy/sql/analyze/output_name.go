@@ -15,52 +15,19 @@ func (a *analyzer) figureName(n *pg.Node) string {
 	if name := a.strongName(n); name != "" || a.unnamed(n) {
 		return name
 	}
-	if name := weakName(n); name != "" {
-		return name
-	}
-	return "?column?"
+	return tree.WeakName(n)
 }
 
 // unnamed tells whether an expression takes its name from a sub-query, whose own is not
 // known.
 func (a *analyzer) unnamed(n *pg.Node) bool {
-	sub := naming(n).GetSubLink()
+	sub := tree.Naming(n).GetSubLink()
 	_, known := a.subqueries[sub]
 	return sub != nil && sub.SubLinkType == pg.SubLinkType_EXPR_SUBLINK && !known
 }
 
-// naming gives the expression that a cast, COLLATE, element or CASE takes its name from.
-func naming(n *pg.Node) *pg.Node {
-	switch x := n.GetNode().(type) {
-	case *pg.Node_TypeCast:
-		return naming(x.TypeCast.Arg)
-	case *pg.Node_CollateClause:
-		return naming(x.CollateClause.Arg)
-	case *pg.Node_AIndirection:
-		return naming(x.AIndirection.Arg)
-	case *pg.Node_CaseExpr:
-		return naming(x.CaseExpr.Defresult)
-	}
-	return n
-}
-
-// weakName gives the name of a cast's type, and of CASE.
-func weakName(n *pg.Node) string {
-	switch x := n.GetNode().(type) {
-	case *pg.Node_TypeCast:
-		return tree.LastName(x.TypeCast.TypeName.Names)
-	case *pg.Node_CollateClause:
-		return weakName(x.CollateClause.Arg)
-	case *pg.Node_AIndirection:
-		return weakName(x.AIndirection.Arg)
-	case *pg.Node_CaseExpr:
-		return "case"
-	}
-	return ""
-}
-
 func (a *analyzer) strongName(n *pg.Node) string {
-	n = naming(n)
+	n = tree.Naming(n)
 	switch x := n.GetNode().(type) {
 	case *pg.Node_ColumnRef:
 		return tree.LastName(x.ColumnRef.Fields)

@@ -3,7 +3,6 @@ package constants
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -19,29 +18,33 @@ type Filling struct {
 	// Constant has it replaced by a constant of Value.
 	Constant bool
 	Value    string
-	// Type, unless zero, hides what is put there from the planner: it becomes
-	// COALESCE((SELECT … ::type)). Without Constant that is the parameter itself, and in the
+	// Type, unless zero, hides what is put there from the planner: it becomes COALESCE((SELECT … ::type)), or
+	// (SELECT … ::type AS name) where Postgres would make a column's name of it. Without Constant that is the parameter itself, and in the
 	// select list of the outermost query, where no condition looks at it, it stays.
 	Type tree.TypeName
 }
 
 // in gives the filling for one place of a parameter.
-func (f Filling) in(results map[int]bool, at int) Filling {
-	if !f.Constant && results[at] {
+func (f Filling) in(places noted, at int) Filling {
+	if !f.Constant && places.results[at] {
 		return Filling{}
 	}
 	return f
 }
 
-// text spells a filling for a parameter.
-func (f Filling) text(parameter string) string {
+// text spells a filling for a parameter, of which Postgres makes a column's name; "" for none.
+func (f Filling) text(parameter, name string) string {
 	if f.Constant {
 		parameter = constantText(f.Value)
 	}
 	if f.Type == (tree.TypeName{}) {
 		return parameter
 	}
-	return "COALESCE((SELECT " + parameter + "::" + lex.Quote(f.Type.Schema) + "." + lex.Quote(f.Type.Name) + "))"
+	hidden := "(SELECT " + parameter + "::" + lex.Quote(f.Type.Schema) + "." + lex.Quote(f.Type.Name)
+	if name != "" {
+		return hidden + " AS " + lex.Quote(name) + ")"
+	}
+	return "COALESCE(" + hidden + "))"
 }
 
 // constantText spells a constant so that it means the same whatever
@@ -78,9 +81,8 @@ func Fill(text string, fillings []Filling) (Filled, *refusal.Refusal) {
 	if fault != nil {
 		return Filled{}, fault
 	}
-	results := map[int]bool{}
-	noteResults(queryOf(stmt), results)
-	if hidesInSets(stmt, fillings, results) {
+	places := note(stmt)
+	if hidesInSets(stmt, fillings, places) {
 		return Filled{}, &refusal.Refusal{Code: refusal.ConstructNotAllowed, SQLState: "0A000", Offset: -1,
 			Message: "ROLLUP, CUBE and GROUPING SETS of an expression with a constant or parameter are not supported here in a DECLARE or COPY",
 			Hint:    "compute the expression in a sub-query and group by its column, or run the query as SELECT"}
@@ -94,7 +96,7 @@ func Fill(text string, fillings []Filling) (Filled, *refusal.Refusal) {
 			return Filled{}, unfilled(errors.New("a parameter has no value"))
 		}
 		b.WriteString(text[done:m.Start])
-		filling := fillings[n-1].in(results, m.Start).text(text[m.Start:m.End])
+		filling := fillings[n-1].in(places, m.Start).text(text[m.Start:m.End], places.names[m.Start])
 		out.places = append(out.places, filledPlace{m, len(filling), b.Len()})
 		b.WriteString(filling)
 		done = m.End
@@ -105,7 +107,7 @@ func Fill(text string, fillings []Filling) (Filled, *refusal.Refusal) {
 	if fault != nil {
 		return Filled{}, tree.TooLarge(fault, unfilled(errors.New(fault.Message)))
 	}
-	if err := filled(stmt, again, fillings, results); err != nil {
+	if err := filled(stmt, again, fillings, places); err != nil {
 		return Filled{}, unfilled(err)
 	}
 	return out, nil
@@ -146,69 +148,8 @@ func parameters(text string) ([]lex.Token, *refusal.Refusal) {
 	return places, nil
 }
 
-// queryOf gives the query that a statement or command is.
-func queryOf(stmt *pg.RawStmt) *pg.SelectStmt {
-	switch s := stmt.GetStmt().GetNode().(type) {
-	case *pg.Node_DeclareCursorStmt:
-		return s.DeclareCursorStmt.Query.GetSelectStmt()
-	case *pg.Node_CopyStmt:
-		return s.CopyStmt.Query.GetSelectStmt()
-	}
-	return stmt.GetStmt().GetSelectStmt()
-}
-
-// hidesInSets tells whether a query level beneath m has ROLLUP, CUBE or GROUPING SETS of an expression in which a value is hidden. Each
-// such value is another sub-query to the planner. So a repetition of the expression would not be the group's, and the row of a total
-// would have a value of some row.
-func hidesInSets(m proto.Message, fillings []Filling, results map[int]bool) bool {
-	if s, ok := m.(*pg.SelectStmt); ok && slices.ContainsFunc(s.GroupClause, func(n *pg.Node) bool { return n.GetGroupingSet() != nil }) {
-		for at, number := range parametersOf(&pg.List{Items: s.GroupClause}, map[int]int{}) {
-			if number <= len(fillings) && fillings[number-1].in(results, at).Type != (tree.TypeName{}) {
-				return true
-			}
-		}
-	}
-	return tree.AnyChild(m, func(c proto.Message) bool { return hidesInSets(c, fillings, results) })
-}
-
-// noteResults notes the parameters in the results of an outermost query, and in what these
-// are grouped and sorted by, unless HAVING repeats one by which they are grouped.
-func noteResults(s *pg.SelectStmt, places map[int]bool) {
-	if s == nil {
-		return
-	}
-	noteResults(s.Larg, places)
-	noteResults(s.Rarg, places)
-	grouped, repeated := map[int]bool{}, map[int]bool{}
-	for _, number := range parametersOf(&pg.List{Items: s.GroupClause}, map[int]int{}) {
-		grouped[number] = true
-	}
-	for _, number := range parametersOf(s.HavingClause, map[int]int{}) {
-		repeated[number] = grouped[number]
-	}
-	lists := slices.Concat(s.TargetList, s.DistinctClause, s.GroupClause, s.SortClause, s.WindowClause)
-	for at, number := range parametersOf(&pg.List{Items: lists}, map[int]int{}) {
-		places[at] = !repeated[number]
-	}
-}
-
-// parametersOf adds the numbers of the parameters beneath m by their places, and not those of sub-queries.
-func parametersOf(m proto.Message, numbers map[int]int) map[int]int {
-	switch n := m.(type) {
-	case *pg.SubLink:
-		return numbers
-	case *pg.ParamRef:
-		numbers[int(n.Location)] = int(n.Number)
-	}
-	tree.Children(m, func(c proto.Message) bool {
-		parametersOf(c, numbers)
-		return true
-	})
-	return numbers
-}
-
 // filled proves what Fill says.
-func filled(a, b *pg.RawStmt, fillings []Filling, results map[int]bool) error {
+func filled(a, b *pg.RawStmt, fillings []Filling, places noted) error {
 	var message func(a, b proto.Message) error
 	message = func(a, b proto.Message) error {
 		n, ok := a.(*pg.Node)
@@ -220,22 +161,24 @@ func filled(a, b *pg.RawStmt, fillings []Filling, results map[int]bool) error {
 		if !ok || number < 1 || number > len(fillings) {
 			return errors.New("a parameter became something else")
 		}
-		return fillings[number-1].in(results, int(n.GetParamRef().Location)).isIn(after, n)
+		at := int(n.GetParamRef().Location)
+		return fillings[number-1].in(places, at).isIn(after, n, places.names[at])
 	}
 	return message(a, b)
 }
 
-// isIn checks what stands in the place of a parameter.
-func (f Filling) isIn(n, parameter *pg.Node) error {
+// isIn checks what stands in the place of a parameter, of which Postgres makes a column's name.
+func (f Filling) isIn(n, parameter *pg.Node, name string) error {
 	if f.Type != (tree.TypeName{}) {
-		c := n.GetCoalesceExpr()
-		if len(c.GetArgs()) != 1 {
+		if c := n.GetCoalesceExpr(); name == "" && len(c.GetArgs()) == 1 {
+			n = c.Args[0]
+		} else if name == "" {
 			return errors.New("a value is not hidden")
 		}
-		cast, ok := tree.PlainSubquery(c.Args[0])
+		cast, made, ok := tree.PlainSubquery(n)
 		names, named := tree.Strings(cast.GetTypeCast().GetTypeName().GetNames())
 		plain := &pg.TypeName{Names: cast.GetTypeCast().GetTypeName().GetNames(), Typemod: -1}
-		if !ok || !named || len(names) != 2 || (tree.TypeName{Schema: names[0], Name: names[1]}) != f.Type || !tree.Equal(cast.GetTypeCast().TypeName, plain) {
+		if !ok || made != name || !named || len(names) != 2 || (tree.TypeName{Schema: names[0], Name: names[1]}) != f.Type || !tree.Equal(cast.GetTypeCast().TypeName, plain) {
 			return errors.New("a value is not hidden")
 		}
 		n = cast.GetTypeCast().Arg

@@ -71,6 +71,7 @@ type Hidden struct {
 	Text bool         // a literal without a type is of type text (hide/text.go)
 	Cast *pg.TypeCast // of a literal with its type written first: date '2027-01-01'
 	Root *Hidden      // the one whose parameter it shares; nil: it has its own
+	Name string       // of AsSubquery: the column's name, where Postgres would make it of this literal; "" elsewhere
 }
 
 // LiteralParam is what a parameter of a final text carries that was a literal of the caller's.

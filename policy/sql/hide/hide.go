@@ -132,6 +132,7 @@ func (h *hider) query(s *pg.SelectStmt, outermost bool) {
 	h.from(s.FromClause...)
 	for _, n := range s.TargetList {
 		results(n.GetResTarget().GetVal())
+		h.name(n.GetResTarget())
 	}
 	h.condition(s.WhereClause)
 	h.condition(s.HavingClause)
@@ -139,6 +140,19 @@ func (h *hider) query(s *pg.SelectStmt, outermost bool) {
 	h.computed(s.LimitCount, s.LimitOffset)
 	h.count(s.LimitCount, s.LimitOffset)
 	h.link(s)
+}
+
+// name notes what Postgres calls an entry of a select list whose name comes from a hidden literal: the name goes into the sub-query
+// that hides it, since Postgres would take one of its own from there.
+func (h *hider) name(t *pg.ResTarget) {
+	if t.GetName() != "" || tree.Naming(t.GetVal()).GetAConst() == nil {
+		return
+	}
+	for n := t.Val; n != nil; n = tree.Holds(n) {
+		if f := h.found[n]; f != nil && f.Form == facts.AsSubquery {
+			f.Name = tree.WeakName(t.Val)
+		}
+	}
 }
 
 func (h *hider) from(items ...*pg.Node) {

@@ -19,6 +19,9 @@ func (r *rewriter) hideEnds() {
 		case facts.AsSubquery:
 			if start, end, ok := r.callPlace(f.Node); ok {
 				_, closing := subqueryForm(start, end)
+				if f.Name != "" {
+					closing = " AS " + lex.Quote(f.Name) + closing
+				}
 				r.close(end.End(), closing)
 			}
 		case facts.AsComparison:

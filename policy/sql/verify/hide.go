@@ -21,8 +21,8 @@ func (v *verifier) hides(f *facts.Hidden, a, b *pg.Node) error {
 		if c := b.GetCoalesceExpr(); c != nil && len(c.Args) == 1 {
 			b = c.Args[0]
 		}
-		inside, ok := tree.PlainSubquery(b)
-		if !ok {
+		inside, name, ok := tree.PlainSubquery(b)
+		if !ok || name != f.Name {
 			return errors.New("a call is not hidden from the planner")
 		}
 		return v.shown(a, inside)

@@ -201,6 +201,8 @@ func TestVerifyHidden(t *testing.T) {
 		{"another literal's parameter", `SELECT id FROM notes WHERE id = 'a' AND body = 'b'`, "id = $2", "id = $3"},
 		{"a parameter that is not there", `SELECT id FROM notes WHERE id = 'a'`, "id = $2", "id = $3"},
 		{"a call is left", `SELECT id FROM notes WHERE id = now()`, "(SELECT now())", "now()"},
+		{"another name", `SELECT s.text FROM (SELECT 'a'::varchar(3)::text FROM notes) s`, `AS "text"`, `AS "body"`},
+		{"no name", `SELECT s.text FROM (SELECT 'a'::varchar(3)::text FROM notes) s`, ` AS "text"`, ""},
 		{"another call", `SELECT id FROM notes WHERE id = now()`, "(SELECT now())", "(SELECT random())"},
 		{"a sub-query that reads", `SELECT id FROM notes WHERE id = now()`, "(SELECT now())", `(SELECT now() FROM "public".notes)`},
 		{"a sub-query of its rows", `SELECT id FROM notes WHERE id IN (now())`, "IN (COALESCE((SELECT now())))", `IN ((SELECT now()))`},
