@@ -69,6 +69,10 @@ func TestRealGroupsOfCommands(t *testing.T) {
 		"<BEGIN> <DECLARE CURSOR> columns(k:25,?column?:25,count:20) row(,,1) row(a,az,1) <FETCH 2> <ROLLBACK> I") // the hint's advice
 	w.is(w.query("BEGIN; DECLARE c CURSOR FOR SELECT body = 'a', count(*) FROM notes GROUP BY body = 'a' HAVING body = 'a'; FETCH c; ROLLBACK"),
 		"<BEGIN> <DECLARE CURSOR> columns(?column?:16,count:20) row(t,1) <FETCH 1> <ROLLBACK> I")
+	for _, by := range []string{"1", "coalesce"} {
+		w.is(w.query("BEGIN; DECLARE c CURSOR FOR SELECT coalesce(body, 'n'), count(*) FROM notes GROUP BY "+by+" HAVING coalesce(body, 'n') > ''; FETCH c; ROLLBACK"),
+			"<BEGIN> <DECLARE CURSOR> columns(coalesce:25,count:20) row(a,1) <FETCH 1> <ROLLBACK> I")
+	}
 	w.query("BEGIN")
 	w.is(w.pipe(step("DECLARE c CURSOR FOR SELECT body || $1 FROM notes GROUP BY body || $1 HAVING body || $1 > ''", "x")...), "parsed bound <DECLARE CURSOR> T")
 	w.is(w.query("FETCH c; ROLLBACK"), "columns(?column?:25) row(ax) <FETCH 1> <ROLLBACK> I")

@@ -67,7 +67,7 @@ func queryOf(stmt *pg.RawStmt) *pg.SelectStmt {
 // would have a value of some row.
 func hidesInSets(m proto.Message, fillings []Filling, places noted) bool {
 	if s, ok := m.(*pg.SelectStmt); ok && slices.ContainsFunc(s.GroupClause, func(n *pg.Node) bool { return n.GetGroupingSet() != nil }) {
-		for at, number := range parametersOf(&pg.List{Items: s.GroupClause}, map[int]int{}) {
+		for at, number := range parametersOf(&pg.List{Items: tree.Groups(s)}, map[int]int{}) {
 			if number <= len(fillings) && fillings[number-1].in(places, at).Type != (tree.TypeName{}) {
 				return true
 			}
@@ -85,7 +85,7 @@ func noteResults(s *pg.SelectStmt, places map[int]bool) {
 	noteResults(s.Larg, places)
 	noteResults(s.Rarg, places)
 	grouped, repeated := map[int]bool{}, map[int]bool{}
-	for _, number := range parametersOf(&pg.List{Items: s.GroupClause}, map[int]int{}) {
+	for _, number := range parametersOf(&pg.List{Items: tree.Groups(s)}, map[int]int{}) {
 		grouped[number] = true
 	}
 	for _, number := range parametersOf(s.HavingClause, map[int]int{}) {

@@ -64,6 +64,11 @@ func TestFillKeeps(t *testing.T) {
 	if want := `COPY (SELECT (SELECT 'v'::"a"."b" AS "text")::text COLLATE "C", upper(COALESCE((SELECT 'v'::"a"."b"))), CASE WHEN x THEN COALESCE((SELECT 'v'::"a"."b")) ELSE (SELECT 'v'::"a"."b" AS "case") END, COALESCE((SELECT 'v'::"a"."b")) AS z) TO STDOUT`; results.Text != want {
 		t.Errorf("%q", results.Text)
 	}
+	results, _ = Fill(`DECLARE c CURSOR FOR SELECT x + $1, 'a' AS k, y + $2 AS k FROM t GROUP BY 1, k HAVING x + $1 > y + $2`, []Filling{{Type: tree.TypeName{Schema: "a", Name: "b"}}, {Type: tree.TypeName{Schema: "a", Name: "b"}}})
+	second := strings.ReplaceAll(hidden, "$1", "$2")
+	if want := `DECLARE c CURSOR FOR SELECT x + ` + hidden + `, 'a' AS k, y + ` + second + ` AS k FROM t GROUP BY 1, k HAVING x + ` + hidden + ` > y + ` + second; results.Text != want {
+		t.Errorf("%q", results.Text)
+	}
 	if _, ok := final.Offset(len(final.Text) - 3); ok {
 		t.Error("what was put in has an offset")
 	}
@@ -78,6 +83,11 @@ func TestFillSets(t *testing.T) {
 	for query, refused := range map[string]bool{
 		"SELECT 1 FROM (SELECT x || $2 FROM t GROUP BY ROLLUP (x || $2)) s":           true,
 		"SELECT 1 FROM (SELECT x || $2 FROM t GROUP BY x, CUBE (x || $2)) s":          true,
+		"SELECT 1 FROM (SELECT x || $2 AS k FROM t GROUP BY ROLLUP (k)) s":            true,
+		"SELECT 1 FROM (SELECT $2, x || $2 FROM t GROUP BY CUBE (2)) s":               true,
+		"SELECT 1 FROM (SELECT coalesce(x, $2) FROM t GROUP BY CUBE (coalesce)) s":    true,
+		"SELECT 1 FROM (SELECT $2, x AS k, y FROM t GROUP BY ROLLUP (k, y), z) s":     false,
+		"SELECT x || $2 FROM t GROUP BY ROLLUP (1) HAVING x || $2 IS NULL":            true,
 		"SELECT 1 WHERE 1 = (SELECT 1 FROM t GROUP BY GROUPING SETS ((x || $2), ()))": true,
 		"SELECT x || $2 FROM t GROUP BY ROLLUP (x || $2) HAVING x || $2 IS NULL":      true,
 		"SELECT x || $1 FROM t GROUP BY ROLLUP (x || $1)":                             true,

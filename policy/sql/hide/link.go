@@ -58,47 +58,9 @@ func repeated(s *pg.SelectStmt, list []*pg.Node) []*pg.Node {
 		}
 		list = append(list, n)
 	}
-	for _, n := range s.GroupClause {
-		list = grouping(n, s.TargetList, list)
-	}
-	return slices.DeleteFunc(list, func(n *pg.Node) bool {
+	return slices.DeleteFunc(append(list, tree.Groups(s)...), func(n *pg.Node) bool {
 		return n == nil || n.Node == nil || n.GetColumnRef() != nil || n.GetAConst() != nil
 	})
-}
-
-// grouping adds the expressions of an entry of GROUP BY: of a list in brackets each, and what a position in the select list or
-// a name there may stand for.
-func grouping(n *pg.Node, targets, list []*pg.Node) []*pg.Node {
-	parts, at, name := n.GetGroupingSet().GetContent(), -1, ""
-	switch x := n.GetNode().(type) {
-	case *pg.Node_RowExpr:
-		if x.RowExpr.RowFormat == pg.CoercionForm_COERCE_IMPLICIT_CAST {
-			parts = x.RowExpr.Args
-		}
-	case *pg.Node_AConst:
-		at = int(x.AConst.GetIval().GetIval())
-	case *pg.Node_ColumnRef:
-		if names, _ := tree.Strings(x.ColumnRef.Fields); len(names) == 1 {
-			name = names[0]
-		}
-	}
-	for _, part := range parts {
-		list = grouping(part, targets, list)
-	}
-	if len(parts) > 0 {
-		return list
-	}
-	starred := false
-	for i, t := range targets {
-		target := t.GetResTarget()
-		starred = starred || tree.Star(target.GetVal()) != nil // how many columns that is does not show here
-		made := target.GetName() == ""                         // Postgres makes a name of the expression
-		stands := at == i+1 || at > 0 && starred || name != "" && (made || target.Name == name)
-		if stands && !slices.Contains(list, target.GetVal()) {
-			list = append(list, target.GetVal())
-		}
-	}
-	return append(list, n)
 }
 
 // level holds the expressions of a query level.
