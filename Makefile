@@ -5,11 +5,13 @@ GO       ?= go
 VERSION  := $(shell cat VERSION)
 COMMIT   := $(shell git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null || echo unknown)
 ARGS     ?=
-# The packages whose tests take longest go first. Vet is a part of lint. Many tests wait for a database or a time limit: three
-# packages at once keep two cores busy.
-PKG      ?= ./proxy/upstream ./cmd/tenantgate ./proof ./doctor ./proof/clients ./control ./proxy/wire ./proxy/rest ./...
-# For the tests, the programs that some of them build, and lint: otherwise the parser's C code is compiled twice.
-RACE      = GOFLAGS="$$($(GO) env GOFLAGS) -race"
+PKG      ?= ./...
+# Vet is a part of lint. Many tests wait for a database or a time limit: three packages at once keep two cores busy.
+TEST      = PATH="$$PATH:$$(.ci/need --tools)" $(GO) test -vet=off -p $$(($$(getconf _NPROCESSORS_ONLN) * 3 / 2)) -parallel 3 -timeout 15m
+# Where requests share memory. The detector makes a test take twice the processor's time; `make race` has it everywhere.
+RACED    := ./proxy/upstream ./proxy/wire ./proxy/... ./control/...
+# The packages whose tests take longest go first.
+UNRACED   = ./cmd/tenantgate ./proof ./doctor ./proof/clients $$($(GO) list ./... | grep -Ev '/(proxy|control)(/|$$)')
 PG_BINS  ?= $(wildcard /usr/lib/postgresql/*/bin)
 BENCH    ?= .
 FUZZTIME ?= 1m
@@ -24,7 +26,7 @@ WALLS      ?= all,engine,database
 SOURCES := cmd control doctor metrics policies policy proof proxy wall
 
 .DEFAULT_GOAL := help
-.PHONY: build run test clients faults altered pg-matrix lint bench bench-crowd bench-grow bench-wire bench-versions bench-stages bench-walls bench-plans fuzz prove prove-order prove-wire smith release release-check clean help
+.PHONY: build run test race clients faults altered pg-matrix lint bench bench-crowd bench-grow bench-wire bench-versions bench-stages bench-walls bench-plans fuzz prove prove-order prove-wire smith release release-check clean help
 
 build: ## build bin/tenantgate
 	@.ci/need gcc
@@ -35,12 +37,18 @@ run: build ## start the service on an embedded Postgres; ARGS="--http-addr 127.0
 	@.ci/need postgres
 	bin/tenantgate dev $(ARGS)
 
-test: ## all tests with the race detector, on a real Postgres; PKG=./policy/... for some
-	@.ci/need gcc postgres promtool psql node jdbc sqlsmith
-	PATH="$$PATH:$$(.ci/need --tools)" $(RACE) $(GO) test -vet=off -p $$(($$(getconf _NPROCESSORS_ONLN) * 3 / 2)) -parallel 3 -timeout 15m $(PKG)
+NEEDED = @.ci/need gcc postgres promtool psql node jdbc sqlsmith
 
-clients: ## the part of `make test` in which real clients connect: psql, pgbench, pgx, node-postgres, postgres.js, Kysely, JDBC
-	@$(MAKE) --no-print-directory test PKG=./proof/clients
+test: ## all tests on a real Postgres, those of proxy and control with the race detector
+	$(NEEDED)
+	failed=0; $(TEST) $(UNRACED) || failed=1; $(TEST) -race $(RACED) || failed=1; exit $$failed
+
+race: ## all tests with the race detector; PKG=./policy/... for some
+	$(NEEDED)
+	GOFLAGS="$$($(GO) env GOFLAGS) -race" $(TEST) $(PKG)
+
+clients: ## the part of `make test` in which real clients connect, with the race detector: psql, pgbench, pgx, node-postgres, postgres.js, Kysely, JDBC
+	@$(MAKE) --no-print-directory race PKG=./proof/clients
 
 faults: ## the long form of what `make clients` does to a running service: 5,000 idle clients, and hundreds of each fault
 	@.ci/need gcc postgres
@@ -61,7 +69,7 @@ pg-matrix: ## check sets, barrier, walls and doctor on each Postgres of PG_BINS=
 lint: ## gofmt and golangci-lint, which has go vet in it
 	@.ci/need gcc linter
 	@unformatted=$$(gofmt -l $(SOURCES)) && { [ -z "$$unformatted" ] || { echo "run gofmt -w on:" $$unformatted; exit 1; }; }
-	$(RACE) "$$(.ci/need --linter)" run ./...
+	"$$(.ci/need --linter)" run ./...
 
 bench: build ## measure tenantgate beside a bare front, an idiomatic one and pgbench; ARGS="--statement point --out docs/benchmarks.md"
 	@.ci/need postgres

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-var everyFault = flag.Bool("faults", false, "try every fault and its script, as `make pg-matrix` does, not only one fault of each check and the script of each fourth")
+var everyFault = flag.Bool("faults", false, "try every fault and its script, as `make pg-matrix` does, not only one fault of each check and the script of each eighth")
 
 // fault is one that a sound database is given.
 type fault struct {
@@ -28,7 +28,7 @@ type fault struct {
 	mend   bool   // run the script in the short form too
 }
 
-// Ensure each fault gives its own finding and no other, and, for each fourth, that running the script,
+// Ensure each fault gives its own finding and no other, and, for each eighth, that running the script,
 // twice, mends it. Without -faults it tries one fault of each check, those marked always, and all that must give no finding.
 func TestFaults(t *testing.T) {
 	c := openClinic(t)
@@ -40,7 +40,7 @@ func TestFaults(t *testing.T) {
 				continue
 			}
 		}
-		t.Run(f.name, func(t *testing.T) { c.suffer(t, f, *everyFault || f.mend || i%4 == 0) })
+		t.Run(f.name, func(t *testing.T) { c.suffer(t, f, *everyFault || f.mend || i%8 == 0) })
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 var (
 	statements = flag.Int("statements", 4000, "statements of each run")
-	limit      = flag.Duration("limit", 6*time.Second, "time after which a run begins no further statement; none with -statements")
+	limit      = flag.Duration("limit", 4*time.Second, "time after which a run begins no further statement; none with -statements")
 	seed       = flag.Uint64("seed", 1, "what the statements are made of")
 	mode       = flag.String("mode", "all,engine,database", "the walls: all, engine, database or listener; several with commas")
 	schema     = flag.String("schema", "", "what the tables are like: existing, or nothing for plain ones")
