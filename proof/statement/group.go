@@ -5,7 +5,7 @@ import "slices"
 // grouped puts a level with GROUP BY, or one group of all rows.
 func (s *selection) grouped() []column {
 	m := s.maker
-	keys, byCall := s.groupKeys()
+	keys, last := s.groupKeys()
 	want := s.want
 	if want == nil {
 		want = m.types(1 + m.r.IntN(3))
@@ -31,8 +31,8 @@ func (s *selection) grouped() []column {
 		cols = append(cols, m.named(c, i, s.top))
 		m.byOutput(keys, m.out[at:], i)
 	})
-	if byCall {
-		cols = append(cols, m.unnamedCall(call))
+	if last != nil {
+		cols = append(cols, m.unnamed(last))
 	}
 	s.rest()
 	m.groupBy(keys)
@@ -50,8 +50,8 @@ func (s *selection) grouped() []column {
 	return cols
 }
 
-// groupKeys chooses what a level groups by; the last key may be a call.
-func (s *selection) groupKeys() (keys []column, byCall bool) {
+// groupKeys chooses what a level groups by; the last key may be without a name.
+func (s *selection) groupKeys() (keys []column, last *nameless) {
 	m := s.maker
 	for range m.r.IntN(3) {
 		if c, ok := m.pick(&level{rels: s.l.rels}, ""); ok && c.typ != "json" {
@@ -60,10 +60,11 @@ func (s *selection) groupKeys() (keys []column, byCall bool) {
 			keys = append(keys, c)
 		}
 	}
-	if byCall = s.want == nil && !s.top && m.chance(15); byCall {
-		keys = append(keys, column{ref: call, by: call, typ: Text, kind: Computed})
+	if s.want == nil && !s.top && m.chance(15) {
+		last = m.nameless(s.l)
+		keys = append(keys, column{ref: last.text, by: last.text, typ: last.typ, kind: Computed})
 	}
-	return keys, byCall
+	return keys, last
 }
 
 func (m *maker) groupBy(keys []column) {

@@ -117,19 +117,36 @@ func (s *selection) items(distinct bool) (cols []column, windows func()) {
 		cols = append(cols, m.named(column{typ: t, kind: Computed}, i, s.top))
 	})
 	if s.want == nil && !s.top && m.chance(8) {
-		cols = append(cols, m.unnamedCall("( "+call+" )"))
+		n := m.nameless(s.l)
+		n.text = "( " + n.text + " )"
+		cols = append(cols, m.unnamed(n))
 	}
 	return cols, windows
 }
 
-// call is hidden as a whole where a condition may look at it.
-const call = "lower ( 'Q' )"
+// nameless is an expression that is hidden where a condition may look at it, with the name that Postgres makes of it.
+type nameless struct {
+	text, name string
+	typ        Type
+}
 
-// unnamedCall puts it last in a select list, where Postgres makes its name.
-func (m *maker) unnamedCall(text string) column {
-	m.use("call without a name")
-	m.put(",", text)
-	return column{name: "lower", typ: Text, kind: Computed}
+func (m *maker) nameless(l *level) *nameless {
+	tested := "1"
+	if c, ok := m.pick(&level{rels: l.rels}, ""); ok {
+		tested = c.ref
+	}
+	all := []nameless{
+		{"lower ( 'Q' )", "lower", Text}, {"'abcd' :: varchar ( 3 ) :: text", "text", Text}, {"CASE WHEN " + tested + " IS NULL THEN 'y' ELSE 'x' END", "case", Text},
+		{"( '5' ) :: numeric ( 3 , 1 ) :: int", "int4", Int}, {"( '{p,q}' :: text [ ] ) [ 1 ]", "text", Text},
+	}
+	return &all[m.r.IntN(len(all))]
+}
+
+// unnamed puts it last in a select list.
+func (m *maker) unnamed(n *nameless) column {
+	m.use("column without a name")
+	m.put(",", n.text)
+	return column{name: n.name, typ: n.typ, kind: Computed}
 }
 
 // passed gives the column that the expression since a place is, where it is only that.

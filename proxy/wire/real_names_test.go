@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -10,18 +11,22 @@ import (
 func TestRealNamesOfHidden(t *testing.T) {
 	w, _ := onPostgres(t)
 	for query, columns := range map[string]string{
-		"SELECT * FROM (SELECT (now()) FROM notes) s":                                                                "now:1184",
-		"SELECT * FROM (SELECT (now())::date FROM notes) s":                                                          "now:1082",
-		"SELECT * FROM (SELECT now(), count(*) FROM notes GROUP BY now()) s":                                         "now:1184,count:20",
-		"SELECT * FROM (SELECT ((current_date)), count(*) FROM notes GROUP BY current_date) s":                       "current_date:1082,count:20",
-		"SELECT * FROM (SELECT date_trunc('month', now()), id FROM notes GROUP BY date_trunc('month', now()), id) s": "date_trunc:1184,id:23",
-		"SELECT * FROM (SELECT (interval '1' day) FROM notes) s":                                                     "interval:1186",
-		"WITH s AS (SELECT (current_date), id FROM notes) SELECT s.current_date FROM s":                              "current_date:1082",
-		"SELECT now(), count(*) FROM notes GROUP BY now() HAVING now() IS NOT NULL":                                  "now:1184,count:20",
-		"SELECT * FROM (SELECT 'abcd'::varchar(3)::text, '5'::numeric(3,1)::int, (N'ab'::varchar(3)) FROM notes) s":  "text:25,int4:23,varchar:1043",
-		"SELECT * FROM (SELECT CASE WHEN id > 1 THEN interval '2' day ELSE interval '1' day END FROM notes) s":       "case:1186",
-		"SELECT s.text FROM (SELECT ('abcd'::varchar(3) COLLATE \"C\")::text, ('{1}'::int[])[1], 'x' FROM notes) s":  "text:25",
-		`SELECT * FROM (SELECT body COLLATE "C" AS z FROM notes UNION SELECT 'TI' COLLATE "C") s`:                    "z:25",
+		"SELECT * FROM (SELECT (now()) FROM notes) s":                                                                                    "now:1184",
+		"SELECT * FROM (SELECT (now())::date FROM notes) s":                                                                              "now:1082",
+		"SELECT * FROM (SELECT now(), count(*) FROM notes GROUP BY now()) s":                                                             "now:1184,count:20",
+		"SELECT * FROM (SELECT ((current_date)), count(*) FROM notes GROUP BY current_date) s":                                           "current_date:1082,count:20",
+		"SELECT * FROM (SELECT date_trunc('month', now()), id FROM notes GROUP BY date_trunc('month', now()), id) s":                     "date_trunc:1184,id:23",
+		"SELECT * FROM (SELECT (interval '1' day) FROM notes) s":                                                                         "interval:1186",
+		"WITH s AS (SELECT (current_date), id FROM notes) SELECT s.current_date FROM s":                                                  "current_date:1082",
+		"SELECT now(), count(*) FROM notes GROUP BY now() HAVING now() IS NOT NULL":                                                      "now:1184,count:20",
+		"SELECT * FROM (SELECT 'abcd'::varchar(3)::text, '5'::numeric(3,1)::int, (N'ab'::varchar(3)) FROM notes) s":                      "text:25,int4:23,varchar:1043",
+		"SELECT * FROM (SELECT CASE WHEN percentile_disc(0.5) WITHIN GROUP (ORDER BY id) > 1 THEN 'b' ELSE 'c' END, ('a') FROM notes) s": "case:25,?column?:25",
+		"SELECT N'ab', count(*) FROM notes GROUP BY N'ab' HAVING N'ab' IS NOT NULL":                                                      "bpchar:1042,count:20",
+		"SELECT s.numeric, s.bpchar FROM (SELECT ('5')::numeric(3,1), N'ab', count(*) FROM notes GROUP BY ('5')::numeric(3,1), N'ab') s": "numeric:1700,bpchar:1042",
+		"SELECT * FROM (SELECT CASE WHEN id IS DISTINCT FROM 1 THEN 'a' ELSE 'b' END FROM notes UNION SELECT 'c') s":                     "case:25",
+		"SELECT * FROM (SELECT CASE WHEN id > 1 THEN interval '2' day ELSE interval '1' day END FROM notes) s":                           "case:1186",
+		"SELECT s.text FROM (SELECT ('abcd'::varchar(3) COLLATE \"C\")::text, ('{1}'::int[])[1], 'x' FROM notes) s":                      "text:25",
+		`SELECT * FROM (SELECT body COLLATE "C" AS z FROM notes UNION SELECT 'TI' COLLATE "C") s`:                                        "z:25",
 	} {
 		w.is(w.pipe(&pgproto3.Parse{Query: query}, &pgproto3.Describe{ObjectType: 'S'}), "parsed params[] columns("+columns+") I")
 	}
@@ -34,6 +39,23 @@ func TestRealNamesOfConstants(t *testing.T) {
 	const columns = "columns(?column?:25,?column?:23,text:25,int4:23,case:25,upper:25,text:25) row(x,1,a,1,z,U,abc)"
 	w.is(w.query(query), columns+" <SELECT 1> I")
 	w.is(w.query("BEGIN; DECLARE c CURSOR FOR "+query+"; FETCH ALL c; ROLLBACK"), "<BEGIN> <DECLARE CURSOR> "+columns+" <FETCH 1> <ROLLBACK> I")
+	for _, twice := range []string{
+		"CASE WHEN id > 1 THEN body ELSE 'x' END", "('{a,b}'::text[])[id]", "'abcd'::varchar(3)", "('abcd')::varchar(3)", "((-1))::numeric(3,1)", "N'ab'",
+	} {
+		for _, q := range []string{
+			"SELECT * FROM (SELECT %, count(*) FROM notes GROUP BY %) s", "SELECT %, count(*) FROM notes GROUP BY % HAVING % IS NOT NULL", "SELECT * FROM (SELECT DISTINCT id, % FROM notes ORDER BY id, %) s",
+			"SELECT s.* FROM (SELECT id, % FROM notes WHERE id < 9 ORDER BY % LIMIT 1) s",
+		} {
+			q = strings.ReplaceAll(q, "%", twice)
+			plain := w.query(q)
+			rows, _, ok := strings.Cut(plain, " <SELECT")
+			if got := w.query("BEGIN; DECLARE c CURSOR FOR " + q + "; FETCH ALL c; ROLLBACK"); !ok || !strings.Contains(got, rows+" <FETCH") {
+				t.Errorf("%s\n%s\n%s", q, plain, got)
+			}
+		}
+	}
+	w.is(w.query("BEGIN; DECLARE c CURSOR FOR SELECT N'ab', CASE WHEN id > 1 THEN 'x' ELSE 'y' END FROM notes GROUP BY N'ab', 2 HAVING CASE WHEN id > 1 THEN 'x' ELSE 'y' END > ''; FETCH ALL c; ROLLBACK"),
+		"<BEGIN> <DECLARE CURSOR> columns(bpchar:1042,case:25) row(ab,y) <FETCH 1> <ROLLBACK> I")
 	w.is(w.query("BEGIN; DECLARE c CURSOR FOR WITH s AS (SELECT 'x', id FROM notes) SELECT row_to_json(s) FROM s; FETCH ALL c; ROLLBACK"),
 		`<BEGIN> <DECLARE CURSOR> columns(row_to_json:114) row({"?column?":"x","id":1}) <FETCH 1> <ROLLBACK> I`)
 }

@@ -18,33 +18,29 @@ type Filling struct {
 	// Constant has it replaced by a constant of Value.
 	Constant bool
 	Value    string
-	// Type, unless zero, hides what is put there from the planner: it becomes COALESCE((SELECT … ::type)), or
-	// (SELECT … ::type AS name) where Postgres would make a column's name of it. Without Constant that is the parameter itself, and in the
+	// Type, unless zero, hides what is put there from the planner: it becomes
+	// COALESCE((SELECT … ::type)). Without Constant that is the parameter itself, and in the
 	// select list of the outermost query, where no condition looks at it, it stays.
 	Type tree.TypeName
 }
 
 // in gives the filling for one place of a parameter.
-func (f Filling) in(places noted, at int) Filling {
-	if !f.Constant && places.results[at] {
+func (f Filling) in(results map[int]bool, at int) Filling {
+	if !f.Constant && results[at] {
 		return Filling{}
 	}
 	return f
 }
 
-// text spells a filling for a parameter, of which Postgres makes a column's name; "" for none.
-func (f Filling) text(parameter, name string) string {
+// text spells a filling for a parameter.
+func (f Filling) text(parameter string) string {
 	if f.Constant {
 		parameter = constantText(f.Value)
 	}
 	if f.Type == (tree.TypeName{}) {
 		return parameter
 	}
-	hidden := "(SELECT " + parameter + "::" + lex.Quote(f.Type.Schema) + "." + lex.Quote(f.Type.Name)
-	if name != "" {
-		return hidden + " AS " + lex.Quote(name) + ")"
-	}
-	return "COALESCE(" + hidden + "))"
+	return "COALESCE((SELECT " + parameter + "::" + lex.Quote(f.Type.Schema) + "." + lex.Quote(f.Type.Name) + "))"
 }
 
 // constantText spells a constant so that it means the same whatever
@@ -81,8 +77,9 @@ func Fill(text string, fillings []Filling) (Filled, *refusal.Refusal) {
 	if fault != nil {
 		return Filled{}, fault
 	}
-	places := note(stmt)
-	if hidesInSets(stmt, fillings, places) {
+	results := map[int]bool{}
+	noteResults(queryOf(stmt), results)
+	if hidesInSets(stmt, fillings, results) {
 		return Filled{}, &refusal.Refusal{Code: refusal.ConstructNotAllowed, SQLState: "0A000", Offset: -1,
 			Message: "ROLLUP, CUBE and GROUPING SETS of an expression with a constant or parameter are not supported here in a DECLARE or COPY",
 			Hint:    "compute the expression in a sub-query and group by its column, or run the query as SELECT"}
@@ -96,7 +93,7 @@ func Fill(text string, fillings []Filling) (Filled, *refusal.Refusal) {
 			return Filled{}, unfilled(errors.New("a parameter has no value"))
 		}
 		b.WriteString(text[done:m.Start])
-		filling := fillings[n-1].in(places, m.Start).text(text[m.Start:m.End], places.names[m.Start])
+		filling := fillings[n-1].in(results, m.Start).text(text[m.Start:m.End])
 		out.places = append(out.places, filledPlace{m, len(filling), b.Len()})
 		b.WriteString(filling)
 		done = m.End
@@ -107,7 +104,7 @@ func Fill(text string, fillings []Filling) (Filled, *refusal.Refusal) {
 	if fault != nil {
 		return Filled{}, tree.TooLarge(fault, unfilled(errors.New(fault.Message)))
 	}
-	if err := filled(stmt, again, fillings, places); err != nil {
+	if err := filled(stmt, again, fillings, results); err != nil {
 		return Filled{}, unfilled(err)
 	}
 	return out, nil
@@ -149,7 +146,7 @@ func parameters(text string) ([]lex.Token, *refusal.Refusal) {
 }
 
 // filled proves what Fill says.
-func filled(a, b *pg.RawStmt, fillings []Filling, places noted) error {
+func filled(a, b *pg.RawStmt, fillings []Filling, results map[int]bool) error {
 	var message func(a, b proto.Message) error
 	message = func(a, b proto.Message) error {
 		n, ok := a.(*pg.Node)
@@ -161,24 +158,22 @@ func filled(a, b *pg.RawStmt, fillings []Filling, places noted) error {
 		if !ok || number < 1 || number > len(fillings) {
 			return errors.New("a parameter became something else")
 		}
-		at := int(n.GetParamRef().Location)
-		return fillings[number-1].in(places, at).isIn(after, n, places.names[at])
+		return fillings[number-1].in(results, int(n.GetParamRef().Location)).isIn(after, n)
 	}
 	return message(a, b)
 }
 
-// isIn checks what stands in the place of a parameter, of which Postgres makes a column's name.
-func (f Filling) isIn(n, parameter *pg.Node, name string) error {
+// isIn checks what stands in the place of a parameter.
+func (f Filling) isIn(n, parameter *pg.Node) error {
 	if f.Type != (tree.TypeName{}) {
-		if c := n.GetCoalesceExpr(); name == "" && len(c.GetArgs()) == 1 {
-			n = c.Args[0]
-		} else if name == "" {
+		c := n.GetCoalesceExpr()
+		if len(c.GetArgs()) != 1 {
 			return errors.New("a value is not hidden")
 		}
-		cast, made, ok := tree.PlainSubquery(n)
+		cast, ok := tree.PlainSubquery(c.Args[0])
 		names, named := tree.Strings(cast.GetTypeCast().GetTypeName().GetNames())
 		plain := &pg.TypeName{Names: cast.GetTypeCast().GetTypeName().GetNames(), Typemod: -1}
-		if !ok || made != name || !named || len(names) != 2 || (tree.TypeName{Schema: names[0], Name: names[1]}) != f.Type || !tree.Equal(cast.GetTypeCast().TypeName, plain) {
+		if !ok || !named || len(names) != 2 || (tree.TypeName{Schema: names[0], Name: names[1]}) != f.Type || !tree.Equal(cast.GetTypeCast().TypeName, plain) {
 			return errors.New("a value is not hidden")
 		}
 		n = cast.GetTypeCast().Arg

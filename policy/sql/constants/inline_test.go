@@ -32,7 +32,7 @@ func TestFill(t *testing.T) {
 		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text AND u IN (COALESCE((SELECT  E'b\\'::"pg_catalog"."int4" FROM u)))) TO STDOUT`,
 		`SELECT 1`,
 	} {
-		if changed, _ := tree.Parse(other); filled(stmt, changed, fillings, noted{}) == nil {
+		if changed, _ := tree.Parse(other); filled(stmt, changed, fillings, nil) == nil {
 			t.Errorf("%s passes", other)
 		}
 	}
@@ -53,15 +53,11 @@ func TestFillKeeps(t *testing.T) {
 	}
 	results, _ := Fill(`DECLARE c CURSOR FOR SELECT $1, x + $1, (SELECT $1) FROM t GROUP BY x + $2 HAVING x > $1 UNION SELECT $1 ORDER BY $1`, []Filling{{Type: tree.TypeName{Schema: "a", Name: "b"}}, {Type: tree.TypeName{Schema: "a", Name: "b"}}})
 	const hidden = `COALESCE((SELECT $1::"a"."b"))`
-	if want := `DECLARE c CURSOR FOR SELECT $1, x + $1, (SELECT (SELECT $1::"a"."b" AS "?column?")) FROM t GROUP BY x + $2 HAVING x > ` + hidden + ` UNION SELECT $1 ORDER BY $1`; results.Text != want {
+	if want := `DECLARE c CURSOR FOR SELECT $1, x + $1, (SELECT ` + hidden + `) FROM t GROUP BY x + $2 HAVING x > ` + hidden + ` UNION SELECT $1 ORDER BY $1`; results.Text != want {
 		t.Errorf("%q", results.Text)
 	}
 	results, _ = Fill(`DECLARE c CURSOR FOR SELECT x + $1, x + $2 FROM t GROUP BY x + $1, x + $2 HAVING x + $1 > 0`, []Filling{{Type: tree.TypeName{Schema: "a", Name: "b"}}, {Type: tree.TypeName{Schema: "a", Name: "b"}}})
 	if want := `DECLARE c CURSOR FOR SELECT x + ` + hidden + `, x + $2 FROM t GROUP BY x + ` + hidden + `, x + $2 HAVING x + ` + hidden + ` > 0`; results.Text != want {
-		t.Errorf("%q", results.Text)
-	}
-	results, _ = Fill(`COPY (SELECT $1::text COLLATE "C", upper($1), CASE WHEN x THEN $1 ELSE $1 END, $1 AS z) TO STDOUT`, []Filling{{Constant: true, Value: "v", Type: tree.TypeName{Schema: "a", Name: "b"}}})
-	if want := `COPY (SELECT (SELECT 'v'::"a"."b" AS "text")::text COLLATE "C", upper(COALESCE((SELECT 'v'::"a"."b"))), CASE WHEN x THEN COALESCE((SELECT 'v'::"a"."b")) ELSE (SELECT 'v'::"a"."b" AS "case") END, COALESCE((SELECT 'v'::"a"."b")) AS z) TO STDOUT`; results.Text != want {
 		t.Errorf("%q", results.Text)
 	}
 	results, _ = Fill(`DECLARE c CURSOR FOR SELECT x + $1, 'a' AS k, y + $2 AS k FROM t GROUP BY 1, k HAVING x + $1 > y + $2`, []Filling{{Type: tree.TypeName{Schema: "a", Name: "b"}}, {Type: tree.TypeName{Schema: "a", Name: "b"}}})

@@ -36,11 +36,12 @@ type Demands struct {
 	Barriers map[*pg.SelectStmt]bool
 	Hides    bool
 	Hidden   map[*pg.Node]*Hidden
+	Named    map[*pg.Node]string
 }
 
 // Demands gives what the rewrite of the statement must satisfy.
 func (f *Facts) Demands() Demands {
-	d := Demands{Server: f.ScopeNumbers(), Guards: map[*pg.Node]*Guard{}, Barriers: f.Barriers, Hides: f.Hides, Hidden: map[*pg.Node]*Hidden{}}
+	d := Demands{Server: f.ScopeNumbers(), Guards: map[*pg.Node]*Guard{}, Barriers: f.Barriers, Hides: f.Hides, Hidden: map[*pg.Node]*Hidden{}, Named: f.Named}
 	for _, h := range f.Hidden {
 		d.Hidden[h.Node] = h
 	}
@@ -71,7 +72,6 @@ type Hidden struct {
 	Text bool         // a literal without a type is of type text (hide/text.go)
 	Cast *pg.TypeCast // of a literal with its type written first: date '2027-01-01'
 	Root *Hidden      // the one whose parameter it shares; nil: it has its own
-	Name string       // of AsSubquery: the column's name, where Postgres would make it of this literal; "" elsewhere
 }
 
 // LiteralParam is what a parameter of a final text carries that was a literal of the caller's.

@@ -59,6 +59,7 @@ func Find(stmt *pg.RawStmt, f *facts.Facts, t *types.Types) *refusal.Refusal {
 		return nil
 	}
 	h := &hider{Types: t, facts: f, replaced: f.ScopeConstants(), found: map[*pg.Node]*facts.Hidden{}, closes: map[*pg.Node]bool{}, casts: map[*pg.Node]*pg.TypeCast{}, tests: map[*pg.Node]*pg.A_Expr{}}
+	f.Named = map[*pg.Node]string{}
 	h.surroundings(stmt)
 	h.statement(stmt.Stmt, true)
 	f.Hides, f.Hidden = true, h.order
@@ -132,7 +133,9 @@ func (h *hider) query(s *pg.SelectStmt, outermost bool) {
 	h.from(s.FromClause...)
 	for _, n := range s.TargetList {
 		results(n.GetResTarget().GetVal())
-		h.name(n.GetResTarget())
+	}
+	if !outermost || s.HavingClause != nil { // HAVING may repeat what is in the outermost list
+		h.name(s.TargetList)
 	}
 	h.condition(s.WhereClause)
 	h.condition(s.HavingClause)
@@ -142,15 +145,13 @@ func (h *hider) query(s *pg.SelectStmt, outermost bool) {
 	h.link(s)
 }
 
-// name notes what Postgres calls an entry of a select list whose name comes from a hidden literal: the name goes into the sub-query
-// that hides it, since Postgres would take one of its own from there.
-func (h *hider) name(t *pg.ResTarget) {
-	if t.GetName() != "" || tree.Naming(t.GetVal()).GetAConst() == nil {
-		return
-	}
-	for n := t.Val; n != nil; n = tree.Holds(n) {
-		if f := h.found[n]; f != nil && f.Form == facts.AsSubquery {
-			f.Name = tree.WeakName(t.Val)
+// name notes the entries whose name Postgres makes of a constant or a parameter, which becomes a sub-query, or a CASE: the column
+// would be called otherwise.
+func (h *hider) name(targets []*pg.Node) {
+	for _, n := range targets {
+		t := n.GetResTarget()
+		if from := tree.Naming(t.GetVal()); t.GetName() == "" && (from.GetAConst() != nil || from.GetParamRef() != nil) {
+			h.facts.Named[n] = tree.WeakName(t.Val)
 		}
 	}
 }

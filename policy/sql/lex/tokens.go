@@ -84,8 +84,8 @@ func (t *Cursor) Seek(words ...string) {
 	}
 }
 
-// Follows tells whether the token before the cursor's is that word or sign.
+// Follows tells whether the token before the cursor's is that word (as Is) or sign.
 func (t *Cursor) Follows(sign string) bool {
 	back := Cursor{t.Source, t.Pos - 1}
-	return back.text() == sign
+	return back.Is(sign)
 }

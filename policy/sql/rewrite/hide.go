@@ -19,9 +19,6 @@ func (r *rewriter) hideEnds() {
 		case facts.AsSubquery:
 			if start, end, ok := r.callPlace(f.Node); ok {
 				_, closing := subqueryForm(start, end)
-				if f.Name != "" {
-					closing = " AS " + lex.Quote(f.Name) + closing
-				}
 				r.close(end.End(), closing)
 			}
 		case facts.AsComparison:
@@ -134,13 +131,19 @@ func (r *rewriter) casePlace(f *facts.Hidden) (start, end lex.Cursor, ok bool) {
 	}
 	start, ok1 := r.at(tree.Leftmost(f.Node))
 	end, ok2 := r.at(int(f.Test.GetLocation()))
+	start = outside(start, end)
+	return start, end, ok1 && ok2 && start.Pos >= 0
+}
+
+// outside gives where the brackets begin that close between start and end.
+func outside(start, end lex.Cursor) lex.Cursor {
 	depth, opened := 0, 0
 	for t := start; t.Pos < end.Pos; t.Pos++ {
 		depth += t.Nesting()
 		opened = max(opened, -depth)
 	}
 	start.Pos -= opened
-	return start, end, ok1 && ok2 && start.Pos >= 0
+	return start
 }
 
 // castPlace tells CAST ('1' AS t), '1'::t and t '1' apart.
@@ -166,13 +169,14 @@ func (r *rewriter) castPlace(c *pg.TypeCast) (start, end lex.Cursor, ok bool) {
 		}
 		return typ, end, ok1 && ok2
 	}
+	literal = outside(literal, typ)
 	end = typ
 	national := end.Is("national")
 	end.SkipName()
 	for national && end.IsAny("character", "char") || end.IsAny("varying", "precision", "(", "[", "array", "year", "month", "day", "hour", "minute", "second", "to") || end.IsZone() {
 		end.Word()
 	}
-	return literal, end, ok1 && ok2
+	return literal, end, ok1 && ok2 && literal.Pos >= 0
 }
 
 // subqueryForm gives the words around a call. IN ((SELECT …)) and ANY ((SELECT …)) would be

@@ -19,6 +19,7 @@ func Rewrite(tr *lex.Translation, f *facts.Facts, c *tree.Catalog, inject bool) 
 	r := &rewriter{tr: tr, facts: f, inject: inject, alias: freshName(tr.Text), stars: map[int]int{}}
 	r.plan()
 	r.hideEnds()
+	r.name()
 	for _, use := range f.Tables {
 		r.reference(use)
 	}

@@ -136,16 +136,16 @@ func Lossless(n *pg.TypeName, t *Table) bool {
 	return name == "text" || name == "varchar" || t.ScopeType == TypeName{"pg_catalog", name}
 }
 
-// PlainSubquery gives what (SELECT … AS name) without anything else selects, and the name; "" for none.
-func PlainSubquery(n *pg.Node) (value *pg.Node, name string, ok bool) {
+// PlainSubquery gives what (SELECT …) without anything else selects.
+func PlainSubquery(n *pg.Node) (*pg.Node, bool) {
 	s := n.GetSubLink()
 	list := s.GetSubselect().GetSelectStmt().GetTargetList()
 	if s.GetSubLinkType() != pg.SubLinkType_EXPR_SUBLINK || s.Testexpr != nil || len(s.OperName) > 0 || len(list) != 1 {
-		return nil, "", false
+		return nil, false
 	}
 	plain := &pg.SelectStmt{TargetList: list, LimitOption: pg.LimitOption_LIMIT_OPTION_DEFAULT, Op: pg.SetOperation_SETOP_NONE}
 	t := list[0].GetResTarget()
-	return t.GetVal(), t.GetName(), Equal(s.Subselect.GetSelectStmt(), plain) && len(t.GetIndirection()) == 0
+	return t.GetVal(), Equal(s.Subselect.GetSelectStmt(), plain) && t.GetName() == "" && len(t.Indirection) == 0
 }
 
 // ExpandsToColumns tells whether an item of a row is as many items as something has columns.

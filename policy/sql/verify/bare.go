@@ -25,7 +25,7 @@ func bare(m proto.Message, outermost bool) bool {
 	case *pg.SelectStmt:
 		return bareQuery(x, outermost)
 	case *pg.SubLink:
-		_, _, plain := tree.PlainSubquery(&pg.Node{Node: &pg.Node_SubLink{SubLink: x}}) // a literal alone: it is how some are hidden
+		_, plain := tree.PlainSubquery(&pg.Node{Node: &pg.Node_SubLink{SubLink: x}}) // a literal alone: it is how some are hidden
 		return bare(x.Testexpr, false) || bare(x.Subselect, plain || x.SubLinkType == pg.SubLinkType_EXISTS_SUBLINK)
 	case *pg.JoinExpr:
 		if bareJoin(x) || bareCondition(x.Quals) {

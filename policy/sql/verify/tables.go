@@ -214,7 +214,11 @@ func (v *verifier) targets(a, b []*pg.Node, tableForm int, given *given) error {
 			return errors.New("a select list lost entries")
 		}
 		y := b[0].GetResTarget()
-		if y == nil || x.Name != y.Name || len(x.Indirection)+len(y.Indirection) > 0 {
+		name := x.Name
+		if made := v.Named[n]; made != "" {
+			name = made
+		}
+		if y == nil || name != y.Name || len(x.Indirection)+len(y.Indirection) > 0 {
 			return errors.New("a select list changed")
 		}
 		if err := v.value(x.Val, y.Val, i, given); err != nil {

@@ -26,7 +26,8 @@ import (
 //   - where the barrier needs it, parts of conditions are guarded by a CASE that is true
 //     for the server's rows, and queries have OFFSET 0;
 //   - what must be hidden from the planner is: a literal is a parameter that carries its
-//     value, now() is (SELECT now()), and a bool column, or NULL IS NULL, is compared with true.
+//     value, now() is (SELECT now()), and a bool column, or NULL IS NULL, is compared with true;
+//   - an entry of a select list that has its name from such a value has gained that name.
 //
 // It trusts the grammar, the catalog, and from the facts which placeholders are those of
 // scope conditions and where the barrier needs what; it resolves WITH names by itself, on the final tree. Where a * was

@@ -9,48 +9,6 @@ import (
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
 
-// noted is what is known of the parameters of a text, by their places.
-type noted struct {
-	results map[int]bool   // those in the results of the outermost query
-	names   map[int]string // the names that Postgres makes of them for columns without one
-}
-
-func note(stmt *pg.RawStmt) noted {
-	n := noted{map[int]bool{}, map[int]string{}}
-	noteResults(queryOf(stmt), n.results)
-	n.name(stmt)
-	return n
-}
-
-// name notes the names that Postgres makes of parameters beneath m.
-func (n noted) name(m proto.Message) {
-	for _, entry := range listed(m) {
-		t := entry.GetResTarget()
-		if p := tree.Naming(t.GetVal()).GetParamRef(); p != nil && t.Name == "" {
-			n.names[int(p.Location)] = tree.WeakName(t.Val)
-		}
-	}
-	tree.Children(m, func(c proto.Message) bool {
-		n.name(c)
-		return true
-	})
-}
-
-// listed gives the columns that a statement or sub-query answers.
-func listed(m proto.Message) []*pg.Node {
-	switch s := m.(type) {
-	case *pg.SelectStmt:
-		return s.TargetList
-	case *pg.InsertStmt:
-		return s.ReturningList
-	case *pg.UpdateStmt:
-		return s.ReturningList
-	case *pg.DeleteStmt:
-		return s.ReturningList
-	}
-	return nil
-}
-
 // queryOf gives the query that a statement or command is.
 func queryOf(stmt *pg.RawStmt) *pg.SelectStmt {
 	switch s := stmt.GetStmt().GetNode().(type) {
@@ -65,15 +23,15 @@ func queryOf(stmt *pg.RawStmt) *pg.SelectStmt {
 // hidesInSets tells whether a query level beneath m has ROLLUP, CUBE or GROUPING SETS of an expression in which a value is hidden. Each
 // such value is another sub-query to the planner. So a repetition of the expression would not be the group's, and the row of a total
 // would have a value of some row.
-func hidesInSets(m proto.Message, fillings []Filling, places noted) bool {
+func hidesInSets(m proto.Message, fillings []Filling, results map[int]bool) bool {
 	if s, ok := m.(*pg.SelectStmt); ok && slices.ContainsFunc(s.GroupClause, func(n *pg.Node) bool { return n.GetGroupingSet() != nil }) {
 		for at, number := range parametersOf(&pg.List{Items: tree.Groups(s)}, map[int]int{}) {
-			if number <= len(fillings) && fillings[number-1].in(places, at).Type != (tree.TypeName{}) {
+			if number <= len(fillings) && fillings[number-1].in(results, at).Type != (tree.TypeName{}) {
 				return true
 			}
 		}
 	}
-	return tree.AnyChild(m, func(c proto.Message) bool { return hidesInSets(c, fillings, places) })
+	return tree.AnyChild(m, func(c proto.Message) bool { return hidesInSets(c, fillings, results) })
 }
 
 // noteResults notes the parameters in the results of an outermost query, and in what these
