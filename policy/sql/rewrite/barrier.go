@@ -106,7 +106,11 @@ func (r *rewriter) barriers() {
 // holds all of it, and behind which the query does not go on.
 func (r *rewriter) queryEnd(query *pg.SelectStmt) (int, bool) {
 	first, ok := r.at(tree.Leftmost(query))
-	last := r.tr.TokenAt(rightmost(query))
+	right := rightmost(query)
+	last := r.tr.TokenAt(right)
+	if last < 0 {
+		last = r.tr.TokenAt(right - 1) // N'…' is one token, and its literal begins behind the N
+	}
 	if !ok || last < 0 {
 		return 0, false
 	}
