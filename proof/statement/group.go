@@ -62,7 +62,7 @@ func (s *selection) groupKeys() (keys []column, last *nameless) {
 	}
 	if s.want == nil && !s.top && m.chance(15) {
 		last = m.nameless(s.l)
-		keys = append(keys, column{ref: last.text, by: last.text, typ: last.typ, kind: Computed})
+		keys = append(keys, column{ref: last.text, by: last.text, typ: last.typ, kind: Computed, constant: last.constant})
 	}
 	return keys, last
 }
@@ -75,9 +75,9 @@ func (m *maker) groupBy(keys []column) {
 	m.put("GROUP", "BY")
 	put := func() { m.list(len(keys), func(i int) { m.key(keys[i]) }) }
 	n := m.r.IntN(100)
-	if n < 22 && (slices.ContainsFunc(keys, func(c column) bool { return c.kind == Scope }) || ofQueries(keys) > 1) {
+	if n < 22 && (slices.ContainsFunc(keys, func(c column) bool { return c.kind == Scope || c.constant }) || ofQueries(keys) > 1) {
 		// Before version 18 Postgres takes a column that must equal a constant for one
-		// in the sorting too, though the sets make NULL of it in some rows. And it computes with a
+		// in the sorting too, though the sets make NULL of it in some rows. Of a constant it may make none. And it computes with a
 		// column of a sub-query as if it were not NULL, where another such column is the same one beneath.
 		m.Loose = true
 	}

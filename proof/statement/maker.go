@@ -89,6 +89,8 @@ type column struct {
 	kind Kind
 	of   *Table
 	own  *Column
+
+	constant bool // it is made without a column
 }
 
 // level is the relations that an expression sees.

@@ -128,6 +128,7 @@ func (s *selection) items(distinct bool) (cols []column, windows func()) {
 type nameless struct {
 	text, name string
 	typ        Type
+	constant   bool // it has no column
 }
 
 func (m *maker) nameless(l *level) *nameless {
@@ -136,10 +137,13 @@ func (m *maker) nameless(l *level) *nameless {
 		tested = c.ref
 	}
 	all := []nameless{
-		{"lower ( 'Q' )", "lower", Text}, {"'abcd' :: varchar ( 3 ) :: text", "text", Text}, {"CASE WHEN " + tested + " IS NULL THEN 'y' ELSE 'x' END", "case", Text},
-		{"( '5' ) :: numeric ( 3 , 1 ) :: int", "int4", Int}, {"( '{p,q}' :: text [ ] ) [ 1 ]", "text", Text},
+		{text: "lower ( 'Q' )", name: "lower", typ: Text}, {text: "'abcd' :: varchar ( 3 ) :: text", name: "text", typ: Text},
+		{text: "CASE WHEN " + tested + " IS NULL THEN 'y' ELSE 'x' END", name: "case", typ: Text},
+		{text: "( '5' ) :: numeric ( 3 , 1 ) :: int", name: "int4", typ: Int}, {text: "( '{p,q}' :: text [ ] ) [ 1 ]", name: "text", typ: Text},
 	}
-	return &all[m.r.IntN(len(all))]
+	n := all[m.r.IntN(len(all))]
+	n.constant = n.name != "case" || tested == "1"
+	return &n
 }
 
 // unnamed puts it last in a select list.
