@@ -24,7 +24,7 @@ func (a *analyzer) unnamed(n *pg.Node) bool {
 	return sub != nil && sub.SubLinkType == pg.SubLinkType_EXPR_SUBLINK && !known
 }
 
-// strongName is that of a sub-query's one column, for one that is a value.
+// strongName is tree.StrongName, and for a sub-query that is a value the name of its column.
 func (a *analyzer) strongName(n *pg.Node) string {
 	if s := tree.Naming(n).GetSubLink(); s != nil && s.SubLinkType == pg.SubLinkType_EXPR_SUBLINK {
 		return a.subqueries[s]

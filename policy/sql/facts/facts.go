@@ -50,7 +50,7 @@ type Facts struct {
 	// Hides says that Hidden is known: the caller's values are hidden from the planner.
 	Hides  bool
 	Hidden []*Hidden
-	// Named are the entries of select lists that get the name which Postgres would make, from a constant that is hidden.
+	// Named are the entries of select lists that get the name that Postgres makes of the constant or parameter in them, which may be hidden.
 	Named map[*pg.Node]string
 	// Counts are the placeholders that are the number of a LIMIT or an OFFSET. A plan for any
 	// value takes LIMIT $1 for a tenth of all rows: it sorts a table to give the first twenty rows
