@@ -26,7 +26,7 @@ WALLS      ?= all,engine,database
 SOURCES := cmd control doctor metrics policies policy proof proxy wall
 
 .DEFAULT_GOAL := help
-.PHONY: build run test race clients faults altered pg-matrix lint bench bench-crowd bench-grow bench-wire bench-versions bench-stages bench-walls bench-plans fuzz prove prove-order prove-wire smith release release-check clean help
+.PHONY: build run test race clients bypass faults altered pg-matrix lint bench bench-crowd bench-grow bench-wire bench-versions bench-stages bench-walls bench-plans fuzz prove prove-order prove-wire smith release release-check clean help
 
 build: ## build bin/tenantgate
 	@.ci/need gcc
@@ -41,7 +41,7 @@ NEEDED = @.ci/need gcc postgres promtool psql node jdbc sqlsmith
 
 test: ## all tests on a real Postgres, those of proxy and control with the race detector
 	$(NEEDED)
-	failed=0; $(TEST) $(UNRACED) || failed=1; $(TEST) -race $(RACED) || failed=1; exit $$failed
+	failed=0; $(TEST) -race $(RACED) || failed=1; $(TEST) $(UNRACED) || failed=1; exit $$failed
 
 race: ## all tests with the race detector; PKG=./policy/... for some
 	$(NEEDED)
@@ -49,6 +49,10 @@ race: ## all tests with the race detector; PKG=./policy/... for some
 
 clients: ## the part of `make test` in which real clients connect, with the race detector: psql, pgbench, pgx, node-postgres, postgres.js, Kysely, JDBC
 	@$(MAKE) --no-print-directory race PKG=./proof/clients
+
+bypass: ## the long form of TestBypass and TestFrontsBypass: every case of the bypass corpus under both policies, through all front ends
+	@.ci/need gcc postgres
+	$(GO) test ./cmd/tenantgate -run 'Bypass$$' -count=1 -v -timeout 30m -both-policies
 
 faults: ## the long form of what `make clients` does to a running service: 5,000 idle clients, and hundreds of each fault
 	@.ci/need gcc postgres
