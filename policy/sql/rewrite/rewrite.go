@@ -58,8 +58,8 @@ type rewriter struct {
 	tr        *lex.Translation
 	facts     *facts.Facts
 	inject    bool
-	alias     string // what the names of the added joins start with
-	aliases   int
+	alias     string                  // what the names of the added joins start with
+	places    map[*facts.TableUse]int // the place of a scoped table among those of its query level, from 1
 	edits     []edit
 	params    []facts.FinalParam
 	index     map[int32]int             // caller's placeholder → index in params
@@ -88,7 +88,15 @@ func freshName(text string) string {
 // plan decides which placeholders are the server's id, and numbers those that remain.
 func (r *rewriter) plan() {
 	r.scoped, r.condition, r.replaced = map[int32]*tree.Table{}, map[int]*tree.Table{}, map[int]*facts.ScopeValue{}
+	r.places = map[*facts.TableUse]int{}
 	for _, l := range r.facts.Levels {
+		place := 0
+		for _, use := range l.Scoped {
+			if !use.Target {
+				place++
+				r.places[use] = place
+			}
+		}
 		for _, c := range l.Conditions {
 			r.scoped[c.Number] = c.Table
 			r.condition[c.Offset] = c.Table

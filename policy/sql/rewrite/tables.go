@@ -16,7 +16,8 @@ import (
 //
 // The joined sub-select has no columns, so that *, whole rows, GROUP BY by the primary
 // key, FOR UPDATE OF, USING and outer joins mean what they meant, and the plan is the
-// same index scan. The target of a write can't be joined: its filter is restricted.
+// same index scan. The target of a write can't be joined: its filter is restricted. The name of the join is the same in
+// equal sub-queries, since Postgres finds an expression that a query repeats only if its trees are equal.
 func (r *rewriter) reference(use *facts.TableUse) {
 	open := ""
 	if use.Node.Schemaname == "" {
@@ -34,9 +35,8 @@ func (r *rewriter) reference(use *facts.TableUse) {
 		return
 	}
 	r.tableForm(use)
-	r.aliases++
 	r.open(use.Offset, "("+open)
-	r.close(end, fmt.Sprintf(" JOIN (SELECT) AS %s ON %s)", lex.Quote(fmt.Sprintf("%s%d", r.alias, r.aliases)), r.restriction(use)))
+	r.close(end, fmt.Sprintf(" JOIN (SELECT) AS %s ON %s)", lex.Quote(fmt.Sprintf("%s%d", r.alias, r.places[use])), r.restriction(use)))
 }
 
 // referenceEnd finds the end of a table's name, alias and column list.
