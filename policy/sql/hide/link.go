@@ -11,10 +11,10 @@ import (
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
 
-// link makes equal expressions of a query level, of which GROUP BY, DISTINCT ON or ORDER BY
+// link makes equal expressions of a query level, of which GROUP BY, DISTINCT ON, ORDER BY or a window
 // repeats one, share their parameters: for Postgres CASE WHEN a = $1 THEN … and CASE WHEN a =
-// $2 THEN … are two expressions, and the one is not grouped by the other. Where a literal is
-// hidden in one of them, it is in all.
+// $2 THEN … are two expressions, and the one is not grouped by the other. A function that returns a set would be
+// called twice. Where a literal is hidden in one of them, it is in all.
 //
 // https://www.postgresql.org/docs/18/queries-table-expressions.html#QUERIES-GROUP
 func (h *hider) link(s *pg.SelectStmt) {
@@ -39,6 +39,7 @@ func (h *hider) link(s *pg.SelectStmt) {
 			}
 		}
 	}
+	h.refuseRespelled(s, level)
 }
 
 // hidesBeneath tells whether something beneath m is hidden, in a sub-query too.
@@ -50,17 +51,19 @@ func (h *hider) hidesBeneath(m proto.Message) bool {
 }
 
 // repeated gives the expressions by which a query level groups and sorts that hold more than
-// a column; list are those by which its aggregates do.
+// a column; list are those by which its aggregates and windows do.
 func repeated(s *pg.SelectStmt, list []*pg.Node) []*pg.Node {
-	for _, n := range slices.Concat(s.DistinctClause, s.SortClause) {
-		if sort := n.GetSortBy(); sort != nil {
-			n = sort.Node
-		}
-		list = append(list, n)
-	}
-	return slices.DeleteFunc(append(list, tree.Groups(s)...), func(n *pg.Node) bool {
+	return slices.DeleteFunc(slices.Concat(list, s.DistinctClause, sortedBy(s.SortClause), tree.Groups(s)), func(n *pg.Node) bool {
 		return n == nil || n.Node == nil || n.GetColumnRef() != nil || n.GetAConst() != nil
 	})
+}
+
+// sortedBy gives the expressions of an ORDER BY.
+func sortedBy(clause []*pg.Node) (list []*pg.Node) {
+	for _, n := range clause {
+		list = append(list, n.GetSortBy().GetNode())
+	}
+	return list
 }
 
 // level holds the expressions of a query level.
@@ -68,7 +71,7 @@ type level struct {
 	seed    maphash.Seed
 	digests map[*pg.Node]uint64
 	alike   map[uint64][]*pg.Node // by digest
-	sorts   []*pg.Node            // by which aggregates with DISTINCT sort: each is one of their arguments
+	sorts   []*pg.Node            // by which windows sort and divide, and by which aggregates with DISTINCT sort: one of their arguments
 }
 
 // add adds the expressions beneath m, if it is of the level, and gives its digest: that of a column goes by its name alone.
@@ -80,10 +83,12 @@ func (l *level) add(m proto.Message, within bool) uint64 {
 	case *pg.SelectStmt:
 		within = false
 	case *pg.FuncCall:
-		for _, by := range x.AggOrder {
-			if within && x.AggDistinct {
-				l.sorts = append(l.sorts, by.GetSortBy().GetNode())
-			}
+		if within && x.AggDistinct {
+			l.sorts = append(l.sorts, sortedBy(x.AggOrder)...)
+		}
+	case *pg.WindowDef:
+		if within {
+			l.sorts = slices.Concat(l.sorts, x.PartitionClause, sortedBy(x.OrderClause))
 		}
 	}
 	digest := tree.Digest(m, l.seed, func(c proto.Message) uint64 { return l.add(c, within) }, "RowFormat")
