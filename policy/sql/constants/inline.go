@@ -79,10 +79,10 @@ func Fill(text string, fillings []Filling) (Filled, *refusal.Refusal) {
 	}
 	results := map[int]bool{}
 	noteResults(queryOf(stmt), results)
-	if hidesInSets(stmt, fillings, results) {
+	if splits(stmt, fillings, results) {
 		return Filled{}, &refusal.Refusal{Code: refusal.ConstructNotAllowed, SQLState: "0A000", Offset: -1,
-			Message: "ROLLUP, CUBE and GROUPING SETS of an expression with a constant or parameter are not supported here in a DECLARE or COPY",
-			Hint:    "compute the expression in a sub-query and group by its column, or run the query as SELECT"}
+			Message: "in a DECLARE or COPY an expression with a constant or parameter is not supported in ROLLUP, CUBE and GROUPING SETS; nor is one that calls a function, is grouped or sorted by, and is a part of another expression",
+			Hint:    "compute the expression in a sub-query and use its column, or run the query as SELECT"}
 	}
 	var b strings.Builder
 	out := Filled{places: make([]filledPlace, 0, len(marks))}

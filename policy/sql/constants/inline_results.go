@@ -1,6 +1,7 @@
 package constants
 
 import (
+	"maps"
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -20,18 +21,96 @@ func queryOf(stmt *pg.RawStmt) *pg.SelectStmt {
 	return stmt.GetStmt().GetSelectStmt()
 }
 
-// hidesInSets tells whether a query level beneath m has ROLLUP, CUBE or GROUPING SETS of an expression in which a value is hidden. Each
-// such value is another sub-query to the planner. So a repetition of the expression would not be the group's, and the row of a total
-// would have a value of some row.
-func hidesInSets(m proto.Message, fillings []Filling, results map[int]bool) bool {
-	if s, ok := m.(*pg.SelectStmt); ok && slices.ContainsFunc(s.GroupClause, func(n *pg.Node) bool { return n.GetGroupingSet() != nil }) {
-		for at, number := range parametersOf(&pg.List{Items: tree.Groups(s)}, map[int]int{}) {
-			if number <= len(fillings) && fillings[number-1].in(results, at).Type != (tree.TypeName{}) {
+// splits tells whether a query level beneath m repeats an expression in which a value is hidden, and would have it computed twice. Each
+// such value is another sub-query to the planner, which then finds a repetition only where it is a whole entry of a list:
+//
+//   - of ROLLUP, CUBE and GROUPING SETS the row of a total would have a value of some row;
+//   - a function that returns a set would be called twice, and so would a volatile one, where what a level groups or sorts by is a part
+//     of another entry. Which functions are such is not known here.
+func splits(m proto.Message, fillings []Filling, results map[int]bool) bool {
+	if s, ok := m.(*pg.SelectStmt); ok {
+		hidden := func(n *pg.Node) bool {
+			for at, number := range parametersOf(n, map[int]int{}) {
+				if number <= len(fillings) && fillings[number-1].in(results, at).Type != (tree.TypeName{}) {
+					return true
+				}
+			}
+			return false
+		}
+		sets := slices.ContainsFunc(s.GroupClause, func(n *pg.Node) bool { return n.GetGroupingSet() != nil })
+		if groups := tree.Groups(s); sets && slices.ContainsFunc(groups, hidden) || splitsCalls(s, groups, hidden) {
+			return true
+		}
+	}
+	return tree.AnyChild(m, func(c proto.Message) bool { return splits(c, fillings, results) })
+}
+
+// splitsCalls tells whether an expression with a call in which a value is hidden, by which a level groups or sorts, is a part of
+// another entry, or two entries of the select list.
+func splitsCalls(s *pg.SelectStmt, groups []*pg.Node, hidden func(*pg.Node) bool) bool {
+	windows := windowsOf(&pg.List{Items: slices.Concat(s.TargetList, s.SortClause, s.WindowClause)})
+	by := slices.Concat(groups, s.DistinctClause, s.SortClause, windows)
+	entries := slices.Concat(by, s.TargetList, []*pg.Node{s.HavingClause})
+	for _, e := range by {
+		if e = entry(e); !hasCall(e) || !hidden(e) {
+			continue
+		}
+		numbers, listed := parametersOf(e, map[int]int{}), 0
+		for _, other := range entries {
+			alike := tree.Equal(e, entry(other))
+			if alike && other.GetResTarget() != nil {
+				listed++
+			}
+			if !alike && sharesOne(numbers, entry(other)) || listed > 1 {
 				return true
 			}
 		}
 	}
-	return tree.AnyChild(m, func(c proto.Message) bool { return hidesInSets(c, fillings, results) })
+	return false
+}
+
+// entry gives the expression of an entry of a list.
+func entry(n *pg.Node) *pg.Node {
+	switch {
+	case n.GetSortBy() != nil:
+		return n.GetSortBy().Node
+	case n.GetResTarget() != nil:
+		return n.GetResTarget().Val
+	}
+	return n
+}
+
+func hasCall(m proto.Message) bool {
+	if _, ok := m.(*pg.FuncCall); ok {
+		return true
+	}
+	return tree.AnyChild(m, hasCall)
+}
+
+// windowsOf gives what the windows of a query level divide and sort by.
+func windowsOf(m proto.Message) (list []*pg.Node) {
+	switch x := m.(type) {
+	case *pg.SubLink:
+		return nil
+	case *pg.WindowDef:
+		return slices.Concat(x.PartitionClause, x.OrderClause)
+	}
+	tree.Children(m, func(c proto.Message) bool {
+		list = append(list, windowsOf(c)...)
+		return true
+	})
+	return list
+}
+
+// sharesOne tells whether one of the parameters stands beneath m, and not in a window or sub-query.
+func sharesOne(numbers map[int]int, m proto.Message) bool {
+	switch n := m.(type) {
+	case *pg.SubLink, *pg.WindowDef:
+		return false
+	case *pg.ParamRef:
+		return slices.Contains(slices.Collect(maps.Values(numbers)), int(n.Number))
+	}
+	return tree.AnyChild(m, func(c proto.Message) bool { return sharesOne(numbers, c) })
 }
 
 // noteResults notes the parameters in the results of an outermost query, and in what these
