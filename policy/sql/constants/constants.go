@@ -36,6 +36,9 @@ func Constants(text string) []Constant {
 	for i := range tokens {
 		l.token(i)
 	}
+	if l.sorts {
+		return nil
+	}
 	return l.found
 }
 
@@ -46,6 +49,7 @@ type constants struct {
 	brackets []bracket
 	closed   bracket // what the last one that was closed was about
 	ordering int     // brackets that were open at ORDER BY, plus one; 0: not in one
+	sorts    bool    // ORDER BY has an expression with a constant, which the select list may repeat: as a parameter there it would be another one
 	matching bool    // in what ON CONFLICT finds an index by, which a plan for any value can't match
 	found    []Constant
 }
@@ -128,6 +132,8 @@ func (l *constants) token(i int) {
 		l.matching = false
 	}
 	if l.ordering > 0 || l.matching {
+		kind := l.tokens[i].Kind
+		l.sorts = l.sorts || l.ordering > 0 && (kind == lex.Number || kind == lex.String) && !l.isPosition(i)
 		return
 	}
 	switch l.tokens[i].Kind {
@@ -136,6 +142,13 @@ func (l *constants) token(i int) {
 	case lex.String:
 		l.string(i)
 	}
+}
+
+// isPosition tells whether a constant of ORDER BY is a place in the select list.
+func (l *constants) isPosition(i int) bool {
+	after := l.sign(i + 1)
+	before := l.word(i-1) == "by" || l.sign(i-1) == "," && len(l.brackets)+1 == l.ordering
+	return before && (after == "" || after == "," || after == ")")
 }
 
 // number takes a number in.

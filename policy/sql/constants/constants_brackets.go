@@ -90,7 +90,7 @@ func (l *constants) isType(i int) bool {
 }
 
 // keywords are the words that are looked for in this file, each by itself.
-var keywords = keywordSet(`all and any as between bit bpchar case char character conflict current dec decimal delete
+var keywords = keywordSet(`all and any as between bit bpchar by case char character conflict current dec decimal delete
 	distinct do else end except exists fetch float for from full group having ilike in insert intersect interval into join lateral like
 	limit nchar not numeric offset on or order over returning second select set some tablesample then
 	time timestamp timestamptz timetz union update values varchar varying when where window with within`)
