@@ -28,10 +28,7 @@ func LiteralValue(c *pg.A_Const) (value string, oid uint32) {
 	case *pg.A_Const_Ival:
 		return strconv.Itoa(int(v.Ival.Ival)), Int4OID
 	case *pg.A_Const_Fval:
-		if _, err := strconv.ParseInt(strings.ReplaceAll(v.Fval.Fval, "_", ""), 0, 64); err == nil && !strings.HasPrefix(strings.TrimLeft(v.Fval.Fval, "-"), "0") {
-			return v.Fval.Fval, int8OID
-		}
-		return v.Fval.Fval, NumericOID
+		return v.Fval.Fval, numberOID(v.Fval.Fval)
 	case *pg.A_Const_Boolval:
 		if v.Boolval.Boolval {
 			return "t", BoolOID
@@ -41,4 +38,20 @@ func LiteralValue(c *pg.A_Const) (value string, oid uint32) {
 		return v.Bsval.Bsval, bitOID
 	}
 	return c.GetSval().GetSval(), 0
+}
+
+// numberOID is the type of a number that is longer than an int4's digits or has a sign: as in Postgres that of the least size.
+func numberOID(text string) uint32 {
+	digits, base := strings.ReplaceAll(text, "_", ""), 10
+	if len(digits) > 2 && strings.ContainsRune("xXoObB", rune(strings.TrimLeft(digits, "-")[1])) { // from version 16 on
+		base = 0
+	}
+	n, err := strconv.ParseInt(digits, base, 64)
+	switch {
+	case err != nil:
+		return NumericOID
+	case n == int64(int32(n)): //nolint:gosec // that is what is asked
+		return Int4OID
+	}
+	return int8OID
 }
