@@ -2,6 +2,7 @@ package wire
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -20,6 +21,27 @@ func TestRealModesOfSavepoints(t *testing.T) {
 	w.is(w.query("INSERT INTO notes (id) VALUES (3)"), "<INSERT 0 1> T")
 	w.query("ROLLBACK")
 	w.is(w.query("SELECT id FROM notes WHERE id = 1; DISCARD ALL"), "columns(id:23) row(1) <SELECT 1> ERROR 25001 I")
+}
+
+// Ensure a chained block has the modes that an error has left: the savepoint's, and without one those of the session.
+func TestRealModesChainedAfterError(t *testing.T) {
+	w, _ := onPostgres(t)
+	const begin, read, written = "BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY", "SHOW transaction_isolation; INSERT INTO notes (id) VALUES (2)", "columns(transaction_isolation:25) row(%) <SHOW> "
+	kept, lost := strings.Replace(written, "%", "serializable", 1)+"ERROR 25006 E", strings.Replace(written, "%", "read committed", 1)+"<INSERT 0 1> T"
+	for _, end := range []string{"ROLLBACK AND CHAIN", "COMMIT AND CHAIN"} {
+		for before, want := range map[string]string{
+			begin: lost, begin + "; SAVEPOINT a": kept, begin + "; SAVEPOINT a; SAVEPOINT b; ROLLBACK TO a": kept, begin + "; SAVEPOINT a; RELEASE a": lost,
+			"BEGIN ISOLATION LEVEL SERIALIZABLE; SAVEPOINT a; SET TRANSACTION READ ONLY": strings.Replace(kept, "ERROR 25006 E", "<INSERT 0 1> T", 1),
+		} {
+			w.query(before)
+			w.query("SELECT 1 / (id - 1) FROM notes WHERE id = 1")
+			w.is(w.query(end), "<ROLLBACK> T")
+			if got := w.query(read); got != want {
+				t.Errorf("%s, %s: %s", before, end, got)
+			}
+			w.query("ROLLBACK")
+		}
+	}
 }
 
 const (

@@ -14,7 +14,7 @@ type txn struct {
 	// a block, those that the implicit transaction was given.
 	begin *policy.Approved
 	modes policy.Modes
-	first policy.Modes // of the block, before it was given others: an error takes it back to them
+	first policy.Modes // of the block, before it was given others: an error takes it back to them, unless there is a savepoint
 	// ending is the verb of the block's end where that is collected: NoCommand, Commit or
 	// Rollback.
 	ending policy.Verb
@@ -44,6 +44,14 @@ const (
 	maxSavepoints     = 1000
 	maxSavepointsMade = 10_000
 )
+
+// modesFailed are those that an error leaves to a chained block: those of the youngest savepoint, or of the block as it began.
+func (t *txn) modesFailed() policy.Modes {
+	if n := len(t.points); n > 0 {
+		return t.points[n-1].modes
+	}
+	return t.first
+}
 
 // saved notes that all savepoints were made.
 func (t *txn) saved() { t.confirmedPoints = len(t.points) }

@@ -87,7 +87,7 @@ func (s *session) endTransaction(approved *policy.Approved, c policy.Command) er
 	case !s.tx.block():
 		return s.endNothing(tag, c)
 	case s.tx.failed():
-		modes = s.tx.first
+		modes = s.tx.modesFailed()
 		s.rollback()
 		s.endBlock(false)
 		s.tag("ROLLBACK")
