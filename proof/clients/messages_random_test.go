@@ -60,6 +60,12 @@ var (
 		"UPDATE samples SET t = 'x' WHERE id = $1", "FETCH 1 FROM c",
 	}
 	randomNames = []string{"", "", "a", "b"}
+	// randomModes are about the modes of transactions, and what a transaction's end or an error leaves of them.
+	randomModes = []string{
+		"BEGIN", "BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY", "BEGIN ISOLATION LEVEL REPEATABLE READ", "SET TRANSACTION READ ONLY", "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE",
+		"SAVEPOINT a", "SAVEPOINT b", "ROLLBACK TO a", "RELEASE a", "SELECT 1/0", "SELECT id FROM samples", "INSERT INTO samples (id) VALUES (1)", "COMMIT", "ROLLBACK",
+		"COMMIT AND CHAIN", "ROLLBACK AND CHAIN", "SHOW transaction_isolation", "SHOW transaction_read_only", "SET default_transaction_read_only = on",
+	}
 )
 
 // randomScript gives the lines of a script.
@@ -67,6 +73,12 @@ func randomScript(random *rand.Rand) (lines []string) {
 	pick := func(of []string) string { return of[random.IntN(len(of))] }
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	add("Query {\"String\": \"DELETE FROM samples\"}")
+	if random.IntN(4) == 0 {
+		for range 6 + random.IntN(20) {
+			add("Query {\"String\": %q}", pick(randomModes))
+		}
+		return lines
+	}
 	for range 4 + random.IntN(20) {
 		switch random.IntN(12) {
 		case 0, 1:

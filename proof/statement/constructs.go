@@ -13,7 +13,7 @@ var constructs = []string{
 	"named argument", "VARIADIC", "shared table", "scope type text",
 
 	"SELECT without FROM", "comma join", "JOIN", "INNER JOIN", "LEFT JOIN", "LEFT OUTER JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN", "NATURAL JOIN", "NATURAL LEFT JOIN",
-	"USING", "USING with an alias", "ON with more", "bracketed join", "join with an alias", "alias with columns", "LATERAL", "sub-select in FROM", "column without a name", "function in FROM", "ROWS FROM",
+	"USING", "USING with an alias", "ON with more", "bracketed join", "join with an alias", "alias with columns", "LATERAL", "sub-select in FROM", "column without a name", "repetition", "condition written otherwise", "function in FROM", "ROWS FROM",
 	"WITH ORDINALITY", "column definition list", "VALUES in FROM", "VALUES", "TABLE",
 
 	"WITH", "WITH siblings", "WITH columns", "WITH name of a table", "WITH RECURSIVE", "MATERIALIZED", "data-modifying WITH", "WITH before a write", "WITH in a sub-query",
@@ -25,7 +25,7 @@ var constructs = []string{
 	"AND", "OR", "OR without brackets", "NOT", "CASE", "CASE of a value", "COALESCE", "NULLIF", "GREATEST", "LEAST", "CAST", "cast", "COLLATE", "OPERATOR()", "IS NULL", "IS DISTINCT FROM", "BETWEEN",
 	"IN list", "IN list of rows", "IN sub-select", "row IN sub-select", "row comparison", "EXISTS", "scalar sub-select", "sub-select by key", "ARRAY sub-select",
 	"ANY of an array", "ANY of a column", "ANY of a sub-select", "LIKE", "LIKE ESCAPE", "SIMILAR TO", "regular expression", "boolean test", "OVERLAPS",
-	"arithmetic", "text operators", "dates", "EXTRACT", "AT TIME ZONE", "SUBSTRING FROM", "TRIM", "OVERLAY", "POSITION", "arrays", "array subscript", "array slice", "bytea",
+	"arithmetic", "number at a type's end", "text operators", "dates", "EXTRACT", "AT TIME ZONE", "SUBSTRING FROM", "TRIM", "OVERLAY", "POSITION", "arrays", "array subscript", "array slice", "bytea",
 	"jsonb operators", "jsonpath", "the operator ?", "trap: jsonb_array_elements",
 
 	"INSERT", "INSERT of many rows", "INSERT SELECT", "INSERT of a set operation", "INSERT with an alias", "DEFAULT", "ON CONFLICT DO NOTHING", "ON CONFLICT DO UPDATE",

@@ -125,6 +125,7 @@ func (m *maker) text(arg func(Type) func()) {
 		func() { m.call("lpad", arg(Text), m.word("6"), m.word("'*'")) },
 		func() { m.call("regexp_replace", arg(Text), m.word("'[aeiou]'"), m.word("'_'")) },
 		func() { m.call("encode", arg(Bytes), m.word("'hex'")) },
+		func() { m.call("to_hex", arg(m.one1(Int, Big))) },
 		func() { m.call("array_to_string", arg(Texts), m.word("'+'")) },
 		func() { m.call("to_char", arg(Time), m.word("'YYYY-MM'")) },
 		func() { arg(JSON)(); m.put("->>", "'s'"); m.use("jsonb operators") },

@@ -37,6 +37,10 @@ func (m *maker) selects(outer *level, want []Type, depth int, top bool, options 
 		return s.byKey()
 	case n < 25:
 		return s.distinctOn()
+	case n < 31 && want == nil && !s.bare:
+		return s.beneath(s.repeated)
+	case n < 33 && want == nil && !s.bare:
+		return s.beneath(s.respelled)
 	}
 	return s.plain()
 }

@@ -82,6 +82,11 @@ func (m *maker) literal(t Type) {
 		m.put("AS", string(t), ")")
 		m.use("CAST")
 	default:
+		if (t == Int || t == Big) && m.chance(6) {
+			m.use("number at a type's end")
+			m.put(map[Type]string{Int: m.one("-2147483648", "2147483647"), Big: m.one("-9223372036854775808", "00003000000001", "2147483648")}[t])
+			return
+		}
 		if t == Int || t == Bool {
 			m.put(value)
 			return

@@ -1,0 +1,77 @@
+package wire
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// For Postgres two expressions are one if their trees are equal. It calls a function that returns a set once for all that repeat it,
+// and a volatile one, and has NULL for the expression in the rows of totals.
+var repeating = map[string]bool{ // whether a cursor is refused
+	"SELECT * FROM (SELECT generate_series(1, 2) AS g, row_number() OVER (ORDER BY generate_series(1, 2)) FROM notes WHERE id = 1) s":                                                                               false,
+	"SELECT * FROM (SELECT generate_series(1, 2) * 10 AS g, rank() OVER (PARTITION BY generate_series(1, 2)) FROM notes) s":                                                                                         true,
+	"WITH s AS (SELECT unnest(ARRAY['a', 'b']) AS k, rank() OVER w FROM notes WINDOW w AS (ORDER BY unnest(ARRAY['a', 'b']))) SELECT * FROM s":                                                                      false,
+	"SELECT * FROM (SELECT generate_series(date '2024-01-01', '2024-01-03', '1 day')::date AS a, rank() OVER (ORDER BY generate_series(date '2024-01-01', '2024-01-03', '1 day')::date) FROM notes WHERE id = 1) s": false,
+	"SELECT bool_and(r >= p) FROM (SELECT r, lag(r) OVER (ORDER BY n) AS p FROM (SELECT random() * 9 AS r, row_number() OVER (ORDER BY random() * 9) AS n FROM notes, generate_series(1, 20)) s) t":                 false,
+	"SELECT bool_and(b = a + 1) FROM (SELECT random() * 2 AS a, random() * 2 + 1 AS b, count(*) FROM notes GROUP BY random() * 2) s":                                                                                true,
+	"SELECT generate_series(1, (SELECT min(id) + 1 FROM notes)) AS g, count(*) FROM notes GROUP BY generate_series(1, (SELECT min(id) + 1 FROM notes))":                                                             false,
+	"SELECT unnest(ARRAY(SELECT id FROM notes WHERE id < 3)) AS g, rank() OVER (ORDER BY unnest(ARRAY(SELECT id FROM notes WHERE id < 3))) FROM notes WHERE id = 1":                                                 false,
+	"SELECT (SELECT count(*) FROM notes) AS total, body, count(*) FROM notes GROUP BY GROUPING SETS (((SELECT count(*) FROM notes), body), (body), ())":                                                             false,
+	"SELECT EXISTS (SELECT 1 FROM notes n JOIN notes m USING (id)) AS e, body FROM notes GROUP BY CUBE (EXISTS (SELECT 1 FROM notes n JOIN notes m USING (id)), body)":                                              false,
+	"SELECT id, (SELECT max(m.id) FROM notes m WHERE m.id > n.id) FROM notes n GROUP BY server_id, id, ROLLUP ((SELECT max(m.id) FROM notes m WHERE m.id > n.id))":                                                  false,
+	"SELECT sum(h) FROM (SELECT generate_series(1, 3) AS g, generate_series(1, 3) * 10 AS h, count(*) FROM notes GROUP BY 1) s":                                                                                     true,
+	"SELECT * FROM (SELECT unnest(ARRAY['a', 'b']) AS g, unnest(ARRAY['a', 'b']) || 'x' AS h, count(*) FROM notes GROUP BY unnest(ARRAY['a', 'b'])) s":                                                              true,
+	"SELECT * FROM (SELECT DISTINCT ON (generate_series(1, 2)) generate_series(1, 2) * 10 AS h FROM notes ORDER BY generate_series(1, 2)) s":                                                                        true,
+	"SELECT * FROM (SELECT to_hex(-2147483648), 00003000000001 / 2, -2147483648 AS x, -9223372036854775808 AS y, 2147483648 AS z FROM notes WHERE id = 1) s":                                                        false,
+	"SELECT id FROM notes WHERE to_hex(-2147483648) = '80000000'":                                                                                                                                                   false,
+}
+
+// respelled are those in which a value is hidden in one of two spellings.
+var respelled = []string{
+	"SELECT * FROM (SELECT id, body = 'a'::text FROM notes GROUP BY server_id, id, ROLLUP (body = 'a')) s",
+	"SELECT * FROM (SELECT id, body = 'a'::text, count(*) FROM notes GROUP BY server_id, id, ROLLUP (body = 'a')) s",
+	"SELECT * FROM (SELECT body = 'a'::text, count(*) FROM notes GROUP BY server_id, id, ROLLUP (body = 'a')) s",
+	"SELECT * FROM (SELECT body IN ('a', 'b'), count(*) FROM notes GROUP BY server_id, id, ROLLUP (body = ANY (ARRAY['a', 'b']))) s",
+	"SELECT body = 'a', count(*) FROM notes GROUP BY body, CUBE (body = 'a'::text) HAVING body = 'a'",
+}
+
+var rowsOf = regexp.MustCompile(`row\([^)]*\)`)
+
+// Ensure the answers are those of a database that has the server's rows alone, also from a cursor, unless one is refused.
+func TestRealRepeated(t *testing.T) {
+	w, admin := onPostgres(t)
+	if _, err := admin.Exec(t.Context(), "DELETE FROM notes WHERE server_id = 'other'; ALTER TABLE notes ADD PRIMARY KEY (server_id, id); INSERT INTO notes (server_id, id, body) SELECT server_id, 2, 'b' FROM notes"); err != nil {
+		t.Fatal(err)
+	}
+	rows := func(answer string) string {
+		found := rowsOf.FindAllString(answer, -1)
+		slices.Sort(found)
+		return strings.Join(found, " ")
+	}
+	for query, refused := range repeating {
+		results, err := admin.PgConn().Exec(t.Context(), query).ReadAll()
+		if err != nil {
+			t.Fatal(query, err)
+		}
+		var alone strings.Builder
+		for _, row := range results[0].Rows {
+			alone.WriteString("row(" + string(bytes.Join(row, []byte(","))) + ")")
+		}
+		if got := w.query(query); rows(got) != rows(alone.String()) {
+			t.Errorf("%s\n%s\nalone %s", query, got, alone.String())
+		}
+		got := w.query("BEGIN; DECLARE c CURSOR FOR " + query + "; FETCH ALL c")
+		w.query("ROLLBACK")
+		if strings.Contains(got, "ERROR 0A000") != refused || !refused && rows(got) != rows(alone.String()) {
+			t.Errorf("cursor for %s\n%s\nalone %s", query, got, alone.String())
+		}
+	}
+	for _, query := range respelled {
+		if got := w.query(query); !strings.HasPrefix(got, "ERROR 42501@") {
+			t.Errorf("%s\n%s", query, got)
+		}
+	}
+}
