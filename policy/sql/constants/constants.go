@@ -1,6 +1,9 @@
 package constants
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/tenantgate/tenantgate/policy/sql/lex"
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
@@ -97,7 +100,10 @@ func (l *constants) plain() bool {
 	default:
 		return false
 	}
+	volatile, ordered := false, false
 	for i, t := range l.tokens {
+		ordered = ordered || l.word(i) == "order"
+		volatile = volatile || t.Kind != lex.String && l.sign(i+1) == "(" && isVolatile(strings.Trim(l.text[t.Start:t.End], `"`))
 		switch {
 		case t.Kind == lex.Param || l.sign(i) == ";":
 			return false
@@ -112,7 +118,11 @@ func (l *constants) plain() bool {
 			}
 		}
 	}
-	return true
+	return !volatile || !ordered // the list may repeat what it is ordered by
+}
+
+func isVolatile(name string) bool {
+	return slices.ContainsFunc(tree.VolatileCalls, func(volatile string) bool { return strings.EqualFold(volatile, name) })
 }
 
 func (l *constants) token(i int) {

@@ -40,7 +40,7 @@ func (f Filling) text(parameter string) string {
 	if f.Type == (tree.TypeName{}) {
 		return parameter
 	}
-	return "COALESCE((SELECT " + parameter + "::" + lex.Quote(f.Type.Schema) + "." + lex.Quote(f.Type.Name) + "))"
+	return "(COALESCE((SELECT " + parameter + "::" + lex.Quote(f.Type.Schema) + "." + lex.Quote(f.Type.Name) + ")))"
 }
 
 // constantText spells a constant so that it means the same whatever

@@ -49,7 +49,7 @@ func splits(m proto.Message, fillings []Filling, results map[int]bool) bool {
 // another entry, or two entries of the select list.
 func splitsCalls(s *pg.SelectStmt, groups []*pg.Node, hidden func(*pg.Node) bool) bool {
 	windows := windowsOf(&pg.List{Items: slices.Concat(s.TargetList, s.SortClause, s.WindowClause)})
-	by := slices.Concat(groups, s.DistinctClause, s.SortClause, windows)
+	by := slices.Concat(groups, tree.Sorted(s), windows)
 	entries := slices.Concat(by, s.TargetList, []*pg.Node{s.HavingClause})
 	for _, e := range by {
 		if e = entry(e); !hasCall(e) || !hidden(e) {

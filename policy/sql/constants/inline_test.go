@@ -13,23 +13,23 @@ func TestFill(t *testing.T) {
 	const text = `COPY (SELECT $1::text, 'a' FROM t WHERE s = $1::text AND u IN ($2)) TO STDOUT`
 	fillings := []Filling{{Constant: true, Value: "o'x"}, {Constant: true, Value: `b\`, Type: tree.TypeName{Schema: "pg_catalog", Name: "int4"}}}
 	final, fault := Fill(text, fillings)
-	if want := `COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text AND u IN (COALESCE((SELECT  E'b\\'::"pg_catalog"."int4")))) TO STDOUT`; fault != nil || final.Text != want {
+	if want := `COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text AND u IN ((COALESCE((SELECT  E'b\\'::"pg_catalog"."int4"))))) TO STDOUT`; fault != nil || final.Text != want {
 		t.Fatalf("%q, %+v", final.Text, fault)
 	}
 	stmt, _ := tree.Parse(text)
-	const tail = ` AND u IN (COALESCE((SELECT  E'b\\'::"pg_catalog"."int4")))) TO STDOUT`
+	const tail = ` AND u IN ((COALESCE((SELECT  E'b\\'::"pg_catalog"."int4"))))) TO STDOUT`
 	for _, other := range []string{
 		`COPY (SELECT 'o''x'::text, 'b' FROM t WHERE s = 'o''x'::text` + tail,
 		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''y'::text` + tail,
 		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = $1::text` + tail,
 		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = ('o''x' || '')::text` + tail,
 		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text OR true` + tail,
-		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text AND u IN (COALESCE((SELECT  E'b\\'::"pg_catalog"."int4")))) TO '/tmp/x'`,
+		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text AND u IN ((COALESCE((SELECT  E'b\\'::"pg_catalog"."int4"))))) TO '/tmp/x'`,
 		`COPY (SELECT 'o''x'::text, 'a' FROM t) TO STDOUT`,
 		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text AND u IN ('b\'::"pg_catalog"."int4")) TO STDOUT`,
 		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text AND u IN ((SELECT  E'b\\'::"pg_catalog"."int4"))) TO STDOUT`,
-		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text AND u IN (COALESCE((SELECT  E'b\\'::"pg_catalog"."int8")))) TO STDOUT`,
-		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text AND u IN (COALESCE((SELECT  E'b\\'::"pg_catalog"."int4" FROM u)))) TO STDOUT`,
+		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text AND u IN ((COALESCE((SELECT  E'b\\'::"pg_catalog"."int8"))))) TO STDOUT`,
+		`COPY (SELECT 'o''x'::text, 'a' FROM t WHERE s = 'o''x'::text AND u IN ((COALESCE((SELECT  E'b\\'::"pg_catalog"."int4" FROM u))))) TO STDOUT`,
 		`SELECT 1`,
 	} {
 		if changed, _ := tree.Parse(other); filled(stmt, changed, fillings, nil) == nil {
@@ -48,11 +48,11 @@ func TestFill(t *testing.T) {
 // TestFillKeeps shows that a parameter that stays is hidden all the same.
 func TestFillKeeps(t *testing.T) {
 	final, fault := Fill(`DECLARE c CURSOR FOR SELECT 1 FROM t WHERE s = $1 AND u = $2`, []Filling{{}, {Type: tree.TypeName{Schema: "a", Name: "b"}}})
-	if want := `DECLARE c CURSOR FOR SELECT 1 FROM t WHERE s = $1 AND u = COALESCE((SELECT $2::"a"."b"))`; fault != nil || final.Text != want {
+	if want := `DECLARE c CURSOR FOR SELECT 1 FROM t WHERE s = $1 AND u = (COALESCE((SELECT $2::"a"."b")))`; fault != nil || final.Text != want {
 		t.Fatalf("%q, %+v", final.Text, fault)
 	}
 	results, _ := Fill(`DECLARE c CURSOR FOR SELECT $1, x + $1, (SELECT $1) FROM t GROUP BY x + $2 HAVING x > $1 UNION SELECT $1 ORDER BY $1`, []Filling{{Type: tree.TypeName{Schema: "a", Name: "b"}}, {Type: tree.TypeName{Schema: "a", Name: "b"}}})
-	const hidden = `COALESCE((SELECT $1::"a"."b"))`
+	const hidden = `(COALESCE((SELECT $1::"a"."b")))`
 	if want := `DECLARE c CURSOR FOR SELECT $1, x + $1, (SELECT ` + hidden + `) FROM t GROUP BY x + $2 HAVING x > ` + hidden + ` UNION SELECT $1 ORDER BY $1`; results.Text != want {
 		t.Errorf("%q", results.Text)
 	}

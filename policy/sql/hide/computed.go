@@ -17,7 +17,7 @@ import (
 
 // operator looks through an operator whose result may be compared with a column.
 func (h *hider) operator(n *pg.Node, e *pg.A_Expr) {
-	if tree.IsComputation(e) && h.settled(n) {
+	if tree.IsComputation(e) && h.settled(n) || h.asksUnsteady(e.Lexpr, e.Rexpr) || h.asksUnsteady(e.Rexpr, e.Lexpr) {
 		h.computed(n)
 		return
 	}
@@ -30,7 +30,7 @@ func (h *hider) operator(n *pg.Node, e *pg.A_Expr) {
 // hidesOne tells whether an expression is certainly no constant to the planner: what is in it is hidden already, or is
 // first known when the statement runs.
 func (h *hider) hidesOne(n *pg.Node) bool {
-	return h.KeepsOne(n, func(n *pg.Node) bool { return types.IsGiven(n) || h.found[n] != nil })
+	return h.KeepsOne(n, func(n *pg.Node) bool { return h.isUnknown(n) || h.found[n] != nil })
 }
 
 // distinct hides what IS DISTINCT FROM gives, which is a test for NULL where one side is NULL.
@@ -113,7 +113,7 @@ func (h *hider) toBool(c *pg.TypeCast) bool {
 // test hides what a test for NULL, true, false or unknown gives. A column in it may be one that a sub-query makes of
 // NULL, and Postgres knows the result then; what holds a parameter or a sub-query is known when the statement runs.
 func (h *hider) test(n, arg *pg.Node) {
-	if !h.KeepsOne(arg, types.IsGiven) {
+	if !h.KeepsOne(arg, h.isUnknown) {
 		h.add(n, facts.AsComparison)
 	}
 }
@@ -121,7 +121,21 @@ func (h *hider) test(n, arg *pg.Node) {
 // settled tells whether an expression is certainly no constant to the planner, or is guarded
 // where it might become one, as what holds a column is (kept.go).
 func (h *hider) settled(n *pg.Node) bool {
-	return holdsColumn(tree.Unwrap(n)) || h.KeepsOne(n, types.IsGiven)
+	return holdsColumn(tree.Unwrap(n)) || h.KeepsOne(n, h.isUnknown)
+}
+
+// isUnknown tells what the planner does not know a value of: also a volatile call, and one that gives rows. A literal in it stays.
+// Were it hidden, it would have to be in every repetition of the call, or Postgres would call the function twice.
+func (h *hider) isUnknown(n *pg.Node) bool { return types.IsGiven(n) || h.isUnsteady(n) }
+
+// asksUnsteady tells whether a value that is not known is compared with one in which there is no column.
+func (h *hider) asksUnsteady(a, b *pg.Node) bool {
+	return h.KeepsOne(a, h.isUnsteady) && !holdsColumn(tree.Unwrap(b))
+}
+
+func (h *hider) isUnsteady(n *pg.Node) bool {
+	f := n.GetFuncCall()
+	return f != nil && (h.givesRows(f) || slices.Contains(tree.VolatileCalls, h.CatalogCall(f)))
 }
 
 // isSteady tells a plain call of functions that give one value, and the same throughout a

@@ -22,9 +22,10 @@
 //
 // What only computes on columns, as the 'day' of date_trunc('day', created_at), stays: the
 // planner has statistics of columns and of indexed expressions, not of what is computed
-// from them here. A call that is a condition by itself does not: of starts_with(title, 'a') and
-// its like the planner makes an estimate of their own. So do LIMIT and OFFSET, and the select list of the outermost query, which no
-// condition can look at.
+// from them here. So does what a volatile call or one that gives rows computes with, for the planner does not know what
+// that gives; LIMIT and OFFSET; and the select list of the outermost query, which no
+// condition can look at. A literal in a call that is a condition by itself does not stay: of starts_with(title, 'a') and
+// its like the planner makes an estimate of their own.
 package hide
 
 import (

@@ -39,7 +39,7 @@ func (h *hider) link(s *pg.SelectStmt) {
 			}
 		}
 	}
-	h.refuseRespelled(s, level)
+	h.totals(s, level, places)
 }
 
 // hidesBeneath tells whether something beneath m is hidden, in a sub-query too.
@@ -53,7 +53,7 @@ func (h *hider) hidesBeneath(m proto.Message) bool {
 // repeated gives the expressions by which a query level groups and sorts that hold more than
 // a column; list are those by which its aggregates and windows do.
 func repeated(s *pg.SelectStmt, list []*pg.Node) []*pg.Node {
-	return slices.DeleteFunc(slices.Concat(list, s.DistinctClause, sortedBy(s.SortClause), tree.Groups(s)), func(n *pg.Node) bool {
+	return slices.DeleteFunc(slices.Concat(list, tree.Sorted(s), tree.Groups(s)), func(n *pg.Node) bool {
 		return n == nil || n.Node == nil || n.GetColumnRef() != nil || n.GetAConst() != nil
 	})
 }
@@ -82,6 +82,8 @@ func (l *level) add(m proto.Message, within bool) uint64 {
 		return tree.Digest(name, l.seed, func(m proto.Message) uint64 { return l.add(m, false) })
 	case *pg.SelectStmt:
 		within = false
+	case *pg.TypeCast: // gives the elements of an array their type
+		within = within && x.Arg.GetAArrayExpr() == nil
 	case *pg.FuncCall:
 		if within && x.AggDistinct {
 			l.sorts = append(l.sorts, sortedBy(x.AggOrder)...)

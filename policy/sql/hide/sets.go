@@ -1,36 +1,47 @@
 package hide
 
 import (
+	"maps"
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/tenantgate/tenantgate/policy/sql/facts"
 	"github.com/tenantgate/tenantgate/policy/sql/refusal"
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
 
-// refuseRespelled refuses a query level with ROLLUP, CUBE or GROUPING SETS of an expression that may stand elsewhere in the level
-// written otherwise: a = 'x' for Postgres is a = 'x'::text, too, and both are NULL in the rows of totals. Where the value of one is
-// hidden they would be two, and the one that is not grouped by would have a value there, if the columns may be named.
-func (h *hider) refuseRespelled(s *pg.SelectStmt, l *level) {
+// totals sees to it that what a query level groups by is NULL in the rows of totals wherever it stands, or refuses the level.
+func (h *hider) totals(s *pg.SelectStmt, l *level, places []*pg.Node) {
 	if !slices.ContainsFunc(s.GroupClause, func(n *pg.Node) bool { return n.GetGroupingSet() != nil }) {
 		return
 	}
 	groups := slices.DeleteFunc(tree.Groups(s), func(n *pg.Node) bool { return n.GetColumnRef() != nil })
-	ends := func(m proto.Message) bool {
+	isGroup := func(m proto.Message) bool {
 		n, isNode := m.(*pg.Node)
-		return h.opaque(m) || isNode && slices.ContainsFunc(groups, func(g *pg.Node) bool { return l.digests[g] == l.digests[n] && h.differ(g, n) == nil })
+		return isNode && slices.ContainsFunc(groups, func(g *pg.Node) bool { return l.digests[g] == l.digests[n] && h.differ(g, n) == nil })
 	}
+	for _, place := range places {
+		h.beside(place, isGroup)
+	}
+	h.refuseRespelled(s, groups, isGroup)
+}
+
+// refuseRespelled refuses a query level with ROLLUP, CUBE or GROUPING SETS of an expression that may stand elsewhere in the level
+// written otherwise: a = 'x' for Postgres is a = 'x'::text, too, and both are NULL in the rows of totals. Where the value of one is
+// hidden they would be two, and the one that is not grouped by would have a value there, if the columns may be named.
+func (h *hider) refuseRespelled(s *pg.SelectStmt, groups []*pg.Node, isGroup func(proto.Message) bool) {
+	ends := func(m proto.Message) bool { return h.opaque(m) || isGroup(m) }
 	var look func(m proto.Message)
 	look = func(m proto.Message) {
 		if ends(m) {
 			return
 		}
-		if n, isNode := m.(*pg.Node); isNode && n.GetColumnRef() == nil && n.GetResTarget() == nil && n.GetSortBy() == nil {
-			columns := columnsOf(n, ends)
+		if n, isNode := m.(*pg.Node); isNode && n.GetColumnRef() == nil && n.GetAConst() == nil && n.GetResTarget() == nil && n.GetSortBy() == nil {
+			columns, constants := columnsOf(n, ends), constantsOf(n, ends)
 			for _, g := range groups {
-				if len(columns) > 0 && (h.hidesBeneath(n) || h.hidesBeneath(g)) && h.sameColumns(columns, columnsOf(g, h.opaque)) {
+				if (h.hidesBeneath(n) || h.hidesBeneath(g)) && len(constants) > 0 && maps.Equal(constants, constantsOf(g, h.opaque)) && h.sameColumns(columns, columnsOf(g, h.opaque)) {
 					f := refusal.Unsupported(tree.Offset(n), "this may be an expression of ROLLUP, CUBE or GROUPING SETS, which is written otherwise there")
 					f.Hint = "write the two alike, or compute the expression in a sub-query and use its column"
 					h.fail(f)
@@ -43,6 +54,24 @@ func (h *hider) refuseRespelled(s *pg.SelectStmt, l *level) {
 		})
 	}
 	look(&pg.List{Items: slices.Concat(s.TargetList, []*pg.Node{s.HavingClause}, s.WindowClause, s.DistinctClause, s.SortClause)})
+}
+
+// beside has what holds a group be hidden beside it: in a sub-query Postgres makes no NULL of a group in the rows of totals.
+func (h *hider) beside(m proto.Message, isGroup func(proto.Message) bool) {
+	if _, isQuery := m.(*pg.SubLink); isQuery {
+		return
+	}
+	if n, isNode := m.(*pg.Node); isNode && h.found[n] != nil && h.found[n].Form == facts.AsSubquery && holds(n, isGroup) {
+		h.found[n].Form = facts.AsCase
+	}
+	tree.Children(m, func(c proto.Message) bool {
+		h.beside(c, isGroup)
+		return true
+	})
+}
+
+func holds(m proto.Message, is func(proto.Message) bool) bool {
+	return is(m) || tree.AnyChild(m, func(c proto.Message) bool { return holds(c, is) })
 }
 
 // opaque tells what Postgres does not look for groups in.
@@ -79,4 +108,21 @@ func (h *hider) sameColumns(a, b []*pg.ColumnRef) bool {
 		})
 	}
 	return within(a, b) && within(b, a)
+}
+
+// constantsOf gives the texts of the constants in m, but for those in what ends the search.
+func constantsOf(m proto.Message, ends func(proto.Message) bool) map[string]bool {
+	texts := map[string]bool{}
+	if _, isType := m.(*pg.TypeName); isType || ends(m) {
+		return texts
+	}
+	if c, isConst := m.(*pg.A_Const); isConst {
+		text, _ := tree.LiteralValue(c)
+		texts[text] = true
+	}
+	tree.Children(m, func(c proto.Message) bool {
+		maps.Copy(texts, constantsOf(c, ends))
+		return true
+	})
+	return texts
 }

@@ -37,6 +37,9 @@ var FunctionColumns = map[string][]string{
 	"string_to_table":           {""},
 }
 
+// VolatileCalls are those functions of pg_catalog that may be allowed and give another value at each call.
+var VolatileCalls = []string{"random", "random_normal", "gen_random_uuid", "uuidv4", "uuidv7", "clock_timestamp", "timeofday", "setseed"}
+
 // SteadyCalls are functions of pg_catalog that give one value, and the same throughout a
 // statement. Of others the literals are hidden one by one, and they are called for each row.
 var SteadyCalls = []string{

@@ -115,6 +115,17 @@ func Groups(s *pg.SelectStmt) (list []*pg.Node) {
 	return list
 }
 
+// Sorted gives the expressions by which a query level sorts, and by which DISTINCT ON picks rows, as Groups does.
+func Sorted(s *pg.SelectStmt) (list []*pg.Node) {
+	for _, n := range slices.Concat(s.DistinctClause, s.SortClause) {
+		if by := n.GetSortBy(); by != nil {
+			n = by.Node
+		}
+		list = append(groups(n, s.TargetList, list), n)
+	}
+	return list
+}
+
 func groups(n *pg.Node, targets, list []*pg.Node) []*pg.Node {
 	parts, at, name := n.GetGroupingSet().GetContent(), -1, ""
 	switch x := n.GetNode().(type) {

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"maps"
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -79,7 +80,30 @@ func isKnownValue(n *pg.Node) bool {
 	name := tree.LastName(n.GetFuncCall().GetFuncname())
 	isCall := slices.Contains(tree.SteadyCalls, name) || slices.Contains(tree.TypeCalls, name)
 	isComputed := n.GetAExpr() != nil && tree.IsComputation(n.GetAExpr())
-	return (isCall || isComputed) && !tree.HasVariable(tree.Unwrap(n)) && holdsLiteral(tree.Unwrap(n))
+	return (isCall || isComputed) && !tree.HasVariable(tree.Unwrap(n)) && holdsLiteral(tree.Unwrap(n)) && !keepsUnsteady(n)
+}
+
+// keepsUnsteady tells whether an expression is certainly not computed before the statement runs, since it computes with what a volatile
+// call gives, or one that gives rows. Beside a NULL, or in what Postgres may drop, that is not certain.
+func keepsUnsteady(n *pg.Node) bool {
+	var args []*pg.Node
+	switch x := n.GetNode().(type) {
+	case *pg.Node_FuncCall:
+		if isUnsteady(x.FuncCall) {
+			return true
+		}
+		args = x.FuncCall.Args
+	case *pg.Node_TypeCast:
+		args = []*pg.Node{x.TypeCast.Arg}
+	case *pg.Node_AExpr:
+		args = []*pg.Node{x.AExpr.Lexpr, x.AExpr.Rexpr}
+	}
+	kept := slices.DeleteFunc(args, func(n *pg.Node) bool { return n == nil || n.GetAConst() != nil && !n.GetAConst().Isnull })
+	return len(kept) > 0 && !slices.ContainsFunc(kept, func(n *pg.Node) bool { return !keepsUnsteady(n) })
+}
+
+func isUnsteady(f *pg.FuncCall) bool {
+	return inCatalog(f.Funcname, tree.VolatileCalls...) || inCatalog(f.Funcname, "unnest") || inCatalog(f.Funcname, slices.Collect(maps.Keys(tree.FunctionColumns))...)
 }
 
 // holdsLiteral tells whether the value of m may come from a literal. The conditions of a CASE are left out: they choose
@@ -105,11 +129,15 @@ func isKnownTest(n *pg.Node) bool {
 	return isTest && !holdsGiven(tree.Unwrap(n))
 }
 
-// holdsGiven tells whether a parameter or a sub-query stands in m.
+// holdsGiven tells whether a parameter, a sub-query, a volatile call or one that gives rows stands in m.
 func holdsGiven(m proto.Message) bool {
-	switch m.(type) {
+	switch x := m.(type) {
 	case *pg.ParamRef, *pg.SubLink:
 		return true
+	case *pg.FuncCall:
+		if isUnsteady(x) {
+			return true
+		}
 	}
 	return tree.AnyChild(m, holdsGiven)
 }
