@@ -94,10 +94,12 @@ var rowsTag = regexp.MustCompile(`^(?:FETCH|COPY) (\d+)$`)
 //
 // https://www.postgresql.org/docs/18/sql-copy.html
 func copied(text string) (columns, rows []string) {
-	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i, line := range lines {
 		var values [][]byte
 		for _, field := range strings.Split(line, "\t") {
 			switch {
+			case lines[0] == "": // no column
 			case field == `\N`:
 				values = append(values, nil)
 			case i == 0:

@@ -127,6 +127,11 @@ func TestLimited(t *testing.T) {
 			t.Errorf("%+v: %t", *own, got)
 		}
 	}
+	for column, want := range map[string]bool{"tenant": true, "n": false} {
+		if got := limited(answer{}, answer{state: "42804", message: `column "` + column + `" is of type bigint but expression is of type text`}); got != want {
+			t.Errorf("a value of another type for %s: %t", column, got)
+		}
+	}
 	for _, state := range []string{"", "22012", "23505"} { // a shared database that answers, or fails by a value
 		if limited(answer{state: state}, answer{state: "22P02"}) {
 			t.Errorf("%q beside a literal that is read earlier", state)

@@ -6,6 +6,30 @@ import (
 	"github.com/tenantgate/tenantgate/policy"
 )
 
+// volatile puts a level that compares two columns of a query: both are of one volatile call, if the query sorts or groups by it.
+func (s *selection) volatile() []column {
+	m := s.maker
+	m.use("volatile repetition")
+	call := m.one("random ( ) * 2", "floor ( random ( ) * 1000 )", "clock_timestamp ( ) + '1 day'", "gen_random_uuid ( ) :: text || '-x'")
+	by := m.one("1", "k", call)
+	m.put("SELECT", "bool_and", "(", "s . k", "IS NOT DISTINCT FROM", "s . l", ")")
+	cols := []column{m.named(column{typ: Bool, kind: Computed}, 0, s.top)}
+	m.put("FROM", "(", "SELECT")
+	on := m.chance(30)
+	if on {
+		m.put("DISTINCT", "ON", "(", by, ")")
+	}
+	m.put(call, "AS", "k", ",", "(", call, ")", "AS", "l")
+	s.rest()
+	if !on && m.chance(30) {
+		m.put("GROUP", "BY", by)
+	} else {
+		m.put("ORDER", "BY", by)
+	}
+	m.put(")", "AS", "s")
+	return cols
+}
+
 // beneath puts a level that would be outermost, of whose list nothing is hidden, mostly as a sub-select in FROM.
 func (s *selection) beneath(level func() []column) []column {
 	if !s.top || s.chance(20) {
@@ -63,7 +87,17 @@ func (r *repetition) list() {
 	}
 	r.entry(r.typ, r.again)
 	if r.clause != "DISTINCT ON" && r.chance(60) {
-		r.entry(Text, func() { r.put("("); r.again(); r.put(")", "::", "text", "||", "'x'") })
+		r.entry(Text, func() {
+			if r.typ == Date {
+				r.put("to_char", "(")
+				r.again()
+				r.put(",", "'YYYY'", ")")
+				return
+			}
+			r.put("(")
+			r.again()
+			r.put(")", "::", "text", "||", "'x'")
+		})
 	}
 	switch r.clause {
 	case "OVER":
@@ -114,12 +148,14 @@ func (s *selection) repetition() ([]Token, Type) {
 		query = []Token{{Text: "2"}}
 	}
 	word := func(words ...string) []Token { return m.capture(func() { m.put(words...) }) }
-	switch m.r.IntN(4) {
+	switch m.r.IntN(5) {
 	case 0:
-		return word("generate_series", "(", "1", ",", "2", ")"), Int
+		return word("generate_series", "(", "1", ",", m.one("2", "2 :: int4", "'2'", "1 + 1"), ")"), Int
 	case 1:
-		return word("unnest", "(", "ARRAY", "[", "'ann'", ",", "'q'", "]", ")"), Text
+		return word("unnest", "(", m.one("ARRAY [ 'ann' , 'q' ]", "'{ann,q}' :: text [ ]"), ")"), Text
 	case 2:
+		return word("current_date"), Date
+	case 3:
 		return slices.Concat(word("generate_series", "(", "1", ","), query, word(")")), Int
 	}
 	return query, Int

@@ -41,6 +41,8 @@ func (m *maker) selects(outer *level, want []Type, depth int, top bool, options 
 		return s.beneath(s.repeated)
 	case n < 33 && want == nil && !s.bare:
 		return s.beneath(s.respelled)
+	case n < 36 && want == nil && !s.bare:
+		return s.volatile()
 	}
 	return s.plain()
 }
