@@ -72,6 +72,7 @@ SELECT title FROM a ORDER BY a."limit", 1 DESC LIMIT 2
 SELECT title, a.limit AS limit, a.order FROM (SELECT title, "limit", 1 AS order FROM a) a ORDER BY "limit", 1 LIMIT 2
 SELECT title FROM a ORDER BY (SELECT 1 AS limit LIMIT 1), 1
 SELECT id, random() * 5 FROM a, (SELECT setseed(0.5) IS NULL OFFSET 0) s ORDER BY random() * 5
+SELECT random() * 5 AS k, random() * 5 + 1 FROM a, (SELECT setseed(0.5) IS NULL OFFSET 0) s ORDER BY k
 INSERT INTO a VALUES (4, 'xx'), (4, 'xx') ON CONFLICT (id, title) WHERE length(title) = 2 DO NOTHING
 INSERT INTO a VALUES (101, 'a') ON CONFLICT (mod(id, 100), title) WHERE length(title) <> 2 DO UPDATE SET id = 7, title = 'q' WHERE a.id = 1 RETURNING id, 5
 INSERT INTO a VALUES (5, 'y') ON CONFLICT DO NOTHING RETURNING id + 1
