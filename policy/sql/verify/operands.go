@@ -78,7 +78,7 @@ func isLiteral(n *pg.Node) bool {
 // isKnownValue tells an operator or call whose operands are literals.
 func isKnownValue(n *pg.Node) bool {
 	name := tree.LastName(n.GetFuncCall().GetFuncname())
-	isCall := slices.Contains(tree.SteadyCalls, name) || slices.Contains(tree.TypeCalls, name)
+	isCall := (slices.Contains(tree.SteadyCalls, name) || slices.Contains(tree.TypeCalls, name)) && !tree.IsWrittenAggregate(n.GetFuncCall())
 	isComputed := n.GetAExpr() != nil && tree.IsComputation(n.GetAExpr())
 	return (isCall || isComputed) && !tree.HasVariable(tree.Unwrap(n)) && holdsLiteral(tree.Unwrap(n)) && !keepsUnsteady(n)
 }
