@@ -80,8 +80,9 @@ func entry(n *pg.Node) *pg.Node {
 	return n
 }
 
+// hasCall tells whether a call beneath m may give rows, or another value each time.
 func hasCall(m proto.Message) bool {
-	if _, ok := m.(*pg.FuncCall); ok {
+	if f, ok := m.(*pg.FuncCall); ok && !slices.Contains(tree.SteadyCalls, tree.LastName(f.Funcname)) {
 		return true
 	}
 	return tree.AnyChild(m, hasCall)

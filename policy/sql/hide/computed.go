@@ -17,7 +17,8 @@ import (
 
 // operator looks through an operator whose result may be compared with a column.
 func (h *hider) operator(n *pg.Node, e *pg.A_Expr) {
-	if tree.IsComputation(e) && h.settled(n) || h.asksUnsteady(e.Lexpr, e.Rexpr) || h.asksUnsteady(e.Rexpr, e.Lexpr) {
+	asks := !tree.IsComputation(e) && (h.asksUnsteady(e.Lexpr, e.Rexpr) || h.asksUnsteady(e.Rexpr, e.Lexpr))
+	if asks || tree.IsComputation(e) && h.settled(n) {
 		h.computed(n)
 		return
 	}
@@ -135,7 +136,7 @@ func (h *hider) asksUnsteady(a, b *pg.Node) bool {
 
 func (h *hider) isUnsteady(n *pg.Node) bool {
 	f := n.GetFuncCall()
-	return f != nil && (h.givesRows(f) || slices.Contains(tree.VolatileCalls, h.CatalogCall(f)))
+	return f != nil && (h.givesRows(f) || slices.Contains(tree.VolatileCalls, h.CatalogCall(f)) && !tree.MayBeNull(f))
 }
 
 // isSteady tells a plain call of functions that give one value, and the same throughout a

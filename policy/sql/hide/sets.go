@@ -1,8 +1,10 @@
 package hide
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
@@ -39,9 +41,9 @@ func (h *hider) refuseRespelled(s *pg.SelectStmt, groups []*pg.Node, isGroup fun
 			return
 		}
 		if n, isNode := m.(*pg.Node); isNode && n.GetColumnRef() == nil && n.GetAConst() == nil && n.GetResTarget() == nil && n.GetSortBy() == nil {
-			columns, constants := columnsOf(n, ends), constantsOf(n, ends)
+			columns, words := columnsOf(n, ends), wordsOf(n, ends)
 			for _, g := range groups {
-				if (h.hidesBeneath(n) || h.hidesBeneath(g)) && len(constants) > 0 && maps.Equal(constants, constantsOf(g, h.opaque)) && h.sameColumns(columns, columnsOf(g, h.opaque)) {
+				if (h.hidesBeneath(n) || h.hidesBeneath(g)) && len(words) > 0 && maps.Equal(words, wordsOf(g, h.opaque)) && h.sameColumns(columns, columnsOf(g, h.opaque)) {
 					f := refusal.Unsupported(tree.Offset(n), "this may be an expression of ROLLUP, CUBE or GROUPING SETS, which is written otherwise there")
 					f.Hint = "write the two alike, or compute the expression in a sub-query and use its column"
 					h.fail(f)
@@ -110,19 +112,41 @@ func (h *hider) sameColumns(a, b []*pg.ColumnRef) bool {
 	return within(a, b) && within(b, a)
 }
 
-// constantsOf gives the texts of the constants in m, but for those in what ends the search.
-func constantsOf(m proto.Message, ends func(proto.Message) bool) map[string]bool {
+// wordsOf gives the texts of the constants in m and the names of its operators and calls, but for those in what ends the search.
+func wordsOf(m proto.Message, ends func(proto.Message) bool) map[string]bool {
 	texts := map[string]bool{}
 	if _, isType := m.(*pg.TypeName); isType || ends(m) {
 		return texts
 	}
-	if c, isConst := m.(*pg.A_Const); isConst {
-		text, _ := tree.LiteralValue(c)
-		texts[text] = true
+	switch x := m.(type) {
+	case *pg.A_Const:
+		text, _ := tree.LiteralValue(x)
+		texts["constant "+text] = true
+	case *pg.FuncCall:
+		texts["call "+tree.LastName(x.Funcname)] = true
+	case *pg.A_Expr:
+		for _, name := range strings.Fields(spelled(x)) {
+			texts[name] = true
+		}
+	case *pg.CoalesceExpr, *pg.CaseExpr, *pg.MinMaxExpr:
+		texts[fmt.Sprintf("%T", x)] = true
 	}
 	tree.Children(m, func(c proto.Message) bool {
-		maps.Copy(texts, constantsOf(c, ends))
+		maps.Copy(texts, wordsOf(c, ends))
 		return true
 	})
 	return texts
+}
+
+// spelled gives the names of what Postgres makes of an operator or construct.
+func spelled(e *pg.A_Expr) string {
+	switch e.Kind {
+	case pg.A_Expr_Kind_AEXPR_BETWEEN:
+		return ">= <="
+	case pg.A_Expr_Kind_AEXPR_NOT_BETWEEN:
+		return "< >"
+	case pg.A_Expr_Kind_AEXPR_NULLIF:
+		return "nullif"
+	}
+	return tree.LastName(e.Name)
 }

@@ -1,6 +1,10 @@
 package tree
 
-import pg "github.com/pganalyze/pg_query_go/v6"
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
 
 // IsWrittenAggregate tells a call with what only aggregates and window functions have.
 func IsWrittenAggregate(f *pg.FuncCall) bool {
@@ -39,6 +43,11 @@ var FunctionColumns = map[string][]string{
 
 // VolatileCalls are those functions of pg_catalog that may be allowed and give another value at each call.
 var VolatileCalls = []string{"random", "random_normal", "gen_random_uuid", "uuidv4", "uuidv7", "clock_timestamp", "timeofday", "setseed"}
+
+// MayBeNull tells whether a call has an argument that is no literal: Postgres makes NULL of a call with a NULL, also of a volatile one.
+func MayBeNull(f *pg.FuncCall) bool {
+	return slices.ContainsFunc(f.Args, func(n *pg.Node) bool { return n.GetAConst() == nil || n.GetAConst().Isnull })
+}
 
 // SteadyCalls are functions of pg_catalog that give one value, and the same throughout a
 // statement. Of others the literals are hidden one by one, and they are called for each row.

@@ -103,7 +103,7 @@ func keepsUnsteady(n *pg.Node) bool {
 }
 
 func isUnsteady(f *pg.FuncCall) bool {
-	return inCatalog(f.Funcname, tree.VolatileCalls...) || inCatalog(f.Funcname, "unnest") || inCatalog(f.Funcname, slices.Collect(maps.Keys(tree.FunctionColumns))...)
+	return inCatalog(f.Funcname, tree.VolatileCalls...) && !tree.MayBeNull(f) || inCatalog(f.Funcname, "unnest") || inCatalog(f.Funcname, slices.Collect(maps.Keys(tree.FunctionColumns))...)
 }
 
 // holdsLiteral tells whether the value of m may come from a literal. The conditions of a CASE are left out: they choose
