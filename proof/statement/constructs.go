@@ -9,7 +9,7 @@ import (
 // constructs are those that every run must have admitted.
 var constructs = []string{
 	"*", "* over a hidden column", "r.*", "bare column", "correlated reference", "quoted name", "name in capitals", "qualified table", "qualified function",
-	"schema.table.column", "whole row", "composite value", "placeholder", "cast placeholder", "escaped string", "bit string", "comment", "value of the moment",
+	"schema.table.column", "whole row", "composite value", "placeholder", "cast placeholder", "escaped string", "bit string", "comment", "value of the moment", "value of the clock",
 	"named argument", "VARIADIC", "shared table", "scope type text",
 
 	"SELECT without FROM", "comma join", "JOIN", "INNER JOIN", "LEFT JOIN", "LEFT OUTER JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN", "NATURAL JOIN", "NATURAL LEFT JOIN",

@@ -197,6 +197,13 @@ func (m *maker) timeTest(l *level, c column) {
 		m.put(",", "INTERVAL", "'2 days'", ")", "OVERLAPS", "(", "'2024-01-03'", "::", string(c.typ), ",", "'2024-01-09'", "::", string(c.typ), ")")
 		return
 	}
+	if m.chance(30) {
+		m.use("value of the clock")
+		m.ref(l, c)
+		m.put(m.one("<", ">"), m.one("clock_timestamp ( ) - interval '1 day'", "( clock_timestamp ( ) - '1 day' :: interval ) :: date",
+			"clock_timestamp ( ) - random ( ) * interval '1 day'", "date_trunc ( 'day' , clock_timestamp ( ) - interval '30 days' )"))
+		return
+	}
 	m.use("EXTRACT")
 	m.put("EXTRACT", "(", m.one("day", "month", "year", "dow"), "FROM")
 	m.ref(l, c)
