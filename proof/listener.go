@@ -134,7 +134,7 @@ func (l *listener) serve(ctx context.Context, server *front.Server) error {
 // listenerFiles are the policies, named by their scope modes.
 func listenerFiles(planner policy.Planner) (files []*policy.File, err error) {
 	for _, mode := range Listener.modes() {
-		file, err := policy.Parse([]byte(policyFile(mode) + "limits: {statementTimeout: 1s, maxRows: none, maxResultBytes: none}\n"))
+		file, err := policy.Parse([]byte(policyFile(mode) + "limits: {statementTimeout: 3s, maxRows: none, maxResultBytes: none}\n"))
 		if err != nil {
 			return nil, fmt.Errorf("parsing the proof's policy: %w", err)
 		}
