@@ -187,8 +187,7 @@ func (h *hider) functions(f *pg.RangeFunction) {
 
 // givesRows tells a call of a function of pg_catalog that is known to give rows.
 func (h *hider) givesRows(f *pg.FuncCall) bool {
-	name := h.CatalogCall(f)
-	return tree.FunctionColumns[name] != nil || name == "unnest"
+	return tree.GivesRows(h.CatalogCall(f))
 }
 
 // condition looks through a condition: a WHERE, ON or HAVING, or a part of one.

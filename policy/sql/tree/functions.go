@@ -41,6 +41,9 @@ var FunctionColumns = map[string][]string{
 	"string_to_table":           {""},
 }
 
+// GivesRows tells the name of a function of pg_catalog that is known to give rows.
+func GivesRows(name string) bool { return FunctionColumns[name] != nil || name == "unnest" }
+
 // VolatileCalls are those functions of pg_catalog that may be allowed and give another value at each call.
 var VolatileCalls = []string{"random", "random_normal", "gen_random_uuid", "uuidv4", "uuidv7", "clock_timestamp", "timeofday", "setseed"}
 

@@ -148,7 +148,7 @@ func givesOneValue(f *pg.RangeFunction) bool {
 	}
 	part := f.Functions[0].GetList().GetItems()[0]
 	name := tree.LastName(part.GetFuncCall().GetFuncname())
-	return tree.FunctionColumns[name] == nil && name != "unnest" && !holdsGiven(tree.Unwrap(part))
+	return !tree.GivesRows(name) && !holdsGiven(tree.Unwrap(part))
 }
 
 func bareWith(w *pg.WithClause) bool {

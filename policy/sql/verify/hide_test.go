@@ -379,3 +379,17 @@ func TestHideManyGroups(t *testing.T) {
 		}
 	}
 }
+
+// Ensure what is looked at stays as it is.
+func TestKeepsUnsteadyKeepsTheTree(t *testing.T) {
+	const text = "SELECT concat('a', random())"
+	stmt, fault := tree.Parse(text)
+	again, _ := tree.Parse(text)
+	if fault != nil {
+		t.Fatal(fault)
+	}
+	n := stmt.Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val
+	if !keepsUnsteady(n) || !tree.Equal(stmt.Stmt, again.Stmt) {
+		t.Error("the call is not as it was")
+	}
+}

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"maps"
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -98,12 +97,13 @@ func keepsUnsteady(n *pg.Node) bool {
 	case *pg.Node_AExpr:
 		args = []*pg.Node{x.AExpr.Lexpr, x.AExpr.Rexpr}
 	}
-	kept := slices.DeleteFunc(args, func(n *pg.Node) bool { return n == nil || n.GetAConst() != nil && !n.GetAConst().Isnull })
+	kept := slices.DeleteFunc(slices.Clone(args), func(n *pg.Node) bool { return n == nil || n.GetAConst() != nil && !n.GetAConst().Isnull })
 	return len(kept) > 0 && !slices.ContainsFunc(kept, func(n *pg.Node) bool { return !keepsUnsteady(n) })
 }
 
 func isUnsteady(f *pg.FuncCall) bool {
-	return inCatalog(f.Funcname, tree.VolatileCalls...) && !tree.MayBeNull(f) || inCatalog(f.Funcname, "unnest") || inCatalog(f.Funcname, slices.Collect(maps.Keys(tree.FunctionColumns))...)
+	name := tree.LastName(f.Funcname)
+	return inCatalog(f.Funcname, name) && (tree.GivesRows(name) || slices.Contains(tree.VolatileCalls, name) && !tree.MayBeNull(f))
 }
 
 // holdsLiteral tells whether the value of m may come from a literal. The conditions of a CASE are left out: they choose
