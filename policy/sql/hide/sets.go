@@ -20,9 +20,13 @@ func (h *hider) totals(s *pg.SelectStmt, l *level, places []*pg.Node) {
 		return
 	}
 	groups := slices.DeleteFunc(tree.Groups(s), func(n *pg.Node) bool { return n.GetColumnRef() != nil })
+	alike := map[uint64][]*pg.Node{}
+	for _, g := range groups {
+		alike[l.digests[g]] = append(alike[l.digests[g]], g)
+	}
 	isGroup := func(m proto.Message) bool {
 		n, isNode := m.(*pg.Node)
-		return isNode && slices.ContainsFunc(groups, func(g *pg.Node) bool { return l.digests[g] == l.digests[n] && h.differ(g, n) == nil })
+		return isNode && slices.ContainsFunc(alike[l.digests[n]], func(g *pg.Node) bool { return h.differ(g, n) == nil })
 	}
 	for _, place := range places {
 		h.beside(place, isGroup)
@@ -35,15 +39,20 @@ func (h *hider) totals(s *pg.SelectStmt, l *level, places []*pg.Node) {
 // hidden they would be two, and the one that is not grouped by would have a value there, if the columns may be named.
 func (h *hider) refuseRespelled(s *pg.SelectStmt, groups []*pg.Node, isGroup func(proto.Message) bool) {
 	ends := func(m proto.Message) bool { return h.opaque(m) || isGroup(m) }
+	worded := map[string][]*pg.Node{} // the groups by their words
+	for _, g := range groups {
+		words := wordsOf(g, h.opaque)
+		worded[words] = append(worded[words], g)
+	}
 	var look func(m proto.Message)
 	look = func(m proto.Message) {
-		if ends(m) {
+		if h.fault != nil || ends(m) {
 			return
 		}
 		if n, isNode := m.(*pg.Node); isNode && n.GetColumnRef() == nil && n.GetAConst() == nil && n.GetResTarget() == nil && n.GetSortBy() == nil {
-			columns, words := columnsOf(n, ends), wordsOf(n, ends)
-			for _, g := range groups {
-				if (h.hidesBeneath(n) || h.hidesBeneath(g)) && len(words) > 0 && maps.Equal(words, wordsOf(g, h.opaque)) && h.sameColumns(columns, columnsOf(g, h.opaque)) {
+			words := wordsOf(n, ends)
+			for _, g := range worded[words] {
+				if words != "" && (h.hidesBeneath(n) || h.hidesBeneath(g)) && h.sameColumns(columnsOf(n, ends), columnsOf(g, h.opaque)) {
 					f := refusal.Unsupported(tree.Offset(n), "this may be an expression of ROLLUP, CUBE or GROUPING SETS, which is written otherwise there")
 					f.Hint = "write the two alike, or compute the expression in a sub-query and use its column"
 					h.fail(f)
@@ -112,30 +121,34 @@ func (h *hider) sameColumns(a, b []*pg.ColumnRef) bool {
 	return within(a, b) && within(b, a)
 }
 
-// wordsOf gives the texts of the constants in m and the names of its operators and calls, but for those in what ends the search.
-func wordsOf(m proto.Message, ends func(proto.Message) bool) map[string]bool {
-	texts := map[string]bool{}
+// wordsOf gives the constants in m and the names of its operators and calls, sorted, but for those in what ends the search.
+func wordsOf(m proto.Message, ends func(proto.Message) bool) string {
+	words := map[string]bool{}
+	addWords(m, ends, words)
+	return strings.Join(slices.Sorted(maps.Keys(words)), "\x00")
+}
+
+func addWords(m proto.Message, ends func(proto.Message) bool, words map[string]bool) {
 	if _, isType := m.(*pg.TypeName); isType || ends(m) {
-		return texts
+		return
 	}
 	switch x := m.(type) {
 	case *pg.A_Const:
 		text, _ := tree.LiteralValue(x)
-		texts["constant "+text] = true
+		words["constant "+text] = true
 	case *pg.FuncCall:
-		texts["call "+tree.LastName(x.Funcname)] = true
+		words["call "+tree.LastName(x.Funcname)] = true
 	case *pg.A_Expr:
 		for _, name := range strings.Fields(spelled(x)) {
-			texts[name] = true
+			words[name] = true
 		}
 	case *pg.CoalesceExpr, *pg.CaseExpr, *pg.MinMaxExpr:
-		texts[fmt.Sprintf("%T", x)] = true
+		words[fmt.Sprintf("%T", x)] = true
 	}
 	tree.Children(m, func(c proto.Message) bool {
-		maps.Copy(texts, wordsOf(c, ends))
+		addWords(c, ends, words)
 		return true
 	})
-	return texts
 }
 
 // spelled gives the names of what Postgres makes of an operator or construct.
