@@ -13,7 +13,7 @@ var constructs = []string{
 	"named argument", "VARIADIC", "shared table", "scope type text",
 
 	"SELECT without FROM", "comma join", "JOIN", "INNER JOIN", "LEFT JOIN", "LEFT OUTER JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN", "NATURAL JOIN", "NATURAL LEFT JOIN",
-	"USING", "USING with an alias", "ON with more", "bracketed join", "join with an alias", "alias with columns", "LATERAL", "sub-select in FROM", "column without a name", "repetition", "volatile repetition", "condition written otherwise", "function in FROM", "ROWS FROM",
+	"USING", "USING with an alias", "ON with more", "bracketed join", "join with an alias", "alias with columns", "LATERAL", "sub-select in FROM", "column without a name", "repetition", "volatile repetition", "condition written otherwise", "group or aggregate compared with a sub-query", "function in FROM", "ROWS FROM",
 	"WITH ORDINALITY", "column definition list", "VALUES in FROM", "VALUES", "TABLE",
 
 	"WITH", "WITH siblings", "WITH columns", "WITH name of a table", "WITH RECURSIVE", "MATERIALIZED", "data-modifying WITH", "WITH before a write", "WITH in a sub-query",

@@ -168,14 +168,18 @@ func (s *selection) respelled() []column {
 		if r.table == nil || !r.table.Primary || r.table.ScopeType == "" {
 			continue
 		}
-		c := r.cols[m.r.IntN(len(r.cols))]
-		if c.typ != Text || c.kind == Scope {
+		usable := slices.DeleteFunc(slices.Clone(r.cols), func(c column) bool { return c.typ != Text && c.typ != Int || c.kind == Scope })
+		if len(usable) == 0 {
 			continue
 		}
+		c := usable[m.r.IntN(len(usable))]
 		m.use("condition written otherwise")
 		value := constant(Text, m.sample(Text))
 		forms := []string{c.ref + " = " + value, c.ref + " = " + value + " :: text", c.ref + " OPERATOR ( pg_catalog.= ) " + value}
-		if m.chance(30) {
+		switch {
+		case c.typ == Int:
+			forms = []string{c.ref + " > 2", c.ref + " > '2'", c.ref + " > '02'"}
+		case m.chance(30):
 			forms = []string{c.ref + " IN ( " + value + " , 'q' )", c.ref + " = ANY ( ARRAY [ " + value + " , 'q' ] )", c.ref + " IN ( " + value + " :: text , 'q' )"}
 		}
 		m.put("SELECT", m.one(forms...))

@@ -43,6 +43,8 @@ func (m *maker) selects(outer *level, want []Type, depth int, top bool, options 
 		return s.beneath(s.respelled)
 	case n < 36 && want == nil && !s.bare:
 		return s.volatile()
+	case n < 39 && want == nil && !s.bare:
+		return s.beneath(s.quantified)
 	}
 	return s.plain()
 }

@@ -54,6 +54,23 @@ var repeating = map[string]bool{ // whether a cursor is refused
 	"SELECT * FROM (SELECT DISTINCT ON (generate_series(1, 2)) generate_series(1, 2) * 10 AS h FROM notes ORDER BY generate_series(1, 2)) s":                           false,
 	"SELECT * FROM (SELECT to_hex(-2147483648), 00003000000001 / 2, -2147483648 AS x, -9223372036854775808 AS y, 2147483648 AS z FROM notes WHERE id = 1) s":           false,
 	"SELECT id FROM notes WHERE to_hex(-2147483648) = '80000000'":                                                                                                      false,
+
+	// The left side of IN belongs to the level around the sub-query.
+	"SELECT * FROM (SELECT body, concat(CASE WHEN count(*) IN (SELECT n.id FROM notes n WHERE n.id > 0) THEN 'y' ELSE 'n' END, '!') AS k FROM notes GROUP BY body) s":                                                               false,
+	"SELECT * FROM (SELECT length(CASE WHEN count(*) IN (SELECT n.id FROM notes n WHERE n.id > 3) THEN 'yes' ELSE 'no' END) FROM notes) s":                                                                                          false,
+	"SELECT * FROM (SELECT upper(CASE WHEN (count(*) OVER (), 1) IN (SELECT 2, 1) THEN 'yes' ELSE 'no' END) FROM notes) s":                                                                                                          false,
+	"SELECT id FROM notes WHERE 'all' = (SELECT concat(CASE WHEN count(*) IN (SELECT 2) THEN 'all' ELSE 'part' END) FROM notes)":                                                                                                    false,
+	"SELECT count(DISTINCT k) FROM (SELECT concat(CASE WHEN floor(random() * 2)::int IN (SELECT 1) THEN 'y' ELSE 'n' END) AS k FROM notes, generate_series(1, 60)) s":                                                               false,
+	"SELECT lower(body) AS k, sum(id) FROM notes GROUP BY lower(body) HAVING left(CASE WHEN lower(body) = ANY (SELECT n.body FROM notes n) THEN 'yes' ELSE 'no' END, 1) = 'y'":                                                      false,
+	"SELECT * FROM (SELECT concat(CASE WHEN EXISTS (SELECT 1 FROM notes n WHERE n.id > m.id) THEN 'y' ELSE 'n' END, '!') FROM notes m GROUP BY CASE WHEN EXISTS (SELECT 1 FROM notes n WHERE n.id > m.id) THEN 'y' ELSE 'n' END) s": false,
+	"SELECT coalesce(body, 'x') IN (SELECT n.body FROM notes n) AS k, count(*) FROM notes GROUP BY coalesce(body, 'x')":                                                                                                             false,
+	"SELECT * FROM (SELECT body, coalesce(body, 'x') IN (SELECT n.body FROM notes n) AS l, count(*) FROM notes GROUP BY body, ROLLUP (coalesce(body, 'x'))) s":                                                                      true,
+
+	// A cast gives the literals of an array their type, and nothing else in it.
+	"SELECT * FROM (SELECT ARRAY[coalesce(body, 'x')]::text[] AS k, count(*) FROM notes GROUP BY coalesce(body, 'x')) s":                                   false,
+	"SELECT * FROM (SELECT ARRAY[ARRAY[CASE WHEN id > 1 THEN 1 ELSE 0 END]]::int[] AS k, CASE WHEN id > 1 THEN 1 ELSE 0 END AS b FROM notes GROUP BY 2) s": false,
+	"SELECT * FROM (SELECT least(id, 5) AS a, greatest(id, 5) AS b, count(*) FROM notes GROUP BY id, ROLLUP (least(id, 5))) s":                             true,
+	"SELECT * FROM (SELECT id > 1 AS a, id > 0 AS b, count(*) FROM notes GROUP BY id, ROLLUP (id > 1)) s":                                                  true,
 }
 
 // respelled are those in which a value is hidden in one of two spellings.
@@ -63,6 +80,9 @@ var respelled = []string{
 	"SELECT * FROM (SELECT body = 'a'::text, count(*) FROM notes GROUP BY server_id, id, ROLLUP (body = 'a')) s",
 	"SELECT * FROM (SELECT body IN ('a', 'b'), count(*) FROM notes GROUP BY server_id, id, ROLLUP (body = ANY (ARRAY['a', 'b']))) s",
 	"SELECT body = 'a', count(*) FROM notes GROUP BY body, CUBE (body = 'a'::text) HAVING body = 'a'",
+	"SELECT * FROM (SELECT id > '01', count(*) FROM notes GROUP BY id, ROLLUP (id > 1)) s",
+	"SELECT * FROM (SELECT at > '2024-01-02 00:00', count(*) FROM notes GROUP BY at, ROLLUP (at > '2024-01-02')) s",
+	"SELECT * FROM (SELECT coalesce(body, 'x'::text) IN (SELECT n.body FROM notes n), count(*) FROM notes GROUP BY body, ROLLUP (coalesce(body, 'x'))) s",
 }
 
 var rowsOf = regexp.MustCompile(`row\([^)]*\)`)

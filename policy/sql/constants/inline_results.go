@@ -90,13 +90,10 @@ func hasCall(m proto.Message) bool {
 
 // windowsOf gives what the windows of a query level divide and sort by.
 func windowsOf(m proto.Message) (list []*pg.Node) {
-	switch x := m.(type) {
-	case *pg.SubLink:
-		return nil
-	case *pg.WindowDef:
-		return slices.Concat(x.PartitionClause, x.OrderClause)
+	if w, ok := m.(*pg.WindowDef); ok {
+		return slices.Concat(w.PartitionClause, w.OrderClause)
 	}
-	tree.Children(m, func(c proto.Message) bool {
+	tree.LevelChildren(m, func(c proto.Message) bool {
 		list = append(list, windowsOf(c)...)
 		return true
 	})
@@ -106,12 +103,12 @@ func windowsOf(m proto.Message) (list []*pg.Node) {
 // sharesOne tells whether one of the parameters stands beneath m, and not in a window or sub-query.
 func sharesOne(numbers map[int]int, m proto.Message) bool {
 	switch n := m.(type) {
-	case *pg.SubLink, *pg.WindowDef:
+	case *pg.WindowDef:
 		return false
 	case *pg.ParamRef:
 		return slices.Contains(slices.Collect(maps.Values(numbers)), int(n.Number))
 	}
-	return tree.AnyChild(m, func(c proto.Message) bool { return sharesOne(numbers, c) })
+	return tree.AnyOfLevel(m, func(c proto.Message) bool { return sharesOne(numbers, c) })
 }
 
 // noteResults notes the parameters in the results of an outermost query, and in what these
@@ -137,13 +134,10 @@ func noteResults(s *pg.SelectStmt, places map[int]bool) {
 
 // parametersOf adds the numbers of the parameters beneath m by their places, and not those of sub-queries.
 func parametersOf(m proto.Message, numbers map[int]int) map[int]int {
-	switch n := m.(type) {
-	case *pg.SubLink:
-		return numbers
-	case *pg.ParamRef:
-		numbers[int(n.Location)] = int(n.Number)
+	if p, ok := m.(*pg.ParamRef); ok {
+		numbers[int(p.Location)] = int(p.Number)
 	}
-	tree.Children(m, func(c proto.Message) bool {
+	tree.LevelChildren(m, func(c proto.Message) bool {
 		parametersOf(c, numbers)
 		return true
 	})

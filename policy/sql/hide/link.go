@@ -39,7 +39,7 @@ func (h *hider) link(s *pg.SelectStmt) {
 			}
 		}
 	}
-	h.totals(s, level, places)
+	h.keepGroups(s, level, places)
 }
 
 // hidesBeneath tells whether something beneath m is hidden, in a sub-query too.
@@ -75,15 +75,22 @@ type level struct {
 }
 
 // add adds the expressions beneath m, if it is of the level, and gives its digest: that of a column goes by its name alone.
-func (l *level) add(m proto.Message, within bool) uint64 {
+func (l *level) add(m proto.Message, within bool) uint64 { return l.addOf(m, within, false) }
+
+// addOf is add; typed tells that a cast gives an array its type, and with it each literal in the array.
+func (l *level) addOf(m proto.Message, within, typed bool) uint64 {
+	n, isNode := m.(*pg.Node)
+	if isNode {
+		typed = typed && (n.GetAArrayExpr() != nil || n.GetAConst() != nil)
+	}
 	switch x := m.(type) {
 	case *pg.ColumnRef:
 		name := x.Fields[len(x.Fields)-1]
 		return tree.Digest(name, l.seed, func(m proto.Message) uint64 { return l.add(m, false) })
 	case *pg.SelectStmt:
 		within = false
-	case *pg.TypeCast: // gives the elements of an array their type
-		within = within && x.Arg.GetAArrayExpr() == nil
+	case *pg.TypeCast:
+		typed = x.Arg.GetAArrayExpr() != nil
 	case *pg.FuncCall:
 		if within && x.AggDistinct {
 			l.sorts = append(l.sorts, sortedBy(x.AggOrder)...)
@@ -93,8 +100,8 @@ func (l *level) add(m proto.Message, within bool) uint64 {
 			l.sorts = slices.Concat(l.sorts, x.PartitionClause, sortedBy(x.OrderClause))
 		}
 	}
-	digest := tree.Digest(m, l.seed, func(c proto.Message) uint64 { return l.add(c, within) }, "RowFormat")
-	if n, isNode := m.(*pg.Node); isNode && within {
+	digest := tree.Digest(m, l.seed, func(c proto.Message) uint64 { return l.addOf(c, within, typed) }, "RowFormat")
+	if isNode && within && !typed {
 		l.digests[n] = digest
 		l.alike[digest] = append(l.alike[digest], n)
 	}
@@ -150,11 +157,6 @@ func (h *hider) pair(x, y *pg.Node) {
 
 // holdsColumn tells whether a column stands in m, at its own query level.
 func holdsColumn(m proto.Message) bool {
-	switch m.(type) {
-	case *pg.ColumnRef:
-		return true
-	case *pg.SubLink:
-		return false
-	}
-	return tree.AnyChild(m, holdsColumn)
+	_, isColumn := m.(*pg.ColumnRef)
+	return isColumn || tree.AnyOfLevel(m, holdsColumn)
 }

@@ -14,11 +14,9 @@ import (
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
 
-// totals sees to it that what a query level groups by is NULL in the rows of totals wherever it stands, or refuses the level.
-func (h *hider) totals(s *pg.SelectStmt, l *level, places []*pg.Node) {
-	if !slices.ContainsFunc(s.GroupClause, func(n *pg.Node) bool { return n.GetGroupingSet() != nil }) {
-		return
-	}
+// keepGroups keeps what a query level groups by out of the sub-queries that hide: Postgres does not find it there, or makes no NULL of
+// it in the rows of totals. It refuses a level where an expression may be found or not.
+func (h *hider) keepGroups(s *pg.SelectStmt, l *level, places []*pg.Node) {
 	groups := slices.DeleteFunc(tree.Groups(s), func(n *pg.Node) bool { return n.GetColumnRef() != nil })
 	alike := map[uint64][]*pg.Node{}
 	for _, g := range groups {
@@ -31,7 +29,9 @@ func (h *hider) totals(s *pg.SelectStmt, l *level, places []*pg.Node) {
 	for _, place := range places {
 		h.beside(place, isGroup)
 	}
-	h.refuseRespelled(s, groups, isGroup)
+	if slices.ContainsFunc(s.GroupClause, func(n *pg.Node) bool { return n.GetGroupingSet() != nil }) {
+		h.refuseRespelled(s, groups, isGroup)
+	}
 }
 
 // refuseRespelled refuses a query level with ROLLUP, CUBE or GROUPING SETS of an expression that may stand elsewhere in the level
@@ -39,10 +39,14 @@ func (h *hider) totals(s *pg.SelectStmt, l *level, places []*pg.Node) {
 // hidden they would be two, and the one that is not grouped by would have a value there, if the columns may be named.
 func (h *hider) refuseRespelled(s *pg.SelectStmt, groups []*pg.Node, isGroup func(proto.Message) bool) {
 	ends := func(m proto.Message) bool { return h.opaque(m) || isGroup(m) }
-	worded := map[string][]*pg.Node{} // the groups by their words
+	type group struct {
+		*pg.Node
+		constants []*pg.A_Const
+	}
+	worded := map[string][]group{} // by their words
 	for _, g := range groups {
-		words := wordsOf(g, h.opaque)
-		worded[words] = append(worded[words], g)
+		words, constants := wordsOf(g, h.opaque)
+		worded[words] = append(worded[words], group{g, constants})
 	}
 	var look func(m proto.Message)
 	look = func(m proto.Message) {
@@ -50,16 +54,17 @@ func (h *hider) refuseRespelled(s *pg.SelectStmt, groups []*pg.Node, isGroup fun
 			return
 		}
 		if n, isNode := m.(*pg.Node); isNode && n.GetColumnRef() == nil && n.GetAConst() == nil && n.GetResTarget() == nil && n.GetSortBy() == nil {
-			words := wordsOf(n, ends)
+			words, constants := wordsOf(n, ends)
 			for _, g := range worded[words] {
-				if words != "" && (h.hidesBeneath(n) || h.hidesBeneath(g)) && h.sameColumns(columnsOf(n, ends), columnsOf(g, h.opaque)) {
+				if words != "" && matches(constants, g.constants, readAlike) && (h.hidesBeneath(n) || h.hidesBeneath(g.Node)) &&
+					matches(columnsOf(n, ends), columnsOf(g.Node, h.opaque), func(x, y *pg.ColumnRef) bool { return h.differ(x, y) == nil }) {
 					f := refusal.Unsupported(tree.Offset(n), "this may be an expression of ROLLUP, CUBE or GROUPING SETS, which is written otherwise there")
 					f.Hint = "write the two alike, or compute the expression in a sub-query and use its column"
 					h.fail(f)
 				}
 			}
 		}
-		tree.Children(m, func(c proto.Message) bool {
+		tree.LevelChildren(m, func(c proto.Message) bool {
 			look(c)
 			return true
 		})
@@ -67,15 +72,12 @@ func (h *hider) refuseRespelled(s *pg.SelectStmt, groups []*pg.Node, isGroup fun
 	look(&pg.List{Items: slices.Concat(s.TargetList, []*pg.Node{s.HavingClause}, s.WindowClause, s.DistinctClause, s.SortClause)})
 }
 
-// beside has what holds a group be hidden beside it: in a sub-query Postgres makes no NULL of a group in the rows of totals.
+// beside has what holds a group be hidden beside it, and not by a sub-query.
 func (h *hider) beside(m proto.Message, isGroup func(proto.Message) bool) {
-	if _, isQuery := m.(*pg.SubLink); isQuery {
-		return
-	}
 	if n, isNode := m.(*pg.Node); isNode && h.found[n] != nil && h.found[n].Form == facts.AsSubquery && holds(n, isGroup) {
 		h.found[n].Form = facts.AsCase
 	}
-	tree.Children(m, func(c proto.Message) bool {
+	tree.LevelChildren(m, func(c proto.Message) bool {
 		h.beside(c, isGroup)
 		return true
 	})
@@ -88,7 +90,7 @@ func holds(m proto.Message, is func(proto.Message) bool) bool {
 // opaque tells what Postgres does not look for groups in.
 func (h *hider) opaque(m proto.Message) bool {
 	switch x := m.(type) {
-	case *pg.SubLink, *pg.GroupingFunc:
+	case *pg.GroupingFunc:
 		return true
 	case *pg.FuncCall:
 		return x.Over == nil && h.IsAggregate(x)
@@ -104,51 +106,61 @@ func columnsOf(m proto.Message, ends func(proto.Message) bool) (columns []*pg.Co
 	if c, isColumn := m.(*pg.ColumnRef); isColumn {
 		return []*pg.ColumnRef{c}
 	}
-	tree.Children(m, func(c proto.Message) bool {
+	tree.LevelChildren(m, func(c proto.Message) bool {
 		columns = append(columns, columnsOf(c, ends)...)
 		return true
 	})
 	return columns
 }
 
-// sameColumns tells whether two lists hold the same columns, each any number of times.
-func (h *hider) sameColumns(a, b []*pg.ColumnRef) bool {
-	within := func(a, b []*pg.ColumnRef) bool {
-		return !slices.ContainsFunc(a, func(x *pg.ColumnRef) bool {
-			return !slices.ContainsFunc(b, func(y *pg.ColumnRef) bool { return h.differ(x, y) == nil })
-		})
+// matches tells whether each of two lists has nothing but what is the same as something in the other.
+func matches[T any](a, b []T, same func(x, y T) bool) bool {
+	within := func(a, b []T) bool {
+		return !slices.ContainsFunc(a, func(x T) bool { return !slices.ContainsFunc(b, func(y T) bool { return same(x, y) }) })
 	}
 	return within(a, b) && within(b, a)
 }
 
-// wordsOf gives the constants in m and the names of its operators and calls, sorted, but for those in what ends the search.
-func wordsOf(m proto.Message, ends func(proto.Message) bool) string {
-	words := map[string]bool{}
-	addWords(m, ends, words)
-	return strings.Join(slices.Sorted(maps.Keys(words)), "\x00")
+// readAlike tells whether Postgres may read two constants as one value: a number, date, array or JSON document can be written in many
+// ways, where it stands in quotation marks.
+func readAlike(a, b *pg.A_Const) bool {
+	x, typeX := tree.LiteralValue(a)
+	y, typeY := tree.LiteralValue(b)
+	many := func(text string) bool { return strings.ContainsAny(text, "0123456789{[(") }
+	return x == y || (typeX == 0 || typeY == 0) && many(x) && many(y)
 }
 
-func addWords(m proto.Message, ends func(proto.Message) bool, words map[string]bool) {
+// wordsOf gives the names of m's operators and calls, sorted, and its constants, but for those in what ends the search.
+func wordsOf(m proto.Message, ends func(proto.Message) bool) (string, []*pg.A_Const) {
+	words := map[string]bool{}
+	constants := addWords(m, ends, words)
+	return strings.Join(slices.Sorted(maps.Keys(words)), "\x00"), constants
+}
+
+// addWords adds the names of m's operators and calls, and gives its constants.
+func addWords(m proto.Message, ends func(proto.Message) bool, words map[string]bool) (constants []*pg.A_Const) {
 	if _, isType := m.(*pg.TypeName); isType || ends(m) {
-		return
+		return nil
 	}
 	switch x := m.(type) {
 	case *pg.A_Const:
-		text, _ := tree.LiteralValue(x)
-		words["constant "+text] = true
+		return []*pg.A_Const{x}
 	case *pg.FuncCall:
 		words["call "+tree.LastName(x.Funcname)] = true
 	case *pg.A_Expr:
 		for _, name := range strings.Fields(spelled(x)) {
 			words[name] = true
 		}
-	case *pg.CoalesceExpr, *pg.CaseExpr, *pg.MinMaxExpr:
+	case *pg.MinMaxExpr:
+		words[x.Op.String()] = true
+	case *pg.CoalesceExpr, *pg.CaseExpr, *pg.SubLink:
 		words[fmt.Sprintf("%T", x)] = true
 	}
 	tree.Children(m, func(c proto.Message) bool {
-		addWords(c, ends, words)
+		constants = append(constants, addWords(c, ends, words)...)
 		return true
 	})
+	return constants
 }
 
 // spelled gives the names of what Postgres makes of an operator or construct.

@@ -92,6 +92,25 @@ func AnyChild(m proto.Message, is func(proto.Message) bool) (found bool) {
 	return found
 }
 
+// LevelChildren calls visit for the messages directly beneath m that belong to m's own query level: of a sub-query in an expression,
+// what is compared with its rows.
+func LevelChildren(m proto.Message, visit func(child proto.Message) bool) {
+	if s, ok := m.(*pg.SubLink); !ok {
+		Children(m, visit)
+	} else if s.Testexpr != nil {
+		visit(s.Testexpr)
+	}
+}
+
+// AnyOfLevel is AnyChild for the messages of m's own query level.
+func AnyOfLevel(m proto.Message, is func(proto.Message) bool) (found bool) {
+	LevelChildren(m, func(c proto.Message) bool {
+		found = is(c)
+		return !found
+	})
+	return found
+}
+
 // Unwrap gives the message that a Node holds; nil for a nil or empty Node.
 func Unwrap(n *pg.Node) (m proto.Message) {
 	if n == nil || n.Node == nil {

@@ -80,13 +80,10 @@ var printed = map[string]bool{"int2": true, "int4": true, "int8": true, "numeric
 
 // Within calls visit for the calls beneath m that belong to m's own query level.
 func Within(m proto.Message, visit func(*pg.FuncCall)) {
-	switch n := m.(type) {
-	case *pg.SubLink:
-		return
-	case *pg.FuncCall:
-		visit(n)
+	if f, ok := m.(*pg.FuncCall); ok {
+		visit(f)
 	}
-	tree.Children(m, func(c proto.Message) bool {
+	tree.LevelChildren(m, func(c proto.Message) bool {
 		Within(c, visit)
 		return true
 	})

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/tenantgate/tenantgate/policy/sql/facts"
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
@@ -25,6 +26,9 @@ func (v *verifier) hides(f *facts.Hidden, a, b *pg.Node) error {
 		if !ok {
 			return errors.New("a call is not hidden from the planner")
 		}
+		if isOfRows(tree.Unwrap(inside)) {
+			return errors.New("what the rows or groups of a query level give is computed in a sub-query")
+		}
 		return v.shown(a, inside)
 	case facts.AsComparison:
 		e := b.GetAExpr()
@@ -40,6 +44,20 @@ func (v *verifier) hides(f *facts.Hidden, a, b *pg.Node) error {
 		return errors.Join(v.carries(c.Args[0].GetCaseWhen().Expr, "f", tree.BoolOID), v.shown(a, c.Defresult))
 	}
 	return errors.New("an expression is hidden in a way that is not known")
+}
+
+// isOfRows tells whether an aggregate, a window function, GROUPING or what differs at each call stands in m, at m's own query level: a
+// sub-query around it would be the level whose rows it is computed from.
+func isOfRows(m proto.Message) bool {
+	switch x := m.(type) {
+	case *pg.GroupingFunc:
+		return true
+	case *pg.FuncCall:
+		if tree.IsWrittenAggregate(x) || slices.Contains(tree.Aggregates, tree.LastName(x.Funcname)) || isUnsteady(x) {
+			return true
+		}
+	}
+	return tree.AnyOfLevel(m, isOfRows)
 }
 
 // carries checks that an expression is a parameter which carries a literal.

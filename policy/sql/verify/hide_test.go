@@ -393,3 +393,19 @@ func TestKeepsUnsteadyKeepsTheTree(t *testing.T) {
 		t.Error("the call is not as it was")
 	}
 }
+
+// Ensure aggregates, windows and volatile calls of the level are found, and those of a sub-query are not.
+func TestIsOfRows(t *testing.T) {
+	for text, want := range map[string]bool{
+		"concat(CASE WHEN count(*) IN (SELECT 1) THEN 'a' END)": true, "concat(rank() OVER ())": true, "concat(sum(id))": true, "concat(GROUPING (id))": true, "concat(random())": true,
+		"concat(generate_series(1, 2))": true, "concat(lower('a'), id)": false, "concat((SELECT count(*)))": false, "concat(1 IN (SELECT count(*) FROM notes))": false,
+	} {
+		stmt, fault := tree.Parse("SELECT " + text + " FROM notes")
+		if fault != nil {
+			t.Fatal(fault)
+		}
+		if got := isOfRows(tree.Unwrap(stmt.Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val)); got != want {
+			t.Errorf("%s: %t", text, got)
+		}
+	}
+}
