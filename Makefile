@@ -52,7 +52,7 @@ clients: ## the part of `make test` in which real clients connect, with the race
 
 bypass: ## the long form of TestBypass and TestFrontsBypass: every case of the bypass corpus under both policies, through all front ends
 	@.ci/need gcc postgres
-	$(GO) test ./cmd/tenantgate -run 'Bypass$$' -count=1 -v -timeout 30m -both-policies
+	$(GO) test ./cmd/tenantgate -run 'Bypass$$' -count=1 -v -timeout 30m -every-front
 
 faults: ## the long form of what `make clients` does to a running service: 5,000 idle clients, and hundreds of each fault
 	@.ci/need gcc postgres
