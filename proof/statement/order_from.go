@@ -50,6 +50,13 @@ func (m *maker) joinedValue(l *level) {
 	m.use("order: USING of a value in FROM")
 	value := func() { m.put(constant(Text, m.sampleOf(c)), "::", string(c.typ)) }
 	m.put(m.one("JOIN", "LEFT JOIN", "RIGHT JOIN"))
+	if m.chance(70) { // a query gives the column by the item's name
+		v := m.alias("v")
+		m.put("(", "SELECT", v, "AS", Quote(c.name), "FROM")
+		m.any(func() { m.put("COALESCE", "("); value(); m.put(",", "NULL", ")") }, func() { m.put("GREATEST", "("); value(); m.put(")") })
+		m.put("AS", v, ")", "AS", m.alias("v"), "USING", "(", Quote(c.name), ")")
+		return
+	}
 	m.any(
 		func() { m.put("CAST", "(", constant(Text, m.sampleOf(c)), "AS", string(c.typ), ")") },
 		func() { m.put("COALESCE", "("); value(); m.put(",", "NULL", ")") },

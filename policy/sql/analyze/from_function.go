@@ -50,10 +50,9 @@ func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
 		r.cols = append(r.cols, ordinality)
 	}
 	r = aliased(r, f.Alias)
-	if a.givesOne(f, r) {
-		for i := range r.cols {
-			r.cols[i].single = true
-		}
+	r.single = a.givesOne(f, r)
+	for i := range r.cols {
+		r.cols[i].single = r.single
 	}
 	if f.Ordinality && !r.known { // it may have been renamed, but nothing else bears its name
 		r.cols = append(r.cols, ordinality)

@@ -71,7 +71,7 @@ func (a *analyzer) resolveRow(ref *pg.ColumnRef, r *relation) {
 	n.Relations, n.Row = append(n.Relations, &r.Relation), r.Table && !seen
 	n.Type, n.Collation = tree.TypeName{}, ""
 	n.Varying = n.Varying || !r.Table
-	n.single = n.single || slices.ContainsFunc(r.cols, func(c column) bool { return c.single })
+	n.single = n.single || r.single || slices.ContainsFunc(r.cols, func(c column) bool { return c.single })
 	n.Scope, n.Ours = n.Scope || slices.ContainsFunc(r.cols, func(c column) bool { return c.scope }), false
 	a.names[ref] = n
 	a.convert(ref, r.cols)

@@ -78,6 +78,7 @@ type relation struct {
 	cols   []column
 	known  bool // cols are all there are; otherwise some may be missing
 	fence.Relation
+	single bool // it is a function that gives one value, which its name means, too
 	joined bool // it is a join with renamed columns: what a * of it becomes could not be proved
 }
 

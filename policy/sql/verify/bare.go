@@ -130,7 +130,8 @@ func givesValue(n *pg.Node, name string) bool {
 	case *pg.Node_JoinExpr:
 		return givesValue(x.JoinExpr.Larg, name) || givesValue(x.JoinExpr.Rarg, name)
 	case *pg.Node_RangeFunction:
-		return givesOneValue(x.RangeFunction) && slices.ContainsFunc(x.RangeFunction.GetAlias().GetColnames(), func(n *pg.Node) bool { return n.GetString_().GetSval() == name })
+		f := x.RangeFunction
+		return givesOneValue(f) && (nameOf(f) == name || slices.ContainsFunc(f.Alias.GetColnames(), func(n *pg.Node) bool { return n.GetString_().GetSval() == name }))
 	case *pg.Node_RangeSubselect:
 		q := x.RangeSubselect.Subquery.GetSelectStmt()
 		return q.GetLimitOffset() == nil && slices.ContainsFunc(q.GetTargetList(), func(n *pg.Node) bool {
@@ -140,6 +141,14 @@ func givesValue(n *pg.Node, name string) bool {
 		})
 	}
 	return false
+}
+
+// nameOf gives the name of a function in FROM, which means its value, too.
+func nameOf(f *pg.RangeFunction) string {
+	if f.Alias != nil {
+		return f.Alias.Aliasname
+	}
+	return tree.LastName(f.Functions[0].GetList().GetItems()[0].GetFuncCall().GetFuncname())
 }
 
 func givesOneValue(f *pg.RangeFunction) bool {
