@@ -13,11 +13,13 @@ import (
 
 // item is one entry of a FROM list, or the two sides of a join: what * means for it.
 type item struct {
-	cols   []column
-	known  bool     // cols are all there are
-	hides  bool     // * would read a column that must not be read
-	spread []string // * spelled out; nil where it can't be
-	count  int      // of the columns or stars that spread spells
+	cols  []column
+	known bool // cols are all there are
+	// partial: it has columns that are not known, and they may stand before those that are.
+	partial bool
+	hides   bool     // * would read a column that must not be read
+	spread  []string // * spelled out; nil where it can't be
+	count   int      // of the columns or stars that spread spells
 }
 
 // from analyzes a FROM list and adds its relations to the level, left to right, as
@@ -59,7 +61,7 @@ func (a *analyzer) add(l *level, r *relation, at int) item {
 	a.addWeight(len(r.cols))
 	a.judge.Enter(&r.Relation)
 	l.rels = append(l.rels, r)
-	it := item{cols: r.cols, known: r.known, hides: r.hides()}
+	it := item{cols: r.cols, known: r.known, partial: r.partial, hides: r.hides()}
 	switch {
 	case r.name == "":
 	case !it.hides:
@@ -82,7 +84,8 @@ func (a *analyzer) rangeVar(l *level, v *pg.RangeVar) *relation {
 				f.Hint = "put the queries of WITH RECURSIVE in the order in which they use each other"
 				a.fail(f)
 			}
-			return aliased(&relation{name: v.Relname, cols: a.referred(c), known: c.known, Relation: a.exposedBy(c)}, v.Alias)
+			a.renames(v.Alias.GetColnames(), c.partial, int(v.Location))
+			return aliased(&relation{name: v.Relname, cols: a.referred(c), known: c.known, partial: c.partial, Relation: a.exposedBy(c)}, v.Alias)
 		}
 	}
 	a.relate()
@@ -137,7 +140,7 @@ func aliased(r *relation, alias *pg.Alias) *relation {
 	if alias == nil {
 		return r
 	}
-	return &relation{name: alias.Aliasname, cols: rename(r.cols, alias.Colnames), known: r.known, Relation: r.Relation}
+	return &relation{name: alias.Aliasname, cols: rename(r.cols, alias.Colnames), known: r.known, partial: r.partial, Relation: r.Relation}
 }
 
 // scopeRef spells the scope column as the relation names it, by its position.
@@ -170,7 +173,17 @@ func (a *analyzer) rangeSubselect(l *level, s *pg.RangeSubselect) *relation {
 	}
 	ours := a.judge.Subquery(s.Subquery, s.Subquery.GetSelectStmt(), before, out.mixed)
 	a.seal(out.cols, ours.Body)
-	return aliased(&relation{cols: out.cols, known: out.known, Relation: ours}, s.Alias)
+	a.renames(s.Alias.GetColnames(), out.partial, tree.Offset(s.Subquery))
+	return aliased(&relation{cols: out.cols, known: out.known, partial: out.partial, Relation: ours}, s.Alias)
+}
+
+// renames refuses new names for the columns of a query whose places are not known.
+func (a *analyzer) renames(names []*pg.Node, partial bool, at int) {
+	if partial && len(names) > 0 {
+		f := refusal.Unsupported(at, "the columns of this query are not known, so they can't be renamed")
+		f.Hint = "name the columns in its select list instead of the * of a function"
+		a.fail(f)
+	}
 }
 
 // seal marks the columns of a query that is a barrier.

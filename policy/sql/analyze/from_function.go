@@ -50,6 +50,7 @@ func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
 		r.cols = append(r.cols, ordinality)
 	}
 	r = aliased(r, f.Alias)
+	r.partial = !r.known
 	r.single = a.givesOne(f, r)
 	for i := range r.cols {
 		r.cols[i].single = r.single

@@ -46,7 +46,7 @@ func (a *analyzer) join(l *level, j *pg.JoinExpr) item {
 	}
 	ours := fence.Relation{Parts: judged(l.rels[first:]), Masked: true}
 	l.rels = l.rels[:first]
-	r := aliased(&relation{cols: it.cols, known: it.known, Relation: ours}, j.Alias)
+	r := aliased(&relation{cols: it.cols, known: it.known, partial: it.partial, Relation: ours}, j.Alias)
 	r.joined = len(j.Alias.Colnames) > 0
 	return a.add(l, r, tree.Offset(j.Larg))
 }
@@ -63,11 +63,11 @@ func (a *analyzer) merge(j *pg.JoinExpr, left, right item) (item, []column) {
 	}
 	if len(names) == 0 && !j.IsNatural {
 		return item{
-			cols: append(append([]column(nil), left.cols...), right.cols...), known: left.known && right.known,
+			cols: append(append([]column(nil), left.cols...), right.cols...), known: left.known && right.known, partial: left.partial || right.partial,
 			hides: left.hides || right.hides, spread: concat(left.spread, right.spread), count: left.count + right.count,
 		}, nil
 	}
-	it := item{known: left.known && right.known, hides: left.hides || right.hides}
+	it := item{known: left.known && right.known, partial: left.partial || right.partial, hides: left.hides || right.hides}
 	if !it.known && (it.hides || j.IsNatural) {
 		a.fail(unknownColumns(tree.Offset(j.Larg)))
 	}

@@ -15,6 +15,8 @@ type cte struct {
 	name  string
 	cols  []column
 	known bool // cols are the query's columns
+	// partial: as output.partial.
+	partial bool
 	fence.Relation
 	open  bool // its query is being analyzed: a reference is to itself
 	ahead bool // its query stands further on
@@ -79,7 +81,9 @@ type relation struct {
 	known  bool // cols are all there are; otherwise some may be missing
 	fence.Relation
 	single bool // it is a function that gives one value, which its name means, too
-	joined bool // it is a join with renamed columns: what a * of it becomes could not be proved
+	// partial: it has columns that are not known, and they may stand before those that are.
+	partial bool
+	joined  bool // it is a join with renamed columns: what a * of it becomes could not be proved
 }
 
 // hides tells whether some column of the relation must not be read.

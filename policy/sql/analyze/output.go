@@ -19,14 +19,20 @@ import (
 type output struct {
 	cols  []column
 	known bool
-	mixed bool // the arms of a set operation may differ in type, so that values are converted
-	clash bool // and in collation, so that the values have none
+	// partial: a * in it stands for columns that are not known, so that a column's place is not known.
+	partial bool
+	mixed   bool // the arms of a set operation may differ in type, so that values are converted
+	clash   bool // and in collation, so that the values have none
 }
 
 // unite takes in the other arm of a set operation.
 func (o *output) unite(other output) {
 	o.mixed = o.mixed || other.mixed || len(o.cols) != len(other.cols)
 	o.cols = slices.Clone(o.cols)
+	if o.partial || other.partial {
+		o.blur(other.cols)
+		return
+	}
 	for i := range o.cols {
 		if i >= len(other.cols) {
 			break
@@ -49,6 +55,18 @@ func (o *output) unite(other output) {
 		default:
 			c.typ, o.mixed = tree.TypeName{}, true
 		}
+	}
+}
+
+// blur leaves nothing of the columns but their names: each may be any of both arms', or one that is not known.
+func (o *output) blur(others []column) {
+	weight := 0
+	for _, c := range slices.Concat(o.cols, others) {
+		weight = max(weight, c.weight)
+	}
+	o.mixed = true
+	for i, c := range o.cols {
+		o.cols[i] = column{name: c.name, guessed: c.guessed, collated: true, converted: true, single: true, scope: true, weight: weight}
 	}
 }
 
@@ -116,7 +134,7 @@ func (a *analyzer) star(l *level, items []item, ref *pg.ColumnRef, out *output) 
 			return
 		}
 		spread := r.readable()
-		items = []item{{cols: r.cols, known: r.known, hides: r.hides(), spread: spread, count: len(spread)}}
+		items = []item{{cols: r.cols, known: r.known, partial: r.partial, hides: r.hides(), spread: spread, count: len(spread)}}
 	}
 	a.see(ref)
 	s := facts.Star{Offset: int(ref.Location)}
@@ -135,7 +153,7 @@ func (a *analyzer) star(l *level, items []item, ref *pg.ColumnRef, out *output) 
 				out.cols = append(out.cols, column{name: c.name, guessed: c.guessed, typ: c.typ, untyped: c.untyped, collated: c.collated, collation: c.collation, plain: c.plain, single: c.single, scope: c.scope, ours: c.ours, weight: c.weight + 1})
 			}
 		}
-		out.known = out.known && it.known
+		out.known, out.partial = out.known && it.known, out.partial || it.partial
 		hides = hides || it.hides
 		spelled = append(spelled, it.spread...)
 		s.Count += it.count
@@ -212,6 +230,9 @@ func (a *analyzer) valuesOutput(rows []*pg.Node) output {
 	for i, row := range rows {
 		next := output{known: true}
 		for k, n := range row.GetList().GetItems() {
+			if tree.ExpandsToColumns(n) {
+				a.fail(refusal.Unsupported(tree.Offset(n), "a * in VALUES is not supported"))
+			}
 			c := a.outputColumn(n)
 			c.name, c.plain = fmt.Sprintf("column%d", k+1), false
 			next.cols = append(next.cols, c)

@@ -37,7 +37,8 @@ func (a *analyzer) with(w *pg.WithClause, outer *level, ctes *cte) *cte {
 func (a *analyzer) cteBody(x *pg.CommonTableExpr, e *cte, outer *level, ctes *cte) {
 	mixed := false
 	settle := func(out output) {
-		e.cols, e.known, mixed = rename(out.cols, x.Aliascolnames), out.known, out.mixed
+		a.renames(x.Aliascolnames, out.partial, int(x.Location))
+		e.cols, e.known, e.partial, mixed = rename(out.cols, x.Aliascolnames), out.known, out.partial, out.mixed
 	}
 	before := a.judge.Mark()
 	e.repeats = x.Ctematerialized == pg.CTEMaterialize_CTEMaterializeNever
@@ -49,7 +50,7 @@ func (a *analyzer) cteBody(x *pg.CommonTableExpr, e *cte, outer *level, ctes *ct
 		var first []column
 		out := a.selectStmt(s, outer, ctes, func(left output) { first = left.cols; settle(left) })
 		if e.recursive {
-			a.keepsOurs(x, first, out.cols)
+			a.keepsOurs(x, first, out)
 		}
 		settle(out)
 	} else {
@@ -66,9 +67,12 @@ func (a *analyzer) cteBody(x *pg.CommonTableExpr, e *cte, outer *level, ctes *ct
 // keepsOurs refuses a recursive query whose first arm gives a column an unchanged scope column and whose second arm gives it
 // something else: the second arm was read with the columns of the first, so what it compared with that column was taken
 // for a comparison of two scope columns.
-func (a *analyzer) keepsOurs(x *pg.CommonTableExpr, first, all []column) {
-	for i := range min(len(first), len(all)) {
-		if first[i].ours && !all[i].ours {
+func (a *analyzer) keepsOurs(x *pg.CommonTableExpr, first []column, all output) {
+	if all.partial {
+		a.fail(refusal.Unsupported(int(x.Location), "the columns of the recursive query "+lex.Quote(x.Ctename)+" are not known"))
+	}
+	for i := range min(len(first), len(all.cols)) {
+		if first[i].ours && !all.cols[i].ours {
 			a.fail(refusal.Unsupported(int(x.Location), "a column of the recursive query "+lex.Quote(x.Ctename)+" is a scope column in its first arm and something else in its second"))
 		}
 	}

@@ -64,8 +64,9 @@ func (j *Judge) meetsScope(op string, left, right *pg.Node) bool {
 }
 
 func (j *Judge) meetsScopes(op string, left, right []*pg.Node) bool {
-	if len(left) != len(right) { // of a star
-		return tree.IsComparison(op) && slices.ContainsFunc(slices.Concat(left, right), func(n *pg.Node) bool { return j.OfScope(n) })
+	all := slices.Concat(left, right)
+	if len(left) != len(right) || slices.ContainsFunc(all, tree.ExpandsToColumns) { // which stands beside which is not known
+		return tree.IsComparison(op) && slices.ContainsFunc(all, func(n *pg.Node) bool { return j.OfScope(n) })
 	}
 	for i := range left {
 		if j.meetsScope(op, left[i], right[i]) {

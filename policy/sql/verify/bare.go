@@ -124,21 +124,45 @@ func bareJoin(j *pg.JoinExpr) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return givesValue(j.Larg, name) || givesValue(j.Rarg, name) })
 }
 
-// givesValue tells whether a column of an item in FROM is such a function's.
+// givesValue tells whether a column of an item in FROM is such a function's; "" is any column.
 func givesValue(n *pg.Node, name string) bool {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_JoinExpr:
 		return givesValue(x.JoinExpr.Larg, name) || givesValue(x.JoinExpr.Rarg, name)
 	case *pg.Node_RangeFunction:
 		f := x.RangeFunction
-		return givesOneValue(f) && (nameOf(f) == name || slices.ContainsFunc(f.Alias.GetColnames(), func(n *pg.Node) bool { return n.GetString_().GetSval() == name }))
+		named := slices.ContainsFunc(f.Alias.GetColnames(), func(n *pg.Node) bool { return n.GetString_().GetSval() == name })
+		return givesOneValue(f) && (name == "" || nameOf(f) == name || named)
 	case *pg.Node_RangeSubselect:
-		q := x.RangeSubselect.Subquery.GetSelectStmt()
-		return q.GetLimitOffset() == nil && slices.ContainsFunc(q.GetTargetList(), func(n *pg.Node) bool {
-			fields, ok := tree.Strings(n.GetResTarget().GetVal().GetColumnRef().GetFields())
-			selected := ok && len(fields) > 0 && (n.GetResTarget().GetName() == name || n.GetResTarget().GetName() == "" && fields[len(fields)-1] == name)
-			return selected && slices.ContainsFunc(q.FromClause, func(n *pg.Node) bool { return givesValue(n, fields[len(fields)-1]) })
-		})
+		return selectsValue(x.RangeSubselect, name)
+	}
+	return false
+}
+
+// selectsValue is givesValue for a sub-select. What a * stands for is not counted: behind it any column may have a name of the alias.
+func selectsValue(s *pg.RangeSubselect, name string) bool {
+	q := s.Subquery.GetSelectStmt()
+	renamed, _ := tree.Strings(s.Alias.GetColnames())
+	for i, n := range q.GetTargetList() {
+		t := n.GetResTarget()
+		field := tree.LastName(t.GetVal().GetColumnRef().GetFields())
+		given := t.GetName()
+		if given == "" {
+			given = field
+		}
+		isStar := tree.Star(t.GetVal()) != nil
+		switch {
+		case isStar && len(renamed) > 0:
+			field = ""
+		case isStar:
+			field = name
+		case i < len(renamed):
+			given = renamed[i]
+		}
+		asked := isStar || field != "" && (name == "" || given == name)
+		if asked && q.LimitOffset == nil && slices.ContainsFunc(q.FromClause, func(n *pg.Node) bool { return givesValue(n, field) }) {
+			return true
+		}
 	}
 	return false
 }
