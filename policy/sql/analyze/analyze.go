@@ -69,6 +69,7 @@ type analyzer struct {
 	subqueries map[*pg.SubLink]string // the name of the first column of each, where it is known
 	columns    int                    // that relations and lists have, all in all
 	load       load                   // of the query level that is being analyzed
+	rows       rows
 
 	names map[*pg.ColumnRef]meaning
 	withs map[*pg.RangeVar]*cte
@@ -316,8 +317,11 @@ func (a *analyzer) visit(l *level, m proto.Message) {
 		a.visit(l, c)
 		return true
 	})
-	if e, ok := m.(*pg.A_Expr); ok {
-		a.repeat(copiesOf(e), before)
+	switch n := m.(type) {
+	case *pg.A_Expr:
+		a.repeat(copiesOf(n), before)
+	case *pg.FuncCall:
+		a.refuseField(n)
 	}
 }
 

@@ -68,9 +68,15 @@ func (a *analyzer) bareColumn(l *level, ref *pg.ColumnRef, name string, at int) 
 			return
 		}
 		for _, r := range l.rels {
-			if mine := r.named(name); len(mine) > 0 {
-				a.resolve(ref, r, mine)
+			mine := r.named(name)
+			if len(mine) == 0 {
+				continue
 			}
+			if !known { // an item further in may have the column, of which nothing is known
+				a.resolveUnknown(here, l, ref)
+				mine = blurred(mine, 0)
+			}
+			a.resolve(ref, r, mine)
 		}
 		if len(cols) > 0 && a.readAll(cols, at) {
 			return
@@ -95,6 +101,17 @@ func (a *analyzer) bareColumn(l *level, ref *pg.ColumnRef, name string, at int) 
 		f := refusal.Unsupported(at, "the column "+name+" is not known")
 		f.Hint = "name the columns of functions in FROM: f(…) AS f(" + name + ", …)"
 		a.fail(f)
+	}
+}
+
+// resolveUnknown notes that a reference may mean what items of the levels from here to outer, and not of that, have.
+func (a *analyzer) resolveUnknown(here, outer *level, ref *pg.ColumnRef) {
+	for l := here; l != outer; l = l.outer {
+		for _, r := range l.rels {
+			if !r.known {
+				a.resolveRow(ref, r)
+			}
+		}
 	}
 }
 

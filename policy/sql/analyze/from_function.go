@@ -51,6 +51,7 @@ func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
 	}
 	r = aliased(r, f.Alias)
 	r.partial = !r.known
+	r.scalar = a.givesScalar(f)
 	r.single = a.givesOne(f, r)
 	for i := range r.cols {
 		r.cols[i].single = r.single
@@ -65,6 +66,13 @@ func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
 // value in the place of the function's column. What holds an argument is known when the statement runs.
 func (a *analyzer) givesOne(f *pg.RangeFunction, r *relation) bool {
 	return !r.Rows && len(f.Functions) == 1 && !f.Ordinality && !a.types.KeepsOne(f.Functions[0].GetList().GetItems()[0], types.IsGiven)
+}
+
+// givesScalar tells a function in FROM that certainly gives no row: one of pg_catalog, of arguments that are none.
+func (a *analyzer) givesScalar(f *pg.RangeFunction) bool {
+	part := f.Functions[0].GetList().GetItems()[0]
+	call := part.GetFuncCall()
+	return len(f.Functions) == 1 && len(f.Coldeflist) == 0 && (call == nil || a.types.CatalogCall(call) != "") && !a.mayBeRow(part)
 }
 
 // setColumns gives the columns of a call in FROM; false where they are not known.

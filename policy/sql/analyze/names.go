@@ -83,6 +83,7 @@ type relation struct {
 	single bool // it is a function that gives one value, which its name means, too
 	// partial: it has columns that are not known, and they may stand before those that are.
 	partial bool
+	scalar  bool // it is a function that gives no row, so that its only column has its own name
 	joined  bool // it is a join with renamed columns: what a * of it becomes could not be proved
 }
 

@@ -84,6 +84,7 @@ func (a *analyzer) makesRow(columns int) { a.facts.RecordBytes += recordBytes + 
 
 // rowOf is makesRow of a relation's row. A table's row has the type of the table.
 func (a *analyzer) rowOf(r *relation) {
+	a.rows.add(r)
 	if !r.Table {
 		a.makesRow(len(r.cols))
 	}

@@ -1,0 +1,59 @@
+package analyze
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/tenantgate/tenantgate/policy/sql/refusal"
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
+)
+
+// Postgres takes f(x) for the column f of x where x is a row and no function f takes it: sum(s) is s.sum, and no aggregate.
+//
+// https://www.postgresql.org/docs/18/sql-expressions.html#FIELD-SELECTION
+
+// takesRows are functions of pg_catalog that take a row, so that no column is meant.
+var takesRows = []string{
+	"count", "to_json", "to_jsonb", "row_to_json", "json_agg", "jsonb_agg", "array_agg", "num_nulls", "num_nonnulls", "json_build_array", "jsonb_build_array", "concat", "format", "first_value",
+	"last_value", "lag", "lead", "pg_typeof", "pg_column_size", "any_value", "json_agg_strict", "jsonb_agg_strict",
+}
+
+// rows are the columns of what a statement has named as a whole row.
+type rows struct {
+	columns map[string]bool
+	any     bool // of some they are not known
+}
+
+func (s *rows) add(r *relation) {
+	s.any = s.any || !r.known && !r.scalar
+	if s.columns == nil {
+		s.columns = map[string]bool{}
+	}
+	for _, c := range r.cols {
+		s.columns[c.name] = true
+	}
+}
+
+// refuseField refuses a call that may be the column of a row.
+func (a *analyzer) refuseField(f *pg.FuncCall) {
+	name := tree.LastName(f.Funcname)
+	if len(f.Funcname) != 1 || len(f.Args) != 1 || f.FuncVariadic || f.AggWithinGroup || tree.IsWrittenAggregate(f) || slices.Contains(takesRows, name) {
+		return
+	}
+	if (a.rows.any || a.rows.columns[name]) && a.mayBeRow(f.Args[0]) {
+		r := refusal.Unsupported(int(f.Location), name+"(…) may be the column "+name+" of a row")
+		r.Hint = "write such a column with its table's name and a dot, and name the columns of functions in FROM: f(…) AS f(a)"
+		a.fail(r)
+	}
+}
+
+// mayBeRow tells whether the value of m may be a row, or be made of one.
+func (a *analyzer) mayBeRow(m proto.Message) bool {
+	if ref, ok := m.(*pg.ColumnRef); ok {
+		t := a.names[ref].Type
+		return t.Schema != "pg_catalog" || t.Name == "record"
+	}
+	return tree.AnyChild(m, a.mayBeRow)
+}
