@@ -14,10 +14,10 @@ import (
 //
 // https://www.postgresql.org/docs/18/sql-expressions.html#FIELD-SELECTION
 
-// takesRows are functions of pg_catalog that take a row, so that no column is meant.
+// takesRows are functions of pg_catalog that take a row in all versions of Postgres, so that no column is meant.
 var takesRows = []string{
-	"count", "to_json", "to_jsonb", "row_to_json", "json_agg", "jsonb_agg", "array_agg", "num_nulls", "num_nonnulls", "json_build_array", "jsonb_build_array", "concat", "format", "first_value",
-	"last_value", "lag", "lead", "pg_typeof", "pg_column_size", "any_value", "json_agg_strict", "jsonb_agg_strict",
+	"count", "to_json", "to_jsonb", "row_to_json", "json_agg", "jsonb_agg", "array_agg", "num_nulls", "num_nonnulls", "json_build_array", "jsonb_build_array", "concat",
+	"first_value", "last_value", "lag", "lead", "pg_typeof", "pg_column_size",
 }
 
 // rows are the columns of what a statement has named as a whole row.

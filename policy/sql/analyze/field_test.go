@@ -16,6 +16,8 @@ func TestFieldOfRow(t *testing.T) {
 		"SELECT 1 FROM (SELECT body AS every FROM notes) s HAVING every(s.*)":                                     "may be the column every",
 		"SELECT 1 FROM (SELECT s AS k FROM (SELECT body AS sum FROM notes) s) t HAVING sum(t.k) LIKE 'a'":         "may be the column sum",
 		"SELECT 1 FROM (SELECT s AS k FROM (SELECT body AS sum FROM notes) s) t HAVING sum(k) LIKE 'a'":           "may be the column sum",
+		"SELECT 1 FROM (SELECT body AS any_value FROM notes) s HAVING any_value(s) LIKE 'a'":                      "may be the column any_value", // a function since version 16
+		"SELECT 1 FROM (SELECT body AS format FROM notes) s WHERE format(s) LIKE 'a'":                             "may be the column format",
 		"SELECT 1 FROM notes b HAVING body(b) LIKE 'a'":                                                           "may be the column body",
 		"SELECT max(v) FROM notes n, unnest(ARRAY[n]) v":                                                          "may be the column max",
 		"SELECT max(v) FROM notes n, jsonb_populate_record(n, '{}') v":                                            "may be the column max",
