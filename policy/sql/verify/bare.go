@@ -143,28 +143,25 @@ func givesValue(n *pg.Node, name string) bool {
 func selectsValue(s *pg.RangeSubselect, name string) bool {
 	q := s.Subquery.GetSelectStmt()
 	renamed, _ := tree.Strings(s.Alias.GetColnames())
-	for i, n := range q.GetTargetList() {
+	return q.GetLimitOffset() == nil && slices.ContainsFunc(q.GetTargetList(), func(n *pg.Node) bool {
 		t := n.GetResTarget()
-		field := tree.LastName(t.GetVal().GetColumnRef().GetFields())
-		given := t.GetName()
-		if given == "" {
+		field := tree.LastName(t.GetVal().GetColumnRef().GetFields()) // of v.* it is v, of * nothing
+		asked, given := []string{field}, t.GetName()
+		if i := slices.Index(q.TargetList, n); i < len(renamed) {
+			given = renamed[i]
+		} else if given == "" {
 			given = field
 		}
-		isStar := tree.Star(t.GetVal()) != nil
-		switch {
-		case isStar && len(renamed) > 0:
-			field = ""
-		case isStar:
-			field = name
-		case i < len(renamed):
-			given = renamed[i]
+		switch isStar := tree.Star(t.GetVal()) != nil; {
+		case isStar && len(renamed) == 0:
+			asked = append(asked, name)
+		case !isStar && (field == "" || name != "" && given != name):
+			return false
 		}
-		asked := isStar || field != "" && (name == "" || given == name)
-		if asked && q.LimitOffset == nil && slices.ContainsFunc(q.FromClause, func(n *pg.Node) bool { return givesValue(n, field) }) {
-			return true
-		}
-	}
-	return false
+		return slices.ContainsFunc(q.FromClause, func(item *pg.Node) bool {
+			return !slices.ContainsFunc(asked, func(name string) bool { return !givesValue(item, name) })
+		})
+	})
 }
 
 // nameOf gives the name of a function in FROM, which means its value, too.
