@@ -86,3 +86,18 @@ func TestLossless(t *testing.T) {
 		}
 	}
 }
+
+// refuses checks what the refusal of each text says; "ok" is none.
+func refuses(t *testing.T, cases map[string]string) {
+	t.Helper()
+	for text, want := range cases {
+		stmt, fault := tree.Parse(text)
+		if fault != nil {
+			t.Fatal(text, fault)
+		}
+		_, fault = Analyze(stmt, treetest.Catalog())
+		if fault == nil && want != "ok" || fault != nil && (want == "ok" || !strings.Contains(fault.Message, want)) {
+			t.Errorf("%s: %+v", text, fault)
+		}
+	}
+}
