@@ -42,6 +42,8 @@ func (g *Generator) Probe(seed uint64, number int, mode policy.ScopeMode, values
 		m.scopeJoined()
 	case n < 22:
 		m.tied()
+	case n < 24:
+		m.calledColumn()
 	default:
 		m.ordered()
 	}

@@ -8,7 +8,7 @@ func (m *maker) sources() (*level, []Token) {
 	tail := m.capture(func() {
 		m.put("FROM")
 		m.add(l, m.reference(m.skewedTable()))
-		if m.values != Parameters && m.chance(3) {
+		if m.values != Parameters && m.chance(4) {
 			m.joinedValue(l)
 		}
 		for m.chance(32) && len(l.rels) < 3 {
@@ -50,6 +50,11 @@ func (m *maker) joinedValue(l *level) {
 	m.use("order: USING of a value in FROM")
 	value := func() { m.put(constant(Text, m.sampleOf(c)), "::", string(c.typ)) }
 	m.put(m.one("JOIN", "LEFT JOIN", "RIGHT JOIN"))
+	if m.chance(30) {
+		m.shiftedValue(c.name, value)
+		m.put("USING", "(", Quote(c.name), ")")
+		return
+	}
 	if m.chance(70) { // a query gives the column by the item's name
 		v := m.alias("v")
 		m.put("(", "SELECT", v, "AS", Quote(c.name), "FROM")
