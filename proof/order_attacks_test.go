@@ -78,6 +78,7 @@ var orderAttacks = []orderAttack{
 // refusedAttacks read the value until 2026-11-24: what stands in FROM may be a constant to Postgres, and USING compares
 // it with a column where nothing hides it.
 var refusedAttacks = []orderAttack{
+	{name: "a value by the name that ORDINALITY had", path: Simple, text: valueJoin + "(SELECT s.content FROM (SELECT v AS ordinality FROM coalesce('Kestrel 4000', 'z') AS v) t, LATERAL (SELECT ordinality AS content FROM ROWS FROM (lower('x'), lower('y')) WITH ORDINALITY AS g (a, b, o)) s) u USING (content)"},
 	{name: "a cast in FROM", path: Extended, text: valueJoin + "CAST('Kestrel 4000' AS text) AS s(content) USING (content)"},
 	{name: "the same in a Query message", path: Simple, text: valueJoin + "CAST('Kestrel 4000' AS text) AS s(content) USING (content)"},
 	{name: "the same by COPY", path: Copy, text: valueJoin + "CAST('Kestrel 4000' AS text) AS s(content) USING (content)"},
@@ -91,8 +92,8 @@ var refusedAttacks = []orderAttack{
 	{name: "the same in a Query message and by the item", path: Simple, text: valueJoin + "(SELECT v.* FROM CAST('Kestrel 4000' AS text) AS v) s (content) USING (content)"},
 	{name: "the same in WITH", path: Extended, text: "WITH s (content) AS (SELECT * FROM greatest('Kestrel 4000', 'A') AS v) " + valueJoin + "s USING (content)"},
 	{name: "the same of a WITH query that is renamed", path: Extended, text: "WITH w AS (SELECT * FROM greatest('Kestrel 4000', 'A') AS v) " + valueJoin + "w s (content) USING (content)"},
-	{name: "a column beside a *", path: Extended, text: valueJoin + "(SELECT * FROM coalesce('Kestrel 4000', 'z') AS v, (SELECT content FROM messages LIMIT 1) k) s (c, d) ON m.content = s.c"},
-	{name: "a union with a *", path: Extended, text: valueJoin + "(SELECT content FROM messages WHERE false UNION ALL SELECT * FROM coalesce('Kestrel 4000', 'z') AS v) s USING (content)"},
+	{name: "a column beside a *", path: Extended, text: valueJoin + "(SELECT * FROM ROWS FROM (coalesce('Kestrel 4000', 'z'), lower('x')) AS v, (SELECT content FROM messages LIMIT 1) k) s (c, d, e) ON m.content = s.c"},
+	{name: "a union with a *", path: Extended, text: valueJoin + "(SELECT content, id FROM messages WHERE false UNION ALL SELECT * FROM ROWS FROM (coalesce('Kestrel 4000', 'z'), lower('x')) AS v) s USING (content)"},
 	{name: "an id beside a *", path: Extended, text: "SELECT string_agg(id, ',') FROM (SELECT c.id FROM conversations c LEFT JOIN (SELECT m.conversation_id FROM messages m JOIN (SELECT * FROM coalesce('8', 'z') AS v, (SELECT server_id FROM conversations LIMIT 1) k) s (server_id, b) USING (server_id)) x ON x.conversation_id = c.id) q"},
 	{name: "a scope column beside a *", path: Extended, text: "SELECT m.id FROM messages m JOIN (SELECT * FROM coalesce('x', 'z') v, (SELECT title, server_id FROM conversations) c) s (a, server_id, t) USING (server_id)"},
 	{name: "a scope column in a union with a *", path: Extended, text: "SELECT m.id FROM messages m JOIN (SELECT title, server_id FROM conversations UNION ALL SELECT v.*, title FROM lower('X') v, conversations) s USING (server_id)"},

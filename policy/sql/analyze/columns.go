@@ -54,48 +54,47 @@ const maxNamesakes = 64
 // bareColumn resolves a name without a qualifier: a column at the innermost level that
 // has one, else a relation's whole row. A name that is neither is refused here, since
 // Postgres, whose tables may just have been altered, might find a column that the
-// policy does not know.
+// policy does not know. So is one that is found further out than a relation that may have
+// such a column.
 func (a *analyzer) bareColumn(l *level, ref *pg.ColumnRef, name string, at int) {
-	found, known, here := false, true, l
+	found, named, here := false, false, l
+	var unknown *relation
 	for ; l != nil; l = l.outer {
-		cols := l.own(name)
-		if isSystemColumn(name) && slices.ContainsFunc(l.rels, func(r *relation) bool { return r.Table }) {
-			a.systemColumn(name, at)
-			return
+		cols, row := a.meant(l, name, at)
+		if named { // Postgres looks for columns further out, but not for another row
+			row = nil
 		}
-		if len(cols) > maxNamesakes {
-			a.fail(&refusal.Refusal{Code: refusal.QueryFailed, SQLState: "42702", Offset: at, Message: "column reference " + name + " is ambiguous", Hint: "qualify it with a table's name"})
+		if unknown != nil && (len(cols) > 0 || row != nil) {
+			a.fail(unknownName(unknown, name, at))
+		}
+		if a.fault != nil {
 			return
 		}
 		for _, r := range l.rels {
-			mine := r.named(name)
-			if len(mine) == 0 {
-				continue
+			if mine := r.named(name); len(mine) > 0 {
+				a.resolve(ref, r, mine)
 			}
-			if !known { // an item further in may have the column, of which nothing is known
-				a.resolveUnknown(here, l, ref)
-				mine = blurred(mine, 0)
-			}
-			a.resolve(ref, r, mine)
 		}
 		if len(cols) > 0 && a.readAll(cols, at) {
 			return
 		}
 		// A guess may be wrong, and then Postgres looks on.
-		if r := l.relationHere("", name); r != nil {
-			a.readRow(r, at)
-			a.resolveRow(ref, r)
-			a.rowOf(r)
-			found = true
+		if row != nil {
+			a.readRow(row, at)
+			a.resolveRow(ref, row)
+			a.rowOf(row)
+			named = true
 		}
-		found = found || len(cols) > 0
-		known = known && l.known()
+		found = found || named || len(cols) > 0
+		if unknown == nil {
+			unknown = l.unknown()
+		}
 	}
 	switch {
 	case name == "old" || name == "new": // in RETURNING, whole rows since Postgres 18
 		a.noValue(here, name, at)
 	case found || slices.ContainsFunc(a.facts.Tables, (*facts.TableUse).Unknown): // which is refused for that
-	case known:
+	case unknown == nil:
 		a.noValue(here, name, at)
 	default:
 		f := refusal.Unsupported(at, "the column "+name+" is not known")
@@ -104,15 +103,27 @@ func (a *analyzer) bareColumn(l *level, ref *pg.ColumnRef, name string, at int) 
 	}
 }
 
-// resolveUnknown notes that a reference may mean what items of the levels from here to outer, and not of that, have.
-func (a *analyzer) resolveUnknown(here, outer *level, ref *pg.ColumnRef) {
-	for l := here; l != outer; l = l.outer {
-		for _, r := range l.rels {
-			if !r.known {
-				a.resolveRow(ref, r)
-			}
-		}
+// meant gives the columns at this very level that a bare name may mean, and the relation whose row it may be.
+func (a *analyzer) meant(l *level, name string, at int) ([]column, *relation) {
+	cols := l.own(name)
+	switch {
+	case isSystemColumn(name) && slices.ContainsFunc(l.rels, func(r *relation) bool { return r.Table }):
+		a.systemColumn(name, at)
+	case len(cols) > maxNamesakes:
+		a.fail(&refusal.Refusal{Code: refusal.QueryFailed, SQLState: "42702", Offset: at, Message: "column reference " + name + " is ambiguous", Hint: "qualify it with a table's name"})
 	}
+	return cols, l.relationHere("", name)
+}
+
+// unknownName refuses a bare name that may be a column of a relation of whose columns some are not known.
+func unknownName(r *relation, name string, at int) *refusal.Refusal {
+	of := "a query in FROM"
+	if r.name != "" {
+		of = r.name
+	}
+	f := refusal.Unsupported(at, name+" may be a column of "+of+", whose columns are not known")
+	f.Hint = "write the table's name and a dot before it"
+	return f
 }
 
 // readAll notes what the columns that a name means read, and tells whether the name

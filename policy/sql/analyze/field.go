@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"slices"
+	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
@@ -27,7 +28,7 @@ type rows struct {
 }
 
 func (s *rows) add(r *relation) {
-	s.any = s.any || !r.known && !r.scalar
+	s.any = s.any || !r.known
 	if s.columns == nil {
 		s.columns = map[string]bool{}
 	}
@@ -51,9 +52,23 @@ func (a *analyzer) refuseField(f *pg.FuncCall) {
 
 // mayBeRow tells whether the value of m may be a row, or be made of one.
 func (a *analyzer) mayBeRow(m proto.Message) bool {
-	if ref, ok := m.(*pg.ColumnRef); ok {
-		t := a.names[ref].Type
-		return t.Schema != "pg_catalog" || t.Name == "record"
+	switch n := m.(type) {
+	case *pg.ColumnRef:
+		t := a.names[n].Type
+		return t.Schema != "pg_catalog" || strings.TrimPrefix(t.Name, "_") == "record"
+	case *pg.RowExpr:
+		return true
+	case *pg.ParamRef:
+		t := a.types.GivenType(n)
+		return t.Schema != "" && t.Schema != "pg_catalog"
+	case *pg.TypeCast:
+		if a.types.CatalogType(n.TypeName) == "" {
+			return true
+		}
+	case *pg.FuncCall:
+		if name := a.types.CatalogCall(n); name == "" || slices.Contains(tree.RowCalls, name) {
+			return true
+		}
 	}
 	return tree.AnyChild(m, a.mayBeRow)
 }

@@ -1,7 +1,6 @@
 package analyze
 
 import (
-	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -11,8 +10,8 @@ import (
 	"github.com/tenantgate/tenantgate/policy/sql/types"
 )
 
-// rangeFunction analyzes a function in FROM. Its columns are known where setColumns has
-// them or a column definition list gives them; of others only those that the alias names.
+// rangeFunction analyzes a function in FROM. Its columns are known where it gives rows of known columns or certainly one value, or
+// where a column definition list gives them; of others only those that the alias names.
 func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
 	r := &relation{}
 	a.relate()
@@ -36,6 +35,9 @@ func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
 	if len(f.Functions) == 1 {
 		r.cols, r.known = a.setColumns(call, f.Alias)
 		r.Rows = r.known || call != nil && a.types.CatalogCall(call) == "unnest"
+		if !r.known && !r.Rows && a.givesValue(f) {
+			r.cols, r.known = []column{{name: ownName(r.name, f.Alias)}}, true
+		}
 	}
 	for _, d := range f.Coldeflist {
 		r.cols = append(r.cols, column{name: d.GetColumnDef().GetColname()})
@@ -45,19 +47,14 @@ func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
 	if len(f.Coldeflist) > 0 {
 		a.makesRow(len(f.Coldeflist))
 	}
-	ordinality := column{name: "ordinality"}
 	if f.Ordinality && r.known {
-		r.cols = append(r.cols, ordinality)
+		r.cols = append(r.cols, column{name: "ordinality"})
 	}
 	r = aliased(r, f.Alias)
 	r.partial = !r.known
-	r.scalar = a.givesScalar(f)
 	r.single = a.givesOne(f, r)
 	for i := range r.cols {
 		r.cols[i].single = r.single
-	}
-	if f.Ordinality && !r.known { // it may have been renamed, but nothing else bears its name
-		r.cols = append(r.cols, ordinality)
 	}
 	return r
 }
@@ -68,11 +65,17 @@ func (a *analyzer) givesOne(f *pg.RangeFunction, r *relation) bool {
 	return !r.Rows && len(f.Functions) == 1 && !f.Ordinality && !a.types.KeepsOne(f.Functions[0].GetList().GetItems()[0], types.IsGiven)
 }
 
-// givesScalar tells a function in FROM that certainly gives no row: one of pg_catalog, of arguments that are none.
-func (a *analyzer) givesScalar(f *pg.RangeFunction) bool {
-	part := f.Functions[0].GetList().GetItems()[0]
-	call := part.GetFuncCall()
-	return len(f.Functions) == 1 && len(f.Coldeflist) == 0 && (call == nil || a.types.CatalogCall(call) != "") && !a.mayBeRow(part)
+// givesValue tells a function in FROM that certainly has one column: it gives a value that is no row.
+func (a *analyzer) givesValue(f *pg.RangeFunction) bool {
+	return len(f.Coldeflist) == 0 && !a.mayBeRow(f.Functions[0].GetList().GetItems()[0])
+}
+
+// ownName is the name of the only column of a function in FROM that has no name of its own.
+func ownName(function string, alias *pg.Alias) string {
+	if alias != nil {
+		return alias.Aliasname
+	}
+	return function
 }
 
 // setColumns gives the columns of a call in FROM; false where they are not known.
@@ -86,16 +89,13 @@ func (a *analyzer) setColumns(call *pg.FuncCall, alias *pg.Alias) ([]column, boo
 		return nil, false // another schema's function of that name
 	}
 	known, ok := tree.FunctionColumns[name]
-	if name == "unnest" && len(call.Args) == 1 && a.scalars(call.Args[0]) {
+	if name == "unnest" && len(call.Args) == 1 && a.isArray(call.Args[0]) {
 		known, ok = []string{""}, true
 	}
 	var cols []column
 	for _, c := range known {
 		if c == "" {
-			c = name
-			if alias != nil {
-				c = alias.Aliasname
-			}
+			c = ownName(name, alias)
 		}
 		cols = append(cols, column{name: c})
 	}
@@ -103,25 +103,6 @@ func (a *analyzer) setColumns(call *pg.FuncCall, alias *pg.Alias) ([]column, boo
 		cols[0].typ = a.elementType(call.Args[0])
 	}
 	return cols, ok
-}
-
-// elementType gives the type of what unnest makes of a cast to an array, where it has the
-// collation of that type.
-func (a *analyzer) elementType(n *pg.Node) tree.TypeName {
-	if t, _ := a.types.ElementOf(n); t != "" && t != "name" && !a.types.IsCollated(n) {
-		return tree.TypeName{Schema: "pg_catalog", Name: t}
-	}
-	return tree.TypeName{}
-}
-
-// scalars tells whether an expression is certainly an array, none of whose elements is a
-// row: a cast to an array of one of pg_catalog's types, or ARRAY[…] of constants.
-func (a *analyzer) scalars(n *pg.Node) bool {
-	if cast := n.GetTypeCast(); cast != nil {
-		return len(cast.TypeName.ArrayBounds) > 0 && a.types.CatalogType(cast.TypeName) != ""
-	}
-	elements := n.GetAArrayExpr().GetElements()
-	return len(elements) > 0 && !slices.ContainsFunc(elements, func(e *pg.Node) bool { return e.GetAConst() == nil || e.GetAConst().Isnull })
 }
 
 func (a *analyzer) functionPart(l *level, n *pg.Node) {

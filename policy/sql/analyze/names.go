@@ -83,7 +83,6 @@ type relation struct {
 	single bool // it is a function that gives one value, which its name means, too
 	// partial: it has columns that are not known, and they may stand before those that are.
 	partial bool
-	scalar  bool // it is a function that gives no row, so that its only column has its own name
 	joined  bool // it is a join with renamed columns: what a * of it becomes could not be proved
 }
 
@@ -184,14 +183,15 @@ func (l *level) columns(name string) ([]column, *level) {
 	return nil, nil
 }
 
-// known tells whether all columns at this very level are known.
-func (l *level) known() bool {
+// unknown gives a relation at this very level of whose columns some are not known; nil where all are. A table that is not known
+// is refused for itself.
+func (l *level) unknown() *relation {
 	for _, r := range l.rels {
-		if !r.known {
-			return false
+		if !r.known && !r.Table {
+			return r
 		}
 	}
-	return true
+	return nil
 }
 
 // own gives the columns of a name at this very level, to be read only.

@@ -3,6 +3,7 @@ package analyze
 import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/tenantgate/tenantgate/policy/sql/refusal"
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
 
@@ -47,14 +48,21 @@ func (a *analyzer) grouped(l *level, out output, list []*pg.Node) {
 }
 
 // isOutput tells whether a reference can mean nothing but an output column: no column of
-// the level bears the name, which would come first but in ORDER BY, and where the output's
-// name is a guess, none further out.
+// the level bears or may bear the name, which would come first but in ORDER BY, and where the
+// output's name is a guess, none further out.
 func (a *analyzer) isOutput(l *level, out output, ref *pg.ColumnRef, sort bool) bool {
 	names, ok := tree.Strings(ref.GetFields())
-	if !ok || len(names) != 1 || len(l.own(names[0])) > 0 || isSystemColumn(names[0]) && !sort {
+	if !ok || len(names) != 1 {
 		return false
 	}
 	certain, likely := out.has(names[0])
+	switch {
+	case sort && out.partial && !certain: // a * may give it
+		a.fail(refusal.Unsupported(int(ref.Location), names[0]+" may be a column of a function in FROM whose columns are not known"))
+		return false
+	case len(l.own(names[0])) > 0, !sort && (isSystemColumn(names[0]) || l.unknown() != nil):
+		return false
+	}
 	_, further := l.columns(names[0])
 	return certain || likely && further == nil
 }

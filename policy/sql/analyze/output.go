@@ -64,15 +64,10 @@ func (o *output) blur(others []column) {
 	for _, c := range slices.Concat(o.cols, others) {
 		weight = max(weight, c.weight)
 	}
-	o.cols, o.mixed = blurred(o.cols, weight), true
-}
-
-// blurred gives columns of which only the names are certain, and counts at least weight for each.
-func blurred(cols []column, weight int) (all []column) {
-	for _, c := range cols {
-		all = append(all, column{name: c.name, guessed: c.guessed, collated: true, converted: true, single: true, scope: true, weight: max(weight, c.weight)})
+	for i, c := range o.cols {
+		o.cols[i] = column{name: c.name, guessed: c.guessed, collated: true, converted: true, single: true, scope: true, weight: weight}
 	}
-	return all
+	o.mixed = true
 }
 
 // targets analyzes a select list or RETURNING list and gives the columns it makes.

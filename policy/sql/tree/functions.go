@@ -36,9 +36,23 @@ var FunctionColumns = map[string][]string{
 	"jsonb_each_text":           {"key", "value"},
 	"jsonb_object_keys":         {""},
 	"jsonb_path_query":          {""},
+	"jsonb_path_query_tz":       {""},
 	"regexp_matches":            {""},
 	"regexp_split_to_table":     {""},
 	"string_to_table":           {""},
+}
+
+// RowCalls are functions of pg_catalog that give a row, or rows, whose columns depend on how they are called.
+var RowCalls = []string{
+	"json_to_record", "json_to_recordset", "jsonb_to_record", "jsonb_to_recordset",
+	"json_populate_record", "json_populate_recordset", "jsonb_populate_record", "jsonb_populate_recordset",
+	"json_each", "json_each_text", "jsonb_each", "jsonb_each_text", "pg_input_error_info",
+}
+
+// ArrayCalls are functions of pg_catalog that give an array.
+var ArrayCalls = []string{
+	"string_to_array", "regexp_split_to_array", "regexp_match", "array_agg", "array_append", "array_prepend", "array_cat", "array_remove",
+	"array_replace", "array_positions", "array_fill", "trim_array",
 }
 
 // GivesRows tells the name of a function of pg_catalog that is known to give rows.
