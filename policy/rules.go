@@ -142,13 +142,13 @@ func admits(use tree.NameUse, list map[tree.TypeName]bool, schemaOf func(name st
 func (p *Policy) checkScope(f *facts.Facts, d Dialect) *refusal.Refusal {
 	given := false
 	for _, l := range f.Levels {
-		given = given || len(l.Conditions) > 0
+		given = given || len(l.Conditions) > 0 && len(l.Scoped) > 0
 	}
 	for _, l := range f.Levels {
-		table := l.Scoped[0].Table
-		if p.file.Scope.Mode == Inject || len(l.Conditions) > 0 || p.file.Scope.Mode == Once && given {
+		if p.file.Scope.Mode == Inject || len(l.Conditions) > 0 || p.file.Scope.Mode == Once && given || len(l.Scoped) == 0 {
 			continue
 		}
+		table := l.Scoped[0].Table
 		return &refusal.Refusal{Code: MissingServerScope, Offset: l.Offset,
 			Message: "a query on " + table.Name + " must have the condition " + table.Scope + " = " + d.placeholder() + " in its WHERE",
 			Hint:    "join it to the other conditions with AND, in every sub-query too (the ON of an outer join does not count); its value is " + d.suppliedBy()}

@@ -44,7 +44,7 @@ func Analyze(stmt *pg.RawStmt, c *tree.Catalog, given ...tree.TypeName) (*facts.
 
 func newAnalyzer(c *tree.Catalog, operators []tree.NameUse, torn map[int32]bool, given []tree.TypeName) *analyzer {
 	a := &analyzer{
-		catalog: c, facts: &facts.Facts{Operators: operators},
+		catalog: c, facts: &facts.Facts{Operators: operators, Named: map[*pg.Node]string{}},
 		seen: map[proto.Message]bool{}, subqueries: map[*pg.SubLink]string{}, names: map[*pg.ColumnRef]meaning{}, withs: map[*pg.RangeVar]*cte{},
 	}
 	a.types = types.New(c, a, given, torn)

@@ -91,7 +91,7 @@ func (a *analyzer) assignScope(t *tree.Table, set *pg.ResTarget) {
 		a.facts.Assigned = append(a.facts.Assigned, scopeValue(t, ref.Source.GetRowExpr().Args[ref.Colno-1], int(set.Location)))
 	case ref.Source.GetSubLink() != nil:
 		s := ref.Source.GetSubLink().Subselect.GetSelectStmt()
-		if !t.Columns[t.Index(t.Scope)].NotNull && !alwaysOneRow(s) { // no row would make it NULL, and the row nobody's
+		if !t.Columns[t.Index(t.Scope)].NotNull && !a.alwaysOneRow(s) { // no row would make it NULL, and the row nobody's
 			a.facts.Assigned = append(a.facts.Assigned, facts.ScopeValue{Table: t, Offset: int(set.Location)})
 			return
 		}
@@ -99,54 +99,6 @@ func (a *analyzer) assignScope(t *tree.Table, set *pg.ResTarget) {
 	default:
 		a.facts.Assigned = append(a.facts.Assigned, facts.ScopeValue{Table: t, Offset: int(set.Location)})
 	}
-}
-
-// alwaysOneRow tells whether a query certainly gives a row.
-func alwaysOneRow(s *pg.SelectStmt) bool {
-	bare := len(s.GetFromClause()) == 0 && s.GetWhereClause() == nil && s.GetHavingClause() == nil && len(s.GetGroupClause()) == 0
-	return bare && s.GetOp() == pg.SetOperation_SETOP_NONE && s.GetLimitCount() == nil && s.GetLimitOffset() == nil
-}
-
-// sourceValues finds what a query gives in one of its columns: one value for each row
-// of VALUES, and one for each arm of a set operation.
-func (a *analyzer) sourceValues(t *tree.Table, s *pg.SelectStmt, index, at int) []facts.ScopeValue {
-	other := facts.ScopeValue{Table: t, Offset: at}
-	if s == nil {
-		return []facts.ScopeValue{other}
-	}
-	if s.Op != pg.SetOperation_SETOP_NONE && tree.SortsByType(s, t) {
-		return []facts.ScopeValue{other}
-	}
-	if s.Op != pg.SetOperation_SETOP_NONE {
-		return append(a.sourceValues(t, s.Larg, index, at), a.sourceValues(t, s.Rarg, index, at)...)
-	}
-	if len(s.ValuesLists) == 0 && (tree.GroupsBySets(s) || tree.SortsByType(s, t)) {
-		return []facts.ScopeValue{other}
-	}
-	if len(s.ValuesLists) == 0 {
-		return []facts.ScopeValue{targetValue(t, s.TargetList, index, other)}
-	}
-	var values []facts.ScopeValue
-	for _, row := range s.ValuesLists {
-		if items := row.GetList().GetItems(); index < len(items) && !slices.ContainsFunc(items, tree.ExpandsToColumns) {
-			values = append(values, scopeValue(t, items[index], at))
-		} else {
-			values = append(values, other)
-		}
-	}
-	return values
-}
-
-func targetValue(t *tree.Table, list []*pg.Node, index int, other facts.ScopeValue) facts.ScopeValue {
-	if index >= len(list) {
-		return other
-	}
-	for _, n := range list[:index+1] {
-		if tree.ExpandsToColumns(n.GetResTarget().GetVal()) {
-			return other // the position can't be told
-		}
-	}
-	return scopeValue(t, list[index].GetResTarget().GetVal(), other.Offset)
 }
 
 // insertStmt analyzes an INSERT. The inserting itself reads nothing; its source and its
@@ -203,6 +155,7 @@ func (a *analyzer) insertColumns(s *pg.InsertStmt, use *facts.TableUse) {
 		if name == t.Scope {
 			ins.Listed = true
 			ins.Values = a.sourceValues(t, s.SelectStmt.GetSelectStmt(), i, use.Offset)
+			a.keepNames(s.SelectStmt.GetSelectStmt(), i)
 			break
 		}
 	}
@@ -256,8 +209,8 @@ func (a *analyzer) onConflict(l *level, c *pg.OnConflictClause, use *facts.Table
 		a.fail(refusal.Unsupported(use.Offset, "a table with ON CONFLICT must not be named excluded"))
 	}
 	a.assignments(set, use.Table, c.TargetList)
-	a.expr(set, c.WhereClause)
-	a.protect(set, c.WhereClause, fence.InWhere)
+	a.where(set, c.WhereClause)
+	a.facts.Levels = append(a.facts.Levels, set.facts)
 	a.facts.Filters = append(a.facts.Filters, &facts.Filter{Use: use, Where: c.WhereClause, From: int(c.Location), Upsert: true})
 }
 

@@ -50,7 +50,8 @@ type Facts struct {
 	// Hides says that Hidden is known: the caller's values are hidden from the planner.
 	Hides  bool
 	Hidden []*Hidden
-	// Named are the entries of select lists that get the name that Postgres makes of the constant or parameter in them, which may be hidden.
+	// Named are the entries of select lists that get the name that Postgres makes of the constant, parameter or scope column in
+	// them, which may be hidden or replaced.
 	Named map[*pg.Node]string
 	// Counts are the placeholders that are the number of a LIMIT or an OFFSET. A plan for any
 	// value takes LIMIT $1 for a tenth of all rows: it sorts a table to give the first twenty rows
@@ -186,7 +187,7 @@ func (f *Facts) DropScopeConditions() {
 }
 
 // ShowConstants leaves the caller's constants where the planner sees them.
-func (f *Facts) ShowConstants() { f.Hides, f.Hidden, f.Counts, f.Named = false, nil, nil, nil }
+func (f *Facts) ShowConstants() { f.Hides, f.Hidden, f.Counts = false, nil, nil }
 
 // Shaped gives the tables on whose shape the statement relies: a * of theirs is spelled
 // out, an alias renames their columns by position, or an INSERT fills them by position.

@@ -60,7 +60,6 @@ func Find(stmt *pg.RawStmt, f *facts.Facts, t *types.Types) *refusal.Refusal {
 		return nil
 	}
 	h := &hider{Types: t, facts: f, replaced: f.ScopeConstants(), found: map[*pg.Node]*facts.Hidden{}, closes: map[*pg.Node]bool{}, casts: map[*pg.Node]*pg.TypeCast{}, tests: map[*pg.Node]*pg.A_Expr{}}
-	f.Named = map[*pg.Node]string{}
 	h.surroundings(stmt)
 	h.statement(stmt.Stmt, true)
 	f.Hides, f.Hidden = true, h.order
