@@ -209,7 +209,7 @@ func (a *analyzer) selectStmt(s *pg.SelectStmt, outer *level, ctes *cte, afterLe
 	a.ordered(l, out, s.SortClause)
 	a.expr(l, s.LimitOffset)
 	a.expr(l, s.LimitCount)
-	a.locking(s.LockingClause)
+	a.locking(l, s.LockingClause)
 	a.load.stages += min(len(s.SortClause), 1)
 	return final(s, out)
 }
@@ -229,8 +229,8 @@ func (a *analyzer) close(l *level) {
 	}
 }
 
-// locking notes row locks. The names in OF are aliases of the query, not tables.
-func (a *analyzer) locking(clauses []*pg.Node) {
+// locking notes row locks. The names in OF are aliases of the query, not tables. That of a sub-query stands for the tables within.
+func (a *analyzer) locking(l *level, clauses []*pg.Node) {
 	for _, n := range clauses {
 		a.facts.Locks = true
 		rels := n.GetLockingClause().GetLockedRels()
@@ -241,6 +241,8 @@ func (a *analyzer) locking(clauses []*pg.Node) {
 				a.fail(refusal.Unsupported(tree.Offset(r), "FOR UPDATE OF takes an alias of the query"))
 				return
 			}
+			of := l.relationHere("", v.Relname)
+			a.lockAll = a.lockAll || of == nil || !of.Table
 			a.locked = append(a.locked, v.Relname)
 		}
 	}
