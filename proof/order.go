@@ -155,8 +155,11 @@ func (p *prober) prepare(name string) string {
 	if p.cfg.Generic {
 		sql += "ALTER DATABASE " + name + " SET plan_cache_mode = force_generic_plan;"
 	}
-	if p.cfg.Blind {
+	switch {
+	case p.cfg.Blind:
 		sql += blind
+	case p.cfg.Plans:
+		sql += uncorrelated
 	}
 	if p.cfg.Hash {
 		sql += hashed(p.server, name)
