@@ -118,7 +118,7 @@ func inCatalog(name []*pg.Node, among ...string) bool {
 }
 
 // bareJoin tells whether USING compares a column with a function that gives one value, which is a constant to the
-// planner if its arguments are. The tree does not show it of NATURAL, a * and WITH: there the analysis alone refuses it.
+// planner if its arguments are. The tree does not show it of NATURAL and WITH, and of a * only in part: there the analysis alone refuses it.
 func bareJoin(j *pg.JoinExpr) bool {
 	names, _ := tree.Strings(j.UsingClause)
 	return slices.ContainsFunc(names, func(name string) bool { return givesValue(j.Larg, name) || givesValue(j.Rarg, name) })
@@ -147,15 +147,17 @@ func selectsValue(s *pg.RangeSubselect, name string) bool {
 		t := n.GetResTarget()
 		field := tree.LastName(t.GetVal().GetColumnRef().GetFields()) // of v.* it is v, of * nothing
 		asked, given := []string{field}, t.GetName()
-		if i := slices.Index(q.TargetList, n); i < len(renamed) {
+		i := slices.Index(q.TargetList, n)
+		if i < len(renamed) {
 			given = renamed[i]
 		} else if given == "" {
 			given = field
 		}
-		switch isStar := tree.Star(t.GetVal()) != nil; {
-		case isStar && len(renamed) == 0:
+		shifted := len(renamed) > 0 && slices.ContainsFunc(q.TargetList[:i], isStar)
+		switch {
+		case isStar(n) && len(renamed) == 0:
 			asked = append(asked, name)
-		case !isStar && (field == "" || name != "" && given != name):
+		case !isStar(n) && (field == "" || !shifted && name != "" && given != name):
 			return false
 		}
 		return slices.ContainsFunc(q.FromClause, func(item *pg.Node) bool {
@@ -163,6 +165,8 @@ func selectsValue(s *pg.RangeSubselect, name string) bool {
 		})
 	})
 }
+
+func isStar(entry *pg.Node) bool { return tree.Star(entry.GetResTarget().GetVal()) != nil }
 
 // nameOf gives the name of a function in FROM, which means its value, too.
 func nameOf(f *pg.RangeFunction) string {

@@ -340,6 +340,7 @@ func TestVerifyTree(t *testing.T) {
 		"SELECT 1 FROM notes JOIN (SELECT v.* FROM notes n, coalesce('a', 'b') v) t (id) USING (id)":      true,
 		"SELECT 1 FROM notes JOIN (SELECT n.* FROM notes n, now() v) t (id, b) USING (id)":                false,
 		"SELECT 1 FROM notes JOIN (SELECT n.* FROM notes n, lower('a') id) t USING (id)":                  false,
+		"SELECT 1 FROM notes JOIN (SELECT n.*, v FROM notes n, pi() v) t (x, y, id) USING (id)":           true,
 		"SELECT 1 FROM notes JOIN (SELECT v AS id FROM unnest('{a}'::text[]) v) t USING (id)":             false,
 		"SELECT 1 FROM notes JOIN (SELECT s.id AS x FROM shared JOIN pi() s (id) ON true) t USING (x)":    true,
 		"SELECT 1 FROM notes JOIN (SELECT id FROM lower('a') s (id) OFFSET 0) t USING (id)":               false,
