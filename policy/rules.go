@@ -145,7 +145,8 @@ func (p *Policy) checkScope(f *facts.Facts, d Dialect) *refusal.Refusal {
 		given = given || len(l.Conditions) > 0 && len(l.Scoped) > 0
 	}
 	for _, l := range f.Levels {
-		if p.file.Scope.Mode == Inject || len(l.Conditions) > 0 || p.file.Scope.Mode == Once && given || len(l.Scoped) == 0 {
+		isUpsert := len(l.Scoped) == 0
+		if p.file.Scope.Mode == Inject || len(l.Conditions) > 0 || isUpsert || p.file.Scope.Mode == Once && given {
 			continue
 		}
 		table := l.Scoped[0].Table

@@ -75,8 +75,8 @@ var orderAttacks = []orderAttack{
 	{name: "WITH", path: Extended, text: "WITH s AS (SELECT DISTINCT id FROM messages, generate_series(1, 12) WHERE content = 'Kestrel 4000') SELECT * FROM s"},
 }
 
-// refusedAttacks read the value until 2026-11-24: what stands in FROM may be a constant to Postgres, and USING compares
-// it with a column where nothing hides it.
+// refusedAttacks read the value until one of the days that docs/isolation.md gives: mostly by what stands in FROM, which may be a
+// constant to Postgres, and which USING compares with a column where nothing hides it.
 var refusedAttacks = []orderAttack{
 	{name: "a value by the name that ORDINALITY had", path: Simple, text: valueJoin + "(SELECT s.content FROM (SELECT v AS ordinality FROM coalesce('Kestrel 4000', 'z') AS v) t, LATERAL (SELECT ordinality AS content FROM ROWS FROM (lower('x'), lower('y')) WITH ORDINALITY AS g (a, b, o)) s) u USING (content)"},
 	{name: "a cast in FROM", path: Extended, text: valueJoin + "CAST('Kestrel 4000' AS text) AS s(content) USING (content)"},

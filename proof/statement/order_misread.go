@@ -23,8 +23,8 @@ func (m *maker) calledColumn() {
 	m.cut()
 }
 
-// shiftedValue puts a sub-query that gives a value under a column's name. A row of a function stands for its columns, whose number
-// is known to Postgres alone: so no other query can tell which column of the list has which name.
+// shiftedValue puts a sub-query that gives a value under a column's name: by a list of new names behind a function's *, or by a set
+// operation.
 func (m *maker) shiftedValue(name string, value func()) {
 	m.use("order: new names beside a function's columns")
 	v, k := m.alias("v"), m.alias("k")

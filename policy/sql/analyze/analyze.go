@@ -63,8 +63,9 @@ type analyzer struct {
 	catalog    *tree.Catalog
 	facts      *facts.Facts
 	fault      *refusal.Refusal
-	locked     []string // the names of FOR UPDATE OF
-	lockAll    bool     // some FOR UPDATE names none
+	locked     []string          // the names of FOR UPDATE OF
+	lockAll    bool              // some FOR UPDATE names none
+	reached    []*facts.TableUse // in sub-queries that FOR UPDATE OF names
 	seen       map[proto.Message]bool
 	subqueries map[*pg.SubLink]string // the name of the first column of each, where it is known
 	columns    int                    // that relations and lists have, all in all
@@ -241,9 +242,12 @@ func (a *analyzer) locking(l *level, clauses []*pg.Node) {
 				a.fail(refusal.Unsupported(tree.Offset(r), "FOR UPDATE OF takes an alias of the query"))
 				return
 			}
-			of := l.relationHere("", v.Relname)
-			a.lockAll = a.lockAll || of == nil || !of.Table
+			masks := slices.ContainsFunc(l.rels, func(r *relation) bool { return r.Masked }) // Postgres finds a name that a join's alias masks
+			a.lockAll = a.lockAll || masks
 			a.locked = append(a.locked, v.Relname)
+			if of := l.relationHere("", v.Relname); of != nil {
+				a.reached = append(a.reached, of.inside...)
+			}
 		}
 	}
 }
@@ -252,7 +256,7 @@ func (a *analyzer) locking(l *level, clauses []*pg.Node) {
 // into the sub-queries of its FROM, so it counts for every table of that name.
 func (a *analyzer) lock() {
 	for _, use := range a.facts.Tables {
-		if !use.Target && (a.lockAll || slices.Contains(a.locked, tree.RefName(use.Node))) {
+		if !use.Target && (a.lockAll || slices.Contains(a.locked, tree.RefName(use.Node)) || slices.Contains(a.reached, use)) {
 			use.Access |= facts.AccessUpdate
 		}
 	}

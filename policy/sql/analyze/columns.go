@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -86,9 +87,12 @@ func (a *analyzer) bareColumn(l *level, ref *pg.ColumnRef, name string, at int) 
 			named = true
 		}
 		found = found || named || len(cols) > 0
-		if unknown == nil {
-			unknown = l.unknown()
+		other := l.unknown()
+		if other != nil && named && other.name != name { // a column comes before a row
+			a.fail(unknownName(other, name, at))
+			return
 		}
+		unknown = cmp.Or(unknown, other)
 	}
 	switch {
 	case name == "old" || name == "new": // in RETURNING, whole rows since Postgres 18
@@ -118,11 +122,11 @@ func (a *analyzer) meant(l *level, name string, at int) ([]column, *relation) {
 // unknownName refuses a bare name that may be a column of a relation of whose columns some are not known.
 func unknownName(r *relation, name string, at int) *refusal.Refusal {
 	of := "a query in FROM"
-	if r.name != "" {
+	if r != nil && r.name != "" {
 		of = r.name
 	}
 	f := refusal.Unsupported(at, name+" may be a column of "+of+", whose columns are not known")
-	f.Hint = "write the table's name and a dot before it"
+	f.Hint = "write the table's name and a dot before it; for a whole row, write the name and .*; in GROUP BY, repeat the expression"
 	return f
 }
 

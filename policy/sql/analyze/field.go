@@ -18,17 +18,16 @@ import (
 // takesRows are functions of pg_catalog that take a row in all versions of Postgres, so that no column is meant.
 var takesRows = []string{
 	"count", "to_json", "to_jsonb", "row_to_json", "json_agg", "jsonb_agg", "array_agg", "num_nulls", "num_nonnulls", "json_build_array", "jsonb_build_array", "concat",
-	"first_value", "last_value", "lag", "lead", "pg_typeof", "pg_column_size",
 }
 
 // rows are the columns of what a statement has named as a whole row.
 type rows struct {
 	columns map[string]bool
-	any     bool // of some they are not known
+	unknown bool // of some they are not known
 }
 
 func (s *rows) add(r *relation) {
-	s.any = s.any || !r.known
+	s.unknown = s.unknown || !r.known
 	if s.columns == nil {
 		s.columns = map[string]bool{}
 	}
@@ -43,7 +42,7 @@ func (a *analyzer) refuseField(f *pg.FuncCall) {
 	if len(f.Funcname) != 1 || len(f.Args) != 1 || f.FuncVariadic || f.AggWithinGroup || tree.IsWrittenAggregate(f) || slices.Contains(takesRows, name) {
 		return
 	}
-	if (a.rows.any || a.rows.columns[name]) && a.mayBeRow(f.Args[0]) {
+	if (a.rows.unknown || a.rows.columns[name]) && a.mayBeRow(f.Args[0]) {
 		r := refusal.Unsupported(int(f.Location), name+"(…) may be the column "+name+" of a row")
 		r.Hint = "write such a column with its table's name and a dot, and name the columns of functions in FROM: f(…) AS f(a)"
 		a.fail(r)
@@ -54,21 +53,27 @@ func (a *analyzer) refuseField(f *pg.FuncCall) {
 func (a *analyzer) mayBeRow(m proto.Message) bool {
 	switch n := m.(type) {
 	case *pg.ColumnRef:
-		t := a.names[n].Type
-		return t.Schema != "pg_catalog" || strings.TrimPrefix(t.Name, "_") == "record"
+		return !a.names[n].scalar
 	case *pg.RowExpr:
 		return true
 	case *pg.ParamRef:
 		t := a.types.GivenType(n)
-		return t.Schema != "" && t.Schema != "pg_catalog"
+		return t != tree.TypeName{} && !isScalarType(t)
 	case *pg.TypeCast:
-		if a.types.CatalogType(n.TypeName) == "" {
-			return true
-		}
+		return !a.isScalar(n.TypeName)
 	case *pg.FuncCall:
 		if name := a.types.CatalogCall(n); name == "" || slices.Contains(tree.RowCalls, name) {
 			return true
 		}
 	}
 	return tree.AnyChild(m, a.mayBeRow)
+}
+
+// isScalar tells a type of pg_catalog, or an array of one, that is no row's.
+func (a *analyzer) isScalar(t *pg.TypeName) bool {
+	return isScalarType(tree.TypeName{Schema: "pg_catalog", Name: a.types.CatalogType(t)})
+}
+
+func isScalarType(t tree.TypeName) bool {
+	return t.Schema == "pg_catalog" && t.Name != "" && strings.TrimPrefix(t.Name, "_") != "record"
 }

@@ -126,7 +126,7 @@ func tableRelation(use *facts.TableUse) *relation {
 	cols := make([]column, len(t.Columns))
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		cols[i] = column{name: c.Name, table: t, own: c, typ: c.Type, collated: c.Collation != "", collation: c.Collation, plain: !c.Virtual, converted: c.Virtual, scope: c.Name == t.Scope, ours: c.Name == t.Scope}
+		cols[i] = column{name: c.Name, table: t, own: c, typ: c.Type, collated: c.Collation != "", collation: c.Collation, scalar: isScalarType(c.Type), plain: !c.Virtual, converted: c.Virtual, scope: c.Name == t.Scope, ours: c.Name == t.Scope}
 		if (c.Type == tree.TypeName{Schema: "pg_catalog", Name: "name"}) && c.Collation == "" {
 			cols[i].collated, cols[i].collation = true, types.NameCollation
 		}
@@ -166,7 +166,7 @@ func (a *analyzer) rangeSubselect(l *level, s *pg.RangeSubselect) *relation {
 	if s.Lateral {
 		outer = l.sofar()
 	}
-	before := a.judge.Mark()
+	before, tables := a.judge.Mark(), len(a.facts.Tables)
 	out := a.statement(s.Subquery, outer, l.ctes)
 	if a.fault != nil {
 		return &relation{}
@@ -174,7 +174,9 @@ func (a *analyzer) rangeSubselect(l *level, s *pg.RangeSubselect) *relation {
 	ours := a.judge.Subquery(s.Subquery, s.Subquery.GetSelectStmt(), before, out.mixed)
 	a.seal(out.cols, ours.Body)
 	a.renames(s.Alias.GetColnames(), out.partial, tree.Offset(s.Subquery))
-	return aliased(&relation{cols: out.cols, known: out.known, partial: out.partial, Relation: ours}, s.Alias)
+	r := aliased(&relation{cols: out.cols, known: out.known, partial: out.partial, Relation: ours}, s.Alias)
+	r.inside = a.facts.Tables[tables:]
+	return r
 }
 
 // renames refuses new names for the columns of a query whose places are not known.

@@ -35,12 +35,12 @@ func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
 	if len(f.Functions) == 1 {
 		r.cols, r.known = a.setColumns(call, f.Alias)
 		r.Rows = r.known || call != nil && a.types.CatalogCall(call) == "unnest"
-		if !r.known && !r.Rows && a.givesValue(f) {
-			r.cols, r.known = []column{{name: ownName(r.name, f.Alias)}}, true
+		if !r.known && !r.Rows && a.isOneColumn(f) {
+			r.cols, r.known = []column{{name: ownName(r.name, f.Alias), scalar: true}}, true
 		}
 	}
 	for _, d := range f.Coldeflist {
-		r.cols = append(r.cols, column{name: d.GetColumnDef().GetColname()})
+		r.cols = append(r.cols, column{name: d.GetColumnDef().GetColname(), scalar: a.isScalar(d.GetColumnDef().GetTypeName())})
 		a.functionPart(l, d)
 		r.known, r.Rows = true, true
 	}
@@ -48,7 +48,7 @@ func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
 		a.makesRow(len(f.Coldeflist))
 	}
 	if f.Ordinality && r.known {
-		r.cols = append(r.cols, column{name: "ordinality"})
+		r.cols = append(r.cols, column{name: "ordinality", scalar: true})
 	}
 	r = aliased(r, f.Alias)
 	r.partial = !r.known
@@ -65,8 +65,8 @@ func (a *analyzer) givesOne(f *pg.RangeFunction, r *relation) bool {
 	return !r.Rows && len(f.Functions) == 1 && !f.Ordinality && !a.types.KeepsOne(f.Functions[0].GetList().GetItems()[0], types.IsGiven)
 }
 
-// givesValue tells a function in FROM that certainly has one column: it gives a value that is no row.
-func (a *analyzer) givesValue(f *pg.RangeFunction) bool {
+// isOneColumn tells a function in FROM that certainly has one column: it gives a value that is no row.
+func (a *analyzer) isOneColumn(f *pg.RangeFunction) bool {
 	return len(f.Coldeflist) == 0 && !a.mayBeRow(f.Functions[0].GetList().GetItems()[0])
 }
 
@@ -97,7 +97,7 @@ func (a *analyzer) setColumns(call *pg.FuncCall, alias *pg.Alias) ([]column, boo
 		if c == "" {
 			c = ownName(name, alias)
 		}
-		cols = append(cols, column{name: c})
+		cols = append(cols, column{name: c, scalar: true})
 	}
 	if name == "unnest" && len(cols) == 1 {
 		cols[0].typ = a.elementType(call.Args[0])

@@ -140,7 +140,7 @@ func (a *analyzer) mergedColumn(j *pg.JoinExpr, name string, left, right []colum
 		rc.name = name
 		return rc
 	case pg.JoinType_JOIN_FULL:
-		return column{scope: lc.scope, ours: lc.ours && rc.ours, weight: lc.weight + rc.weight + 2, name: name, ref: lex.Quote(name), typ: lc.typ, converted: lc.converted, collated: lc.collated, collation: lc.collation} // neither side's
+		return column{scalar: lc.scalar && rc.scalar, scope: lc.scope, ours: lc.ours && rc.ours, weight: lc.weight + rc.weight + 2, name: name, ref: lex.Quote(name), typ: lc.typ, converted: lc.converted, collated: lc.collated, collation: lc.collation} // neither side's
 	}
 	lc.name = name
 	return lc

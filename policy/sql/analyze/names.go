@@ -58,6 +58,8 @@ type column struct {
 	converted bool
 	// single: it is of a function in FROM that gives one value, or is made of such a column. Postgres may know its value.
 	single bool
+	// scalar: it is certainly no row, nor made of one.
+	scalar bool
 	// scope: it is a scope column, or is made of one. ours: it is one, unchanged, so it holds the server's id or NULL.
 	scope, ours bool
 	// sealed: its query is a barrier, past which no comparison is moved.
@@ -83,7 +85,8 @@ type relation struct {
 	single bool // it is a function that gives one value, which its name means, too
 	// partial: it has columns that are not known, and they may stand before those that are.
 	partial bool
-	joined  bool // it is a join with renamed columns: what a * of it becomes could not be proved
+	joined  bool              // it is a join with renamed columns: what a * of it becomes could not be proved
+	inside  []*facts.TableUse // what a sub-query names, which a lock of its rows reaches
 }
 
 // hides tells whether some column of the relation must not be read.

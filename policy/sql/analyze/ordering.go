@@ -3,7 +3,6 @@ package analyze
 import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
-	"github.com/tenantgate/tenantgate/policy/sql/refusal"
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
 
@@ -21,19 +20,23 @@ func (o output) has(name string) (certain, likely bool) {
 // output column, which is analyzed already.
 func (a *analyzer) ordered(l *level, out output, list []*pg.Node) {
 	for _, n := range list {
-		sort := n.GetSortBy()
-		if sort != nil {
+		if sort := n.GetSortBy(); sort != nil {
 			n = sort.Node
 		}
-		if ref := n.GetColumnRef(); a.isOutput(l, out, ref, sort != nil) {
-			a.see(ref)
-		} else {
-			a.expr(l, n)
-		}
+		a.listed(l, out, n, true)
 	}
 }
 
-// grouped is ordered for GROUP BY, which also looks into sets and rows of names.
+// listed analyzes an entry of such a list; first says that a name is looked up among the output columns first.
+func (a *analyzer) listed(l *level, out output, n *pg.Node, first bool) {
+	if ref := n.GetColumnRef(); a.isOutput(l, out, ref, first) {
+		a.see(ref)
+	} else {
+		a.expr(l, n)
+	}
+}
+
+// grouped is ordered for GROUP BY, which looks among the columns of FROM first, and into sets and rows of names.
 func (a *analyzer) grouped(l *level, out output, list []*pg.Node) {
 	for _, n := range list {
 		switch row := n.GetRowExpr(); {
@@ -42,27 +45,28 @@ func (a *analyzer) grouped(l *level, out output, list []*pg.Node) {
 		case row != nil && row.RowFormat == pg.CoercionForm_COERCE_IMPLICIT_CAST:
 			a.grouped(l, out, row.Args)
 		default:
-			a.ordered(l, out, []*pg.Node{n})
+			a.listed(l, out, n, false)
 		}
 	}
 }
 
 // isOutput tells whether a reference can mean nothing but an output column: no column of
-// the level bears or may bear the name, which would come first but in ORDER BY, and where the
-// output's name is a guess, none further out.
-func (a *analyzer) isOutput(l *level, out output, ref *pg.ColumnRef, sort bool) bool {
+// the level bears the name, and where the output's name is a guess, none further out. A name
+// that may mean a column which is not known is refused.
+func (a *analyzer) isOutput(l *level, out output, ref *pg.ColumnRef, first bool) bool {
 	names, ok := tree.Strings(ref.GetFields())
 	if !ok || len(names) != 1 {
 		return false
 	}
-	certain, likely := out.has(names[0])
+	name, unknown := names[0], l.unknown()
+	certain, likely := out.has(name)
 	switch {
-	case sort && out.partial && !certain: // a * may give it
-		a.fail(refusal.Unsupported(int(ref.Location), names[0]+" may be a column of a function in FROM whose columns are not known"))
+	case len(l.own(name)) > 0 && (!first || certain || !out.partial), !first && isSystemColumn(name):
 		return false
-	case len(l.own(names[0])) > 0, !sort && (isSystemColumn(names[0]) || l.unknown() != nil):
+	case first && out.partial && !certain, !first && likely && unknown != nil:
+		a.fail(unknownName(unknown, name, int(ref.Location)))
 		return false
 	}
-	_, further := l.columns(names[0])
+	_, further := l.columns(name)
 	return certain || likely && further == nil
 }

@@ -45,7 +45,7 @@ func (o *output) unite(other output) {
 			o.clash = true
 		}
 		c.plain = c.plain && d.plain
-		c.single = c.single || d.single
+		c.single, c.scalar = c.single || d.single, c.scalar && d.scalar
 		c.scope, c.ours = c.scope || d.scope, c.ours && d.ours
 		c.weight = max(c.weight, d.weight)
 		switch {
@@ -98,7 +98,7 @@ func (a *analyzer) targets(l *level, items []item, list []*pg.Node) output {
 
 // outputColumn is what an entry of a select list makes, without its name.
 func (a *analyzer) outputColumn(n *pg.Node) column {
-	c := column{typ: a.types.OutputType(n), untyped: a.types.IsUntyped(n), plain: a.judge.IsPlain(n), single: a.isSingle(n), scope: a.judge.OfScope(n), ours: a.names[n.GetColumnRef()].Ours, collated: a.types.IsCollated(n)}
+	c := column{typ: a.types.OutputType(n), untyped: a.types.IsUntyped(n), plain: a.judge.IsPlain(n), single: a.isSingle(n), scalar: !a.mayBeRow(n), scope: a.judge.OfScope(n), ours: a.names[n.GetColumnRef()].Ours, collated: a.types.IsCollated(n)}
 	if t, ok := types.PlainType(c.typ); ok && t != "text" && t != "bpchar" && t != "name" { // of a type that has none
 		c.collated = false
 	}
@@ -150,7 +150,7 @@ func (a *analyzer) star(l *level, items []item, ref *pg.ColumnRef, out *output) 
 		}
 		for _, c := range it.cols {
 			if !c.noRead() {
-				out.cols = append(out.cols, column{name: c.name, guessed: c.guessed, typ: c.typ, untyped: c.untyped, collated: c.collated, collation: c.collation, plain: c.plain, single: c.single, scope: c.scope, ours: c.ours, weight: c.weight + 1})
+				out.cols = append(out.cols, column{name: c.name, guessed: c.guessed, typ: c.typ, untyped: c.untyped, collated: c.collated, collation: c.collation, plain: c.plain, single: c.single, scalar: c.scalar, scope: c.scope, ours: c.ours, weight: c.weight + 1})
 			}
 		}
 		out.known, out.partial = out.known && it.known, out.partial || it.partial

@@ -25,7 +25,7 @@ func (a *analyzer) mayGiveRows(m proto.Message) bool {
 			return true
 		}
 	}
-	return tree.AnyChild(m, a.mayGiveRows)
+	return tree.AnyOfLevel(m, a.mayGiveRows)
 }
 
 // sourceValues finds what a query gives in one of its columns: one value for each row
@@ -70,15 +70,15 @@ func targetValue(t *tree.Table, list []*pg.Node, index int, other facts.ScopeVal
 	return scopeValue(t, list[index].GetResTarget().GetVal(), other.Offset)
 }
 
-// keepNames notes the scope column in a column of a query: the value that replaces it has no name, and ORDER BY may say its name.
+// keepNames has an entry of a select list whose scope column is replaced keep its name: ORDER BY may name it.
 func (a *analyzer) keepNames(s *pg.SelectStmt, index int) {
 	for s.GetLarg() != nil {
 		s = s.Larg
 	}
 	if list := s.GetTargetList(); index < len(list) {
 		entry := list[index].GetResTarget()
-		if ref := entry.GetVal().GetColumnRef(); ref != nil && entry.Name == "" && tree.Star(entry.Val) == nil {
-			a.facts.Named[list[index]] = tree.LastName(ref.Fields)
+		if tree.WithoutCasts(entry.GetVal()).GetColumnRef() != nil && entry.Name == "" && !tree.ExpandsToColumns(entry.Val) {
+			a.facts.Named[list[index]] = tree.StrongName(entry.Val)
 		}
 	}
 }

@@ -210,7 +210,9 @@ func (a *analyzer) onConflict(l *level, c *pg.OnConflictClause, use *facts.Table
 	}
 	a.assignments(set, use.Table, c.TargetList)
 	a.where(set, c.WhereClause)
-	a.facts.Levels = append(a.facts.Levels, set.facts)
+	if len(set.facts.Conditions) > 0 {
+		a.facts.Levels = append(a.facts.Levels, set.facts)
+	}
 	a.facts.Filters = append(a.facts.Filters, &facts.Filter{Use: use, Where: c.WhereClause, From: int(c.Location), Upsert: true})
 }
 

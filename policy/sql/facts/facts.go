@@ -84,7 +84,7 @@ type ColumnUse struct {
 	Offset int
 }
 
-// Level is a query level at which rows of scoped tables are read, updated or deleted.
+// Level is a query level at which rows of scoped tables are read, updated or deleted, or the WHERE of an ON CONFLICT, which has no Scoped.
 type Level struct {
 	Scoped     []*TableUse
 	Conditions []Condition

@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
 
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
 	"github.com/tenantgate/tenantgate/policy/sql/types"
 )
 
@@ -14,7 +16,7 @@ import (
 func (j *Judge) keepsAggregate(n *pg.Node, start int) bool {
 	kept := func(n *pg.Node) bool {
 		return j.KeepsOne(n, func(n *pg.Node) bool {
-			return n.GetFuncCall() != nil && j.IsAggregate(n.GetFuncCall()) && j.aggregates(n, start)
+			return n.GetFuncCall() != nil && j.isAggregate(n.GetFuncCall()) && j.aggregates(n, start)
 		})
 	}
 	switch x := n.GetNode().(type) {
@@ -32,13 +34,36 @@ func (j *Judge) keepsAggregate(n *pg.Node, start int) bool {
 	return kept(n)
 }
 
+// isAggregate is IsAggregate for what runs on rows that passed: max(f(a)) is a column max where f is a function outside pg_catalog that
+// gives a row.
+func (j *Judge) isAggregate(f *pg.FuncCall) bool {
+	if !j.IsAggregate(f) || len(f.Args) != 1 || tree.IsWrittenAggregate(f) {
+		return j.IsAggregate(f)
+	}
+	return !j.holdsOthers(tree.Unwrap(f.Args[0]))
+}
+
+// holdsOthers tells whether m is or holds a call of a function outside pg_catalog, or a column of a type that is none of pg_catalog's.
+func (j *Judge) holdsOthers(m proto.Message) bool {
+	switch x := m.(type) {
+	case *pg.FuncCall:
+		if j.CatalogCall(x) == "" {
+			return true
+		}
+	case *pg.ColumnRef:
+		t := j.Column(x).Type
+		return t.Schema != "" && t.Schema != "pg_catalog"
+	}
+	return tree.AnyChild(m, j.holdsOthers)
+}
+
 // aggregates tells whether an expression holds an aggregate or a window function of its own
 // query level, whose relations count from start, and certainly of that: one that names
 // columns of a query around may be that query's.
 func (j *Judge) aggregates(n *pg.Node, start int) bool {
 	found := false
 	types.Within(n, func(f *pg.FuncCall) {
-		found = found || j.IsAggregate(f) && j.earliest(f) >= start
+		found = found || j.isAggregate(f) && j.earliest(f) >= start
 	})
 	return found
 }

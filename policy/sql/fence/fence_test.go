@@ -56,15 +56,32 @@ func TestProtect(t *testing.T) {
 			if walled {
 				want = guarded.walled
 			}
-			if got := protects(t, where, walled); got != want {
+			if got := protects(t, where, InWhere, walled); got != want {
 				t.Errorf("%s: guarded %t, walled %t", where, got, walled)
 			}
 		}
 	}
 }
 
-// protects tells whether a WHERE on a scoped table is guarded.
-func protects(t *testing.T, where string, walled bool) bool {
+// Ensure a HAVING of an aggregate is not guarded, and one of what may be the column of a row is.
+func TestProtectHaving(t *testing.T) {
+	for having, want := range map[string]bool{
+		"max(a) LIKE 'x'":                     false,
+		"count(mine.f(a)) > 1":                true,
+		"max(mine.f(a)) LIKE 'x'":             true,
+		"max(lower(mine.f(a))) LIKE 'x'":      true,
+		"max((SELECT mine.f(a))) LIKE 'x'":    true,
+		"max(DISTINCT mine.f(a)) LIKE 'x'":    false, // certainly an aggregate
+		"max(a) FILTER (WHERE true) LIKE 'x'": false,
+	} {
+		if got := protects(t, having, InHaving, false); got != want {
+			t.Errorf("%s: guarded %t", having, got)
+		}
+	}
+}
+
+// protects tells whether a condition on a scoped table is guarded.
+func protects(t *testing.T, where string, of Place, walled bool) bool {
 	t.Helper()
 	stmt, fault := tree.Parse("SELECT 1 FROM m WHERE " + where)
 	if fault != nil {
@@ -76,7 +93,7 @@ func protects(t *testing.T, where string, walled bool) bool {
 	query := stmt.Stmt.GetSelectStmt()
 	level := Level{Relations: []*Relation{names.table}, Start: j.Begin(query)}
 	j.Enter(names.table)
-	if fault := j.Protect(level, query.WhereClause, InWhere); fault != nil {
+	if fault := j.Protect(level, query.WhereClause, of); fault != nil {
 		t.Fatalf("%s: %+v", where, fault)
 	}
 	return len(f.Clauses) > 0

@@ -60,7 +60,7 @@ func (j *Judge) overlookedHere(n *pg.Node, start int) bool {
 		*pg.Node_CollateClause, *pg.Node_NamedArgExpr:
 		return false // they fail by what is in them alone
 	case *pg.Node_FuncCall: // an aggregate runs on rows that passed
-		return !j.IsAggregate(x.FuncCall) && !j.heldCall(x.FuncCall, start)
+		return !j.isAggregate(x.FuncCall) && !j.heldCall(x.FuncCall, start)
 	case *pg.Node_AExpr:
 		return j.operatorMeetsScope(x.AExpr) || !j.heldOperator(x.AExpr, start)
 	case *pg.Node_TypeCast: // each element of an array is cast out of sight of its column

@@ -43,9 +43,12 @@ func (j *Judge) tells(s *pg.SelectStmt, walled bool) bool {
 	})
 }
 
-// nameless tells an expression whose type is not known, so that USING could not judge it.
+// nameless tells an expression whose type is not known, so that USING could not judge it. A computed column's query is a barrier itself.
 func (j *Judge) nameless(n *pg.Node) bool {
-	return n.GetColumnRef() == nil && !j.IsUntyped(n) && j.OutputType(n) == tree.TypeName{}
+	if ref := n.GetColumnRef(); ref != nil {
+		return j.names.Reference(ref).Whole && tree.Star(n) == nil
+	}
+	return !j.IsUntyped(n) && j.OutputType(n) == tree.TypeName{}
 }
 
 // tellsWithin tells whether anything in a query is not leakproof.

@@ -29,6 +29,7 @@ type Reference struct {
 	Converted bool // it may be computed where it is read
 	Scope     bool // it is a scope column, or made of one
 	Ours      bool // it is a scope column, unchanged, so it holds the server's id or NULL
+	Whole     bool // it may be a whole row
 }
 
 // table gives the relation of which a reference is certainly an unchanged column; nil otherwise.

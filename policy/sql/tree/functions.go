@@ -42,7 +42,7 @@ var FunctionColumns = map[string][]string{
 	"string_to_table":           {""},
 }
 
-// RowCalls are functions of pg_catalog that give a row, or rows, whose columns depend on how they are called.
+// RowCalls are functions of pg_catalog whose value is a row, or rows.
 var RowCalls = []string{
 	"json_to_record", "json_to_recordset", "jsonb_to_record", "jsonb_to_recordset",
 	"json_populate_record", "json_populate_recordset", "jsonb_populate_record", "jsonb_populate_recordset",

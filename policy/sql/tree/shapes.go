@@ -163,13 +163,13 @@ func GroupsBySets(s *pg.SelectStmt) bool {
 	return slices.ContainsFunc(s.GroupClause, func(n *pg.Node) bool { return n.GetGroupingSet() != nil })
 }
 
-// SortsByType tells whether ORDER BY, GROUP BY or DISTINCT ON has a bare name that is the scope
+// SortsByType tells whether ORDER BY or DISTINCT ON has a bare name that is the scope
 // column's type: in a select list the server's parameter bears that name.
 func SortsByType(s *pg.SelectStmt, t *Table) bool {
 	named := func(n *pg.Node) bool {
 		names, ok := Strings(n.GetColumnRef().GetFields())
 		return ok && len(names) == 1 && names[0] == t.ScopeType.Name
 	}
-	return slices.ContainsFunc(s.DistinctClause, named) || slices.ContainsFunc(s.GroupClause, named) ||
+	return slices.ContainsFunc(s.DistinctClause, named) ||
 		slices.ContainsFunc(s.SortClause, func(n *pg.Node) bool { return named(n.GetSortBy().GetNode()) })
 }
