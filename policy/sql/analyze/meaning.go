@@ -14,7 +14,7 @@ import (
 type meaning struct {
 	types.Column
 	fence.Reference
-	single, scalar bool // see column
+	scalar bool // see column
 }
 
 // Column and Same are what package types asks; Reference and WithQuery are what package fence does.
@@ -46,7 +46,7 @@ func (a *analyzer) resolve(ref *pg.ColumnRef, r *relation, cols []column) {
 	n, seen := a.names[ref]
 	n.Relations, n.Row = append(n.Relations, &r.Relation), false
 	for i, c := range cols {
-		n.single = n.single || c.single
+		n.Single = n.Single || c.single
 		n.scalar = c.scalar && (n.scalar || !seen && i == 0)
 		n.Scope = n.Scope || c.scope
 		n.Ours = c.ours && (n.Ours || !seen && i == 0)
@@ -73,7 +73,7 @@ func (a *analyzer) resolveRow(ref *pg.ColumnRef, r *relation) {
 	n.Type, n.Collation = tree.TypeName{}, ""
 	n.Varying = n.Varying || !r.Table
 	n.Whole, n.scalar = true, false
-	n.single = n.single || r.single || slices.ContainsFunc(r.cols, func(c column) bool { return c.single })
+	n.Single = n.Single || r.single || slices.ContainsFunc(r.cols, func(c column) bool { return c.single })
 	n.Scope, n.Ours = n.Scope || slices.ContainsFunc(r.cols, func(c column) bool { return c.scope }), false
 	a.names[ref] = n
 	a.convert(ref, r.cols)

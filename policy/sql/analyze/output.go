@@ -112,7 +112,7 @@ func (a *analyzer) outputColumn(n *pg.Node) column {
 func (a *analyzer) isSingle(m proto.Message) bool {
 	switch n := m.(type) {
 	case *pg.ColumnRef:
-		return a.names[n].single
+		return a.names[n].Single
 	case *pg.SubLink:
 		return false
 	}

@@ -34,14 +34,27 @@ func (j *Judge) isColumnPair(n *pg.Node) bool {
 	return left != nil && !j.Conflict(left, right) && !l.Converted && !r.Converted && !j.MergeFails(j.OutputType(left), j.OutputType(right))
 }
 
+// refuseFull refuses what a FULL JOIN would compare with no guard, and what the planner's statistics would tell of.
+func (j *Judge) refuseFull(part *pg.Node) {
+	left, right := tree.Equation(part)
+	if j.meetsScope("=", left, right) {
+		f := refusal.Unsupported(tree.Leftmost(part), "a FULL JOIN of a scope column and another column is not supported")
+		f.Hint = "compare two scope columns"
+		j.fail(f)
+	}
+	if j.names.Reference(left.GetColumnRef()).Single || j.names.Reference(right.GetColumnRef()).Single {
+		f := refusal.Unsupported(tree.Leftmost(part), "a FULL JOIN with a function that may give one value is not supported")
+		f.Hint = "use a LEFT JOIN or a RIGHT JOIN"
+		j.fail(f)
+	}
+}
+
 // Protect finds the parts of a condition that need a guard, once all names in it are resolved.
 func (j *Judge) Protect(l Level, root *pg.Node, of Place) *refusal.Refusal {
 	c := &facts.Clause{Root: root, Guards: map[*pg.Node]*facts.Guard{}}
 	for _, part := range tree.Conjuncts(root) {
-		if left, right := tree.Equation(part); of == InFull && j.meetsScope("=", left, right) {
-			f := refusal.Unsupported(tree.Leftmost(part), "a FULL JOIN of a scope column and another column is not supported")
-			f.Hint = "compare two scope columns"
-			j.fail(f)
+		if of == InFull {
+			j.refuseFull(part)
 		}
 		if j.leakproof(part) || of == InHaving && j.keepsAggregate(part, l.Start) || of == InFull && j.isColumnPair(part) {
 			continue

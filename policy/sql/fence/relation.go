@@ -30,6 +30,7 @@ type Reference struct {
 	Scope     bool // it is a scope column, or made of one
 	Ours      bool // it is a scope column, unchanged, so it holds the server's id or NULL
 	Whole     bool // it may be a whole row
+	Single    bool // it is of a function in FROM that gives one value, or made of such a column
 }
 
 // table gives the relation of which a reference is certainly an unchanged column; nil otherwise.
