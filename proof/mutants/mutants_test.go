@@ -34,6 +34,8 @@ var proofs = map[string]proof{
 	"order-joins-all": {[]string{"./proof", "-run", "^TestProveOrder$", "-mode", "all", "-statements", "4000", "-first"}, differing},
 	"barrier":         {[]string{"./proof/barrier", "-run", "^Test(Leaks|Found|Upsert)"}, regexp.MustCompile("tells of another server's row|--- FAIL: TestUpsert")},
 	"corpus":          {[]string{"./cmd/tenantgate", "-run", "^TestBypass$"}, regexp.MustCompile("LEAK: |instead of\n")},
+	"names":           {[]string{"./policy/sql/analyze", "-run", "^Test(Partial|UnknownNames|FieldOfRow)$"}, regexp.MustCompile("--- FAIL: Test")},
+	"decisions":       {[]string{"./policy", "-run", "^TestGolden$"}, regexp.MustCompile("--- FAIL: TestGolden")},
 	"verifier":        {[]string{"./policy/sql/verify", "-run", "^TestVerify"}, regexp.MustCompile("--- FAIL: TestVerify")},
 }
 
