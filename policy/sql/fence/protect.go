@@ -15,8 +15,9 @@ type Place uint8
 
 // A condition stands in one of these.
 const (
-	InWhere Place = iota // or in the ON of a join
-	InFull               // in the ON of a FULL JOIN
+	InOn   Place = iota // of a join
+	InFull              // in the ON of a FULL JOIN
+	InWhere
 	InHaving
 )
 
@@ -59,7 +60,7 @@ func (j *Judge) Protect(l Level, root *pg.Node, of Place) *refusal.Refusal {
 		if j.leakproof(part) || of == InHaving && j.keepsAggregate(part, l.Start) || of == InFull && j.isColumnPair(part) {
 			continue
 		}
-		if g := j.guard(l, part, of == InHaving); g != nil {
+		if g := j.guard(l, part, of); g != nil {
 			c.Guards[part] = g
 		}
 		if j.fault != nil {
@@ -80,29 +81,51 @@ func (j *Judge) fail(f *refusal.Refusal) {
 
 // guard gives the guard of a part; nil where it looks at nothing of this level that is
 // exposed. What looks at no relation of this level, or at a sub-query that may turn out a
-// constant, could fail on the rows of any.
-func (j *Judge) guard(l Level, part *pg.Node, having bool) *facts.Guard {
+// constant, could fail on the rows of any. What may be an equation of something else gets a
+// guard without tables: from g.x = (SELECT 1 / 0) and m.title = g.x Postgres makes
+// m.title = (SELECT 1 / 0), and asks that of any row of m. It makes nothing of a CASE. What
+// holds a column costs more than the scope condition, and is asked behind it.
+func (j *Judge) guard(l Level, part *pg.Node, of Place) *facts.Guard {
 	mentioned := map[*Relation]bool{}
 	j.mentions(part, mentioned)
-	g := &facts.Guard{Having: having}
-	needed, named := false, false
+	g := &facts.Guard{Having: of == InHaving}
+	needed, named, equates, beside := false, false, false, of == InOn || of == InFull // beside others
 	for _, r := range l.Relations {
 		named = named || r.among(mentioned) && j.stays(r)
+		equates = equates || r.among(mentioned) && !r.Exposed && mayEquate(part)
 	}
 	for _, r := range l.Relations {
 		exposed, walled := r.exposedAs()
+		beside = beside || exposed
 		if !exposed || j.safe(part, walled, l.Start) || named && !r.among(mentioned) {
 			continue
 		}
 		needed = true
-		if !having {
+		if !g.Having {
 			j.guardRelation(g, r, part)
 		}
 	}
-	if !needed {
+	if !needed && (!beside || !equates || j.safe(part, true, l.Start)) {
 		return nil
 	}
 	return g
+}
+
+// mayEquate tells whether a condition may be an equation once Postgres has folded constants: all but plain comparisons of another
+// kind, and calls.
+func mayEquate(part *pg.Node) bool {
+	switch x := part.GetNode().(type) {
+	case *pg.Node_NullTest, *pg.Node_FuncCall:
+		return false
+	case *pg.Node_AExpr:
+		switch x.AExpr.Kind {
+		case pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE, pg.A_Expr_Kind_AEXPR_SIMILAR, pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_BETWEEN_SYM:
+			return false
+		case pg.A_Expr_Kind_AEXPR_OP:
+			return !slices.Contains([]string{"<", "<=", ">", ">=", "<>", "~", "!~", "~*", "!~*", "@>", "<@", "&&", "@@", "?"}, tree.LastName(x.AExpr.Name))
+		}
+	}
+	return true
 }
 
 // stays tells whether columns of a relation stay columns of one where Postgres plans: those
