@@ -112,6 +112,12 @@ func CompileServed(f *File, s Schema, sets Sets) (*Policy, error) {
 	p.namesakes = refused
 	complexity := tree.Complexity{MaxNodes: f.Statement.MaxNodes, MaxDepth: f.Statement.MaxDepth}
 	p.catalog = tree.NewCatalog(tables, p.allowFunctions(allowed), p.allowTypes(s.Types, sets.Types), operators(sets.Leakproof), complexity).With(others, bareTables(s.Bare))
+	p.catalog.Builtin = map[string]bool{}
+	for _, set := range sets.Functions {
+		for _, name := range set {
+			p.catalog.Builtin[name] = true
+		}
+	}
 	p.allowGiven(s.Given)
 	return p, nil
 }

@@ -18,7 +18,7 @@ var constructs = []string{
 
 	"WITH", "WITH siblings", "WITH columns", "WITH name of a table", "WITH RECURSIVE", "MATERIALIZED", "data-modifying WITH", "WITH before a write", "WITH in a sub-query",
 	"UNION", "UNION ALL", "UNION DISTINCT", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL", "bracketed arm",
-	"DISTINCT", "DISTINCT ON", "GROUP BY", "GROUP BY primary key", "GROUP BY an expression", "GROUP BY an expression written otherwise", "GROUP BY a position", "GROUP BY a name that Postgres makes", "GROUP BY an expression with a call", "window of groups", "ROLLUP", "CUBE", "GROUPING SETS", "HAVING", "HAVING without an aggregate", "aggregate", "aggregate DISTINCT", "aggregate ORDER BY", "FILTER",
+	"failing on what others alone hold", "DISTINCT", "DISTINCT ON", "GROUP BY", "GROUP BY primary key", "GROUP BY an expression", "GROUP BY an expression written otherwise", "GROUP BY a position", "GROUP BY a name that Postgres makes", "GROUP BY an expression with a call", "window of groups", "ROLLUP", "CUBE", "GROUPING SETS", "HAVING", "HAVING without an aggregate", "aggregate", "aggregate DISTINCT", "aggregate ORDER BY", "FILTER",
 	"WITHIN GROUP", "window function", "window frame", "WINDOW", "ORDER BY", "ORDER BY an expression", "NULLS FIRST", "LIMIT", "OFFSET", "FETCH FIRST",
 	"FOR UPDATE", "FOR SHARE", "FOR NO KEY UPDATE", "FOR KEY SHARE", "FOR UPDATE OF", "SKIP LOCKED",
 

@@ -2,6 +2,10 @@ package statement
 
 // statement puts a whole statement.
 func (m *maker) statement() {
+	if !m.skewed && m.chance(1) {
+		m.told()
+		return
+	}
 	depth := []int{1, 2, 2, 3}[m.r.IntN(4)]
 	if !m.chance(35) {
 		m.query(nil, nil, depth, true)

@@ -62,7 +62,7 @@ func (a *analyzer) mayBeRow(m proto.Message) bool {
 	case *pg.TypeCast:
 		return !a.isScalar(n.TypeName)
 	case *pg.FuncCall:
-		if name := a.types.CatalogCall(n); name == "" || slices.Contains(tree.RowCalls, name) {
+		if name := a.types.CatalogCall(n); !a.catalog.Builtin[name] || slices.Contains(tree.RowCalls, name) {
 			return true
 		}
 	}

@@ -21,7 +21,7 @@ func (a *analyzer) join(l *level, j *pg.JoinExpr) item {
 	right := a.fromItem(l, j.Rarg)
 	on := &level{outer: l.outer, ctes: l.ctes, rels: l.rels[first:], facts: l.facts, start: l.start}
 	a.expr(on, j.Quals)
-	where := fence.InOn
+	where := fence.InWhere
 	if j.Jointype == pg.JoinType_JOIN_FULL {
 		where = fence.InFull
 	}

@@ -54,6 +54,7 @@ func TestUnknownNames(t *testing.T) {
 		"SELECT v FROM notes n, mine.own_rows('a') v":                                                                                         "ok",
 		"SELECT 1 FROM mine.own_rows('a') v, LATERAL (SELECT n FROM notes n) s":                                                               "n may be a column of v",
 		"SELECT 1 FROM (SELECT coalesce(mine.own_rows(id)) AS c FROM notes) s WHERE EXISTS (SELECT 1 FROM unnest(s.c::text[]) v WHERE v = c)": "ok",
+		"SELECT 1 FROM notes WHERE EXISTS (SELECT 1 FROM pg_catalog.ts_parse('default', 'a') v WHERE token = body)":                           "token",
 		"SELECT v.*, id AS c FROM notes, mine.own_rows('a') v ORDER BY c, notes.body":                                                         "ok",
 		"SELECT ordinality, a FROM lower('x') WITH ORDINALITY AS g (a)":                                                                       "ok",
 		"SELECT ordinality FROM lower('x') WITH ORDINALITY AS g (a, o)":                                                                       "does not exist",

@@ -21,7 +21,7 @@ func (a *analyzer) alwaysOneRow(s *pg.SelectStmt) bool {
 func (a *analyzer) mayGiveRows(m proto.Message) bool {
 	if f, ok := m.(*pg.FuncCall); ok {
 		name := a.types.CatalogCall(f)
-		if name == "" || tree.GivesRows(name) || slices.Contains(tree.RowCalls, name) {
+		if !a.catalog.Builtin[name] || tree.GivesRows(name) || slices.Contains(tree.RowCalls, name) {
 			return true
 		}
 	}

@@ -15,9 +15,8 @@ type Place uint8
 
 // A condition stands in one of these.
 const (
-	InOn   Place = iota // of a join
-	InFull              // in the ON of a FULL JOIN
-	InWhere
+	InWhere Place = iota // or in the ON of a join
+	InFull               // in the ON of a FULL JOIN
 	InHaving
 )
 
@@ -89,14 +88,12 @@ func (j *Judge) guard(l Level, part *pg.Node, of Place) *facts.Guard {
 	mentioned := map[*Relation]bool{}
 	j.mentions(part, mentioned)
 	g := &facts.Guard{Having: of == InHaving}
-	needed, named, equates, beside := false, false, false, of == InOn || of == InFull // beside others
+	needed, named := false, false
 	for _, r := range l.Relations {
 		named = named || r.among(mentioned) && j.stays(r)
-		equates = equates || r.among(mentioned) && !r.Exposed && mayEquate(part)
 	}
 	for _, r := range l.Relations {
 		exposed, walled := r.exposedAs()
-		beside = beside || exposed
 		if !exposed || j.safe(part, walled, l.Start) || named && !r.among(mentioned) {
 			continue
 		}
@@ -105,10 +102,20 @@ func (j *Judge) guard(l Level, part *pg.Node, of Place) *facts.Guard {
 			j.guardRelation(g, r, part)
 		}
 	}
-	if !needed && (!beside || !equates || j.safe(part, true, l.Start)) {
+	if !needed && !(mayEquate(part) && others(mentioned) && !j.safe(part, true, l.Start)) {
 		return nil
 	}
 	return g
+}
+
+// others tells whether something that is mentioned holds no rows of scoped tables.
+func others(mentioned map[*Relation]bool) bool {
+	for r := range mentioned {
+		if exposed, _ := r.exposedAs(); !exposed {
+			return true
+		}
+	}
+	return false
 }
 
 // mayEquate tells whether a condition may be an equation once Postgres has folded constants: all but plain comparisons of another

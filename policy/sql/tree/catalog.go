@@ -73,6 +73,7 @@ type Catalog struct {
 	tables    map[TypeName]*Table
 	Bare      map[string]*Table
 	Functions map[string]string
+	Builtin   map[string]bool // the functions of pg_catalog of which something is known: package tree's lists say what
 	Types     map[string]string
 	Domains   map[TypeName]bool // of those outside pg_catalog
 	Leakproof map[OperatorName]bool
