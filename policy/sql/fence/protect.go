@@ -119,10 +119,10 @@ func others(mentioned map[*Relation]bool) bool {
 }
 
 // mayEquate tells whether a condition may be an equation once Postgres has folded constants: all but plain comparisons of another
-// kind, and calls.
+// kind. bool(a = b) is a = b.
 func mayEquate(part *pg.Node) bool {
 	switch x := part.GetNode().(type) {
-	case *pg.Node_NullTest, *pg.Node_FuncCall:
+	case *pg.Node_NullTest:
 		return false
 	case *pg.Node_AExpr:
 		switch x.AExpr.Kind {
