@@ -1,0 +1,66 @@
+package proof
+
+import (
+	"context"
+	"strings"
+	"testing"
+)
+
+// errorAttacks told by an error whether others have a name between 'zzK' and 'zzL', until the days that docs/isolation.md gives.
+var errorAttacks = []orderAttack{
+	{name: "an equation of two functions", path: Extended, text: equationOf("g.phone_number = (SELECT (1/0)::text)")},
+	{name: "the same in a Query message", path: Simple, text: equationOf("g.phone_number = (SELECT (1/0)::text)")},
+	{name: "NOT of an inequation", path: Extended, text: equationOf("NOT (g.phone_number <> (SELECT n FROM unnest(ARRAY['a', 'b']) AS n))")},
+	{name: "an equation of rows", path: Extended, text: equationOf("(g.phone_number, 1) = ((SELECT (1/0)::text), 1)")},
+	{name: "an equation with an array", path: Extended, text: equationOf("g.phone_number = (ARRAY['{1}'::text[], '{1,2}'::text[]])[1][1]")},
+	{name: "EXISTS", path: Extended, text: equationOf("EXISTS (SELECT FROM generate_series(1, 2) k WHERE g.phone_number = (SELECT (1/0)::text))")},
+	{name: "IN", path: Extended, text: equationOf("g.phone_number IN (SELECT (SELECT (1/0)::text) FROM generate_series(1, 2) k)")},
+	{name: "a sub-query that reads a table, too", path: Extended, text: `SELECT m.id FROM (SELECT g.phone_number FROM string_to_table('zzz,yyy', ',') AS g (phone_number)
+		JOIN string_to_table('zzz,yyy', ',') z ON g.phone_number = (SELECT (1/0)::text) LEFT JOIN conversations c ON c.title = z) s JOIN end_users m USING (phone_number) WHERE m.name > 'zzK' AND m.name < 'zzL'`},
+	{name: "a name that ORDINALITY had", path: Extended, text: `SELECT m.id FROM (SELECT name AS ordinality, id FROM end_users) m, LATERAL (SELECT ordinality AS c FROM lower('x') WITH ORDINALITY AS g (a, o)) v,
+		generate_series(1, 2) k WHERE (v.c IS NULL OR (SELECT 1/0 > 0) OR (k = 1 AND false)) AND m.ordinality > 'zzK' AND m.ordinality < 'zzL'`},
+	{name: "a whole row", path: Extended, text: rowsOf("LEFT JOIN", "USING (r)")},
+	{name: "a whole row in a Query message", path: Simple, text: rowsOf("LEFT JOIN", "USING (r)")},
+	{name: "whole rows and NATURAL", path: Extended, text: rowsOf("NATURAL LEFT JOIN", "")},
+}
+
+func equationOf(condition string) string {
+	return "SELECT m.id FROM (string_to_table('zzz,yyy', ',') AS g (phone_number) JOIN string_to_table('zzz,yyy', ',') z ON " + condition + ") JOIN end_users m USING (phone_number) WHERE m.name > 'zzK' AND m.name < 'zzL'"
+}
+
+func rowsOf(join, by string) string {
+	return "SELECT count(*) FROM (SELECT s AS r FROM (SELECT 1 AS a) s) y " + join + " (SELECT q AS r FROM (SELECT name AS a FROM end_users WHERE name > 'zzK' AND name < 'zzL') q) x " + by
+}
+
+// namesHeld are what another server has on one side alone.
+const namesHeld = "INSERT INTO end_users (id, server_id, name) SELECT 'sec' || g, '31', 'zzVALUEqq' FROM generate_series(1, 3) g; ANALYZE end_users;"
+
+// Ensure no error tells of others' rows.
+func TestErrorAttacks(t *testing.T) {
+	w := build(t)
+	for _, walls := range []Walls{Engine, All} {
+		p, err := w.newProber(t.Context(), OrderConfig{Walls: walls}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { p.close(context.WithoutCancel(t.Context())) })
+		for side, value := range []string{"Kestrel", "Martlet"} {
+			if err := p.sides[side].admin.exec(t.Context(), strings.ReplaceAll(namesHeld, "VALUE", value)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, a := range errorAttacks {
+			kestrel, err := p.sides[0].ask(t.Context(), a.asked(), p.server)
+			if err != nil {
+				t.Fatal(err)
+			}
+			martlet, err := p.sides[1].ask(t.Context(), a.asked(), p.server)
+			if err != nil || kestrel.code == "construct_not_allowed" {
+				t.Fatalf("walls %s, %s: %s, %v", walls, a.name, kestrel.message, err)
+			}
+			if kestrel.sequence() != martlet.sequence() {
+				t.Errorf("walls %s, %s: %s %s, and else %s %s", walls, a.name, kestrel.state, kestrel.message, martlet.state, martlet.message)
+			}
+		}
+	}
+}
