@@ -104,8 +104,7 @@ func (r *rewriter) callPlace(n *pg.Node) (start, end lex.Cursor, ok bool) {
 	return start, end, ok
 }
 
-// testPlace finds where a column, a cast or call of one, or x IS NULL or IS TRUE begins and has ended. What
-// begins inside of a bracket may as well begin before it.
+// testPlace finds where a column, a cast or call of one, or x IS NULL or IS TRUE begins, with the brackets around x, and has ended.
 func (r *rewriter) testPlace(n *pg.Node) (start, end lex.Cursor, ok bool) {
 	is := n.GetNullTest().GetLocation()
 	if test := n.GetBooleanTest(); test != nil {
@@ -121,7 +120,8 @@ func (r *rewriter) testPlace(n *pg.Node) (start, end lex.Cursor, ok bool) {
 	if end.IsAny("null", "true", "false", "unknown") && !end.Follows("isnull") && !end.Follows("notnull") {
 		end.Pos++
 	}
-	return start, end, ok1 && ok2
+	start = outside(start, end)
+	return start, end, ok1 && ok2 && start.Pos >= 0
 }
 
 // casePlace finds where a column or call begins and has ended, or the left side of IS DISTINCT FROM with the brackets around it.
