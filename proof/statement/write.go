@@ -2,7 +2,7 @@ package statement
 
 // statement puts a whole statement.
 func (m *maker) statement() {
-	if !m.skewed && m.r.IntN(400) == 0 { // on the server's own database it depends on the plan whether some of them fail
+	if !m.skewed && m.chance(1) {
 		m.told()
 		return
 	}
