@@ -1,9 +1,10 @@
 package proof
 
 import (
-	"context"
 	"strings"
 	"testing"
+
+	"github.com/tenantgate/tenantgate/policy"
 )
 
 // errorAttacks told by an error whether others have a name between 'zzK' and 'zzL', until the days that docs/isolation.md gives.
@@ -39,11 +40,7 @@ const namesHeld = "INSERT INTO end_users (id, server_id, name) SELECT 'sec' || g
 func TestErrorAttacks(t *testing.T) {
 	w := build(t)
 	for _, walls := range []Walls{Engine, All} {
-		p, err := w.newProber(t.Context(), OrderConfig{Walls: walls}, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { p.close(context.WithoutCancel(t.Context())) })
+		p := attacked(t, w, OrderConfig{Walls: walls})
 		for side, value := range []string{"Kestrel", "Martlet"} {
 			if err := p.sides[side].admin.exec(t.Context(), strings.ReplaceAll(namesHeld, "VALUE", value)); err != nil {
 				t.Fatal(err)
@@ -55,7 +52,7 @@ func TestErrorAttacks(t *testing.T) {
 				t.Fatal(err)
 			}
 			martlet, err := p.sides[1].ask(t.Context(), a.asked(), p.server)
-			if err != nil || kestrel.code == "construct_not_allowed" {
+			if err != nil || kestrel.code == policy.ConstructNotAllowed {
 				t.Fatalf("walls %s, %s: %s, %v", walls, a.name, kestrel.message, err)
 			}
 			if kestrel.sequence() != martlet.sequence() {

@@ -137,11 +137,7 @@ func TestOrderAttacks(t *testing.T) {
 	w := build(t)
 	for _, walls := range []Walls{Engine, All} {
 		for _, custom := range []bool{true, false} {
-			p, err := w.newProber(t.Context(), OrderConfig{Walls: walls, Custom: custom}, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { p.close(context.WithoutCancel(t.Context())) })
+			p := attacked(t, w, OrderConfig{Walls: walls, Custom: custom})
 			hold(t, p)
 			for _, a := range orderAttacks {
 				if reads := a.answer(t, p, 0) != a.answer(t, p, 1); reads != (custom && (a.walls == "" || a.walls == walls)) {
@@ -156,17 +152,24 @@ func TestOrderAttacks(t *testing.T) {
 func TestOrderRefused(t *testing.T) {
 	w := build(t)
 	for _, walls := range []Walls{Engine, All} {
-		p, err := w.newProber(t.Context(), OrderConfig{Walls: walls}, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { p.close(context.WithoutCancel(t.Context())) })
+		p := attacked(t, w, OrderConfig{Walls: walls})
 		for _, a := range refusedAttacks {
 			if got, err := p.sides[0].ask(t.Context(), a.asked(), p.server); err != nil || got.code != policy.ConstructNotAllowed {
 				t.Errorf("walls %s, %s: %q, %v", walls, a.name, got.code, err)
 			}
 		}
 	}
+}
+
+// attacked gives both sides, open up to the end of the test.
+func attacked(t *testing.T, w *World, cfg OrderConfig) *prober {
+	t.Helper()
+	p, err := w.newProber(t.Context(), cfg, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.close(context.WithoutCancel(t.Context())) })
+	return p
 }
 
 // hold fills both sides.

@@ -54,7 +54,7 @@ func newAnalyzer(c *tree.Catalog, operators []tree.NameUse, torn map[int32]bool,
 
 func (a *analyzer) run(stmt *pg.RawStmt) {
 	a.root(stmt.Stmt)
-	if !slices.ContainsFunc(a.facts.Tables, func(u *facts.TableUse) bool { return u.Table != nil && u.Table.Scope != "" }) {
+	if !a.facts.NamesScoped() {
 		a.facts.Clauses = nil // no rows of others that a condition could fail on
 	}
 	a.lock()

@@ -147,6 +147,11 @@ type Filter struct {
 	Upsert bool // it belongs to ON CONFLICT, whose SET comes between
 }
 
+// NamesScoped tells whether a scoped table is named.
+func (f *Facts) NamesScoped() bool {
+	return slices.ContainsFunc(f.Tables, func(u *TableUse) bool { return u.Table != nil && u.Table.Scope != "" })
+}
+
 // ScopeNumbers gives the placeholders that a scope condition makes the server's id, each
 // with a table whose scope column it is compared with.
 func (f *Facts) ScopeNumbers() map[int32]*tree.Table {

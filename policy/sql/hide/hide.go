@@ -55,8 +55,7 @@ type hider struct {
 
 // Find notes in the facts what the rewrite has to hide of a statement that reads a scoped table, all of whose names are resolved.
 func Find(stmt *pg.RawStmt, f *facts.Facts, t *types.Types) *refusal.Refusal {
-	scoped := func(u *facts.TableUse) bool { return u.Table != nil && u.Table.Scope != "" }
-	if !slices.ContainsFunc(f.Tables, scoped) {
+	if !f.NamesScoped() {
 		return nil
 	}
 	h := &hider{Types: t, facts: f, replaced: f.ScopeConstants(), found: map[*pg.Node]*facts.Hidden{}, closes: map[*pg.Node]bool{}, casts: map[*pg.Node]*pg.TypeCast{}, tests: map[*pg.Node]*pg.A_Expr{}}
