@@ -1,6 +1,7 @@
 package statement
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tenantgate/tenantgate/policy"
@@ -111,7 +112,8 @@ func fleeting(tokens []Token) bool {
 // database it shows that one too.
 func starred(text string) bool {
 	lower := strings.ToLower(text)
-	return strings.Contains(lower, "end_users") && (strings.Contains(lower, "*") || strings.Contains(lower, "table"))
+	return (strings.Contains(lower, "*") || strings.Contains(lower, "table")) &&
+		slices.ContainsFunc(Tables(), func(t *Table) bool { return t.Hides() && strings.Contains(lower, strings.ToLower(t.Name)) })
 }
 
 // length is the length of the first token of a text that starts with one.
