@@ -76,11 +76,12 @@ func limited(d, own answer) bool {
 		return strings.HasPrefix(d.message, "in a DECLARE or COPY an expression with a constant")
 	case d.state == "0A000": // whatever the plain one fails by when it runs
 		return strings.Contains(d.message, "nullable side of an outer join") || strings.HasPrefix(d.message, "FULL JOIN is only supported with")
-	case strings.HasPrefix(d.state, "42") && (badLiteral(own.state) || own.state == "0A000" && strings.HasPrefix(own.message, "input of anonymous composite types")):
-		// two errors in one statement: a literal that is hidden is read later
-		return true
 	case d.state == "42501" && own.state == "23502":
 		return strings.HasPrefix(d.message, "new row violates row-level security policy")
+	case strings.HasPrefix(d.state, "42"): // two errors in one statement: a literal that is hidden is read later
+		return badLiteral(own.state) || badPath(own) || own.state == "0A000" && strings.HasPrefix(own.message, "input of anonymous composite types")
+	case badLiteral(d.state): // both are literals
+		return badPath(own)
 	}
 	return false
 }
@@ -104,6 +105,11 @@ func everything(a answer) string {
 
 // badLiteral tells the SQLSTATEs of literals that are none of their type.
 func badLiteral(state string) bool { return state == "22P02" || state == "22007" || state == "22008" }
+
+// badPath tells whether an answer is the error of a literal that is no jsonpath, for which Postgres has the SQLSTATE of a text that is no SQL.
+func badPath(a answer) bool {
+	return a.state == "42601" && strings.HasSuffix(a.message, "of jsonpath input")
+}
 
 // constraint tells the SQLSTATEs of violated constraints.
 func constraint(state string) bool { return strings.HasPrefix(state, "23") }

@@ -127,6 +127,20 @@ func TestLimited(t *testing.T) {
 			t.Errorf("%+v: %t", *own, got)
 		}
 	}
+	path := answer{state: "42601", message: "syntax error at end of jsonpath input"}
+	for shared, want := range map[string]bool{"22P02": true, "42P10": true, "": false, "22012": false, "23505": false} {
+		if got := limited(answer{state: shared}, path); got != want {
+			t.Errorf("%q beside a literal that is no jsonpath: %t", shared, got)
+		}
+	}
+	if limited(answer{state: "22P02"}, answer{state: "42601", message: `syntax error at or near "FORM"`}) {
+		t.Error("a text that is no SQL is taken for a literal that is no jsonpath")
+	}
+	for message, want := range map[string]bool{`new row violates row-level security policy for table "orders"`: true, "permission denied for table orders": false} {
+		if got := limited(answer{state: "42501", message: message}, answer{state: "23502"}); got != want {
+			t.Errorf("%s where NOT NULL is violated: %t", message, got)
+		}
+	}
 	for column, want := range map[string]bool{"tenant": true, "n": false} {
 		if got := limited(answer{}, answer{state: "42804", message: `column "` + column + `" is of type bigint but expression is of type text`}); got != want {
 			t.Errorf("a value of another type for %s: %t", column, got)
