@@ -12,12 +12,23 @@ var errorAttacks = []orderAttack{
 	{name: "an equation of two functions", path: Extended, text: equationOf("g.phone_number = (SELECT (1/0)::text)")},
 	{name: "the same in a Query message", path: Simple, text: equationOf("g.phone_number = (SELECT (1/0)::text)")},
 	{name: "NOT of an inequation", path: Extended, text: equationOf("NOT (g.phone_number <> (SELECT n FROM unnest(ARRAY['a', 'b']) AS n))")},
+	{name: "an inequation of a bool", path: Extended, text: equationOf("(g.phone_number = (SELECT (1/0)::text)) <> starts_with(coalesce('a', z), 'b')")},
 	{name: "an equation of rows", path: Extended, text: equationOf("(g.phone_number, 1) = ((SELECT (1/0)::text), 1)")},
 	{name: "an equation with an array", path: Extended, text: equationOf("g.phone_number = (ARRAY['{1}'::text[], '{1,2}'::text[]])[1][1]")},
 	{name: "EXISTS", path: Extended, text: equationOf("EXISTS (SELECT FROM generate_series(1, 2) k WHERE g.phone_number = (SELECT (1/0)::text))")},
 	{name: "IN", path: Extended, text: equationOf("g.phone_number IN (SELECT (SELECT (1/0)::text) FROM generate_series(1, 2) k)")},
 	{name: "a sub-query that reads a table, too", path: Extended, text: `SELECT m.id FROM (SELECT g.phone_number FROM string_to_table('zzz,yyy', ',') AS g (phone_number)
 		JOIN string_to_table('zzz,yyy', ',') z ON g.phone_number = (SELECT (1/0)::text) LEFT JOIN conversations c ON c.title = z) s JOIN end_users m USING (phone_number) WHERE m.name > 'zzK' AND m.name < 'zzL'`},
+	{name: "a column that a query inside has as a parameter", path: Extended, text: correlatedWith("SELECT (SELECT (1 / length(left(j.id, 0)))::text FROM conversations j WHERE j.id = c.id) AS x FROM conversations c")},
+	{name: "the same through one more query", path: Extended, text: correlatedWith("SELECT x FROM (SELECT (SELECT (1 / length(left(j.id, 0)))::text FROM conversations j WHERE j.id = c.id) AS x FROM conversations c) q")},
+	{name: "such a column alone, in a LATERAL query", path: Extended, text: `SELECT count(*) FROM (SELECT NOT (c.id LIKE '%\') AS x FROM conversations c) s,
+		LATERAL (SELECT m.id FROM end_users m WHERE m.name > 'zzK' AND m.name < 'zzL' AND (m.username IS NULL OR s.x IS NULL) LIMIT 1) t`},
+	{name: "such a column of a WITH query", path: Extended, text: `WITH s AS (SELECT CASE WHEN c.id LIKE '%\' THEN c.id END AS x FROM conversations c)
+		SELECT EXISTS (SELECT FROM end_users m WHERE m.name > 'zzK' AND m.name < 'zzL' AND (m.username IS NULL OR s.x IS NULL)) FROM s`},
+	{name: "such a column of a join", path: Extended, text: `SELECT EXISTS (SELECT FROM end_users m WHERE m.name > 'zzK' AND m.name < 'zzL' AND (m.username IS NULL OR x IS NULL))
+		FROM ((SELECT CASE WHEN c.id LIKE '%\' THEN c.id END AS x FROM conversations c) s JOIN (SELECT 1) AS one (n) ON true) AS j`},
+	{name: "a row that has such a column", path: Extended, text: `SELECT EXISTS (SELECT FROM end_users m WHERE m.name > 'zzK' AND m.name < 'zzL' AND (m.username IS NULL OR (s.*) IS NULL))
+		FROM (SELECT CASE WHEN c.id LIKE '%\' THEN c.id END AS x FROM conversations c) s`},
 	{name: "a name that ORDINALITY had", path: Extended, text: `SELECT m.id FROM (SELECT name AS ordinality, id FROM end_users) m, LATERAL (SELECT ordinality AS c FROM lower('x') WITH ORDINALITY AS g (a, o)) v,
 		generate_series(1, 2) k WHERE (v.c IS NULL OR (SELECT 1/0 > 0) OR (k = 1 AND false)) AND m.ordinality > 'zzK' AND m.ordinality < 'zzL'`},
 	{name: "a whole row", path: Extended, text: rowsOf("LEFT JOIN", "USING (r)")},
@@ -27,6 +38,12 @@ var errorAttacks = []orderAttack{
 
 func equationOf(condition string) string {
 	return "SELECT m.id FROM (string_to_table('zzz,yyy', ',') AS g (phone_number) JOIN string_to_table('zzz,yyy', ',') z ON " + condition + ") JOIN end_users m USING (phone_number) WHERE m.name > 'zzK' AND m.name < 'zzL'"
+}
+
+func correlatedWith(query string) string {
+	many := strings.Repeat("z,", 1500) + "z" // so that the scan of end_users is the outer side of the join
+	return "SELECT EXISTS (SELECT FROM (unnest('{" + many + "}'::text[]) AS g (phone_number) JOIN unnest('{zzz,yyy}'::text[]) AS z ON g.phone_number = s.x) " +
+		"JOIN end_users m USING (phone_number) WHERE m.name > 'zzK' AND m.name < 'zzL') FROM (" + query + ") s"
 }
 
 func rowsOf(join, by string) string {

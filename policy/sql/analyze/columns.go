@@ -74,6 +74,7 @@ func (a *analyzer) bareColumn(l *level, ref *pg.ColumnRef, name string, at int) 
 		for _, r := range l.rels {
 			if mine := r.named(name); len(mine) > 0 {
 				a.resolve(ref, r, mine)
+				a.correlated(r, l, here, mine)
 			}
 		}
 		if len(cols) > 0 && a.readAll(cols, at) {
@@ -83,6 +84,7 @@ func (a *analyzer) bareColumn(l *level, ref *pg.ColumnRef, name string, at int) 
 		if row != nil {
 			a.readRow(row, at)
 			a.resolveRow(ref, row)
+			a.correlated(row, l, here, row.cols)
 			a.rowOf(row)
 			named = true
 		}
@@ -143,12 +145,13 @@ func (a *analyzer) readAll(cols []column, at int) bool {
 
 func (a *analyzer) qualifiedColumn(l *level, ref *pg.ColumnRef, names []string, at int) {
 	column := names[len(names)-1]
-	r := a.qualifier(l, names[:len(names)-1], at)
+	r, of := a.qualifier(l, names[:len(names)-1], at)
 	if r == nil {
 		return
 	}
 	cols := r.named(column)
 	a.resolve(ref, r, cols)
+	a.correlated(r, of, l, cols)
 	for _, c := range cols {
 		a.read(c, at)
 	}
@@ -167,24 +170,25 @@ func (a *analyzer) qualifiedColumn(l *level, ref *pg.ColumnRef, names []string, 
 	}
 }
 
-// qualifier finds the relation that a qualified name starts with; a fault where there is none.
-func (a *analyzer) qualifier(l *level, names []string, at int) *relation {
+// qualifier finds the relation that a qualified name starts with, and its level; a fault where there is none.
+func (a *analyzer) qualifier(l *level, names []string, at int) (*relation, *level) {
 	schema, name := "", names[len(names)-1]
 	if len(names) == 2 {
 		schema = names[0]
 	}
-	r, _ := l.relation(schema, name)
+	r, of := l.relation(schema, name)
 	if r == nil {
 		a.fail(&refusal.Refusal{Code: refusal.QueryFailed, SQLState: "42P01", Offset: at, Message: `missing FROM-clause entry for table "` + name + `"`})
 	}
-	return r
+	return r, of
 }
 
 // wholeRow notes the use of a relation's whole row, r.*.
 func (a *analyzer) wholeRow(l *level, ref *pg.ColumnRef, names []string, at int) {
-	if r := a.qualifier(l, names, at); r != nil {
+	if r, of := a.qualifier(l, names, at); r != nil {
 		a.readRow(r, at)
 		a.resolveRow(ref, r)
+		a.correlated(r, of, l, r.cols)
 		a.rowOf(r)
 	}
 }

@@ -78,3 +78,10 @@ func (a *analyzer) resolveRow(ref *pg.ColumnRef, r *relation) {
 	a.names[ref] = n
 	a.convert(ref, r.cols)
 }
+
+// correlated has the barrier's judgement look at columns of a relation at one level that are named at another one, further in.
+func (a *analyzer) correlated(r *relation, of, at *level, cols []column) {
+	if of != at && (!r.known || slices.ContainsFunc(cols, func(c column) bool { return !c.plain })) {
+		a.judge.Correlated(&r.Relation)
+	}
+}

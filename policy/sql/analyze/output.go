@@ -129,7 +129,7 @@ func (a *analyzer) star(l *level, items []item, ref *pg.ColumnRef, out *output) 
 			a.fail(refusal.Unsupported(int(ref.Location), "a column name with this many parts is not supported"))
 			return
 		}
-		r := a.qualifier(l, names, int(ref.Location))
+		r, _ := a.qualifier(l, names, int(ref.Location))
 		if r == nil {
 			return
 		}
@@ -209,8 +209,9 @@ func (a *analyzer) resolveStar(l *level, items []item, ref *pg.ColumnRef) {
 		return
 	}
 	names, _ := tree.Strings(ref.Fields[:len(ref.Fields)-1])
-	if r := a.qualifier(l, names, int(ref.Location)); r != nil {
+	if r, of := a.qualifier(l, names, int(ref.Location)); r != nil {
 		a.resolveRow(ref, r)
+		a.correlated(r, of, l, r.cols)
 	}
 }
 

@@ -119,7 +119,7 @@ func others(mentioned map[*Relation]bool) bool {
 }
 
 // mayEquate tells whether a condition may be an equation once Postgres has folded constants: all but plain comparisons of another
-// kind. bool(a = b) is a = b.
+// kind. bool(a = b) is a = b, and so is (a = b) <> FALSE.
 func mayEquate(part *pg.Node) bool {
 	switch x := part.GetNode().(type) {
 	case *pg.Node_NullTest:
@@ -129,7 +129,7 @@ func mayEquate(part *pg.Node) bool {
 		case pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE, pg.A_Expr_Kind_AEXPR_SIMILAR, pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_BETWEEN_SYM:
 			return false
 		case pg.A_Expr_Kind_AEXPR_OP:
-			return !slices.Contains([]string{"<", "<=", ">", ">=", "<>", "~", "!~", "~*", "!~*", "@>", "<@", "&&", "@@", "?"}, tree.LastName(x.AExpr.Name))
+			return !slices.Contains([]string{"<", "<=", ">", ">=", "~", "!~", "~*", "!~*", "@>", "<@", "&&", "@@", "?"}, tree.LastName(x.AExpr.Name))
 		}
 	}
 	return true

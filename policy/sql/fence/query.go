@@ -43,6 +43,17 @@ func (j *Judge) tells(s *pg.SelectStmt, walled bool) bool {
 	})
 }
 
+// Correlated notes that a query inside names a computed column of r. Postgres may put the column's expression there, and a
+// sub-query in it is a parameter then, which row-level security takes for leakproof.
+func (j *Judge) Correlated(r *Relation) {
+	for _, p := range r.Parts {
+		if p.Masked || p.Body != nil { // what another name for a join is made of is among these itself
+			j.Correlated(p)
+		}
+	}
+	j.barrier(r.Body)
+}
+
 // nameless tells an expression whose type is not known, so that USING could not judge it. A computed column's query is a barrier itself.
 func (j *Judge) nameless(n *pg.Node) bool {
 	if ref := n.GetColumnRef(); ref != nil {
