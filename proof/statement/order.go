@@ -44,6 +44,10 @@ func (g *Generator) Probe(seed uint64, number int, mode policy.ScopeMode, values
 		m.tied()
 	case n < 24:
 		m.calledColumn()
+	case n < 26:
+		m.passedIn()
+	case n < 28:
+		m.equated()
 	default:
 		m.ordered()
 	}
