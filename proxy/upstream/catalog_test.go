@@ -77,6 +77,43 @@ func TestSchema(t *testing.T) {
 	}
 }
 
+// Ensure a column counts as NOT NULL only if no row of the table can have NULL: a child table may allow it (until Postgres 17 by DROP
+// NOT NULL, later if the parent's constraint is NO INHERIT), and foreign tables are not checked.
+func TestSchemaNotNull(t *testing.T) {
+	b := setup(t, Config{}, `
+		CREATE TABLE strict (id int NOT NULL); CREATE TABLE strict_child () INHERITS (strict); CREATE TABLE strict_grandchild (more int) INHERITS (strict_child);
+		CREATE TABLE loose (id int NOT NULL, other int NOT NULL); CREATE TABLE loose_child () INHERITS (loose); CREATE TABLE loose_grandchild () INHERITS (loose_child);
+		DO $$ BEGIN
+			IF current_setting('server_version_num')::int >= 180000 THEN
+				EXECUTE 'ALTER TABLE loose ALTER id DROP NOT NULL, ADD CONSTRAINT alone NOT NULL id NO INHERIT';
+			END IF;
+			ALTER TABLE loose_grandchild ALTER id DROP NOT NULL;
+		END $$;
+		CREATE TABLE parted (id int NOT NULL) PARTITION BY LIST (id); CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1);
+		CREATE FOREIGN DATA WRAPPER nothing; CREATE SERVER nowhere FOREIGN DATA WRAPPER nothing;
+		CREATE FOREIGN TABLE far (id int NOT NULL) SERVER nowhere;
+		CREATE TABLE mixed (id int NOT NULL) PARTITION BY LIST (id); CREATE FOREIGN TABLE mixed_1 PARTITION OF mixed FOR VALUES IN (1) SERVER nowhere`)
+	var names []policy.TableName
+	for _, name := range []string{"strict", "loose", "loose_child", "parted", "far", "mixed"} {
+		names = append(names, policy.TableName{Schema: "public", Name: name})
+	}
+	schema, err := b.pool.Schema(t.Context(), names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, table := range schema.Tables {
+		for _, c := range table.Columns {
+			if c.NotNull {
+				got = append(got, table.Name+"."+c.Name)
+			}
+		}
+	}
+	if want := []string{"loose.other", "loose_child.other", "parted.id", "strict.id"}; !slices.Equal(got, want) {
+		t.Errorf("NOT NULL are %v, want %v", got, want)
+	}
+}
+
 // Ensure the types that columns have are known by their OIDs, with what they rest on, but those
 // that have fields or name things of the catalog.
 func TestSchemaGiven(t *testing.T) {
