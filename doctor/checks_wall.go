@@ -96,8 +96,8 @@ var wallChecks = []check{
 		mend: `{mend}`,
 	}, {
 		name: "wall-foreign", grade: Breach, opens: true,
-		sql:     `SELECT scoped.ident AS object, scoped.ident AS wall FROM scoped WHERE scoped.relkind = 'f'`,
-		says:    `{object} is a foreign table, which can have no row-level security: a statement that gets past the policy could read every server's rows of it`,
+		sql:     `SELECT u.ident AS object, u.wall FROM units u JOIN pg_class c ON c.oid = u.oid WHERE c.relkind = 'f'`,
+		says:    `{object} is a foreign table, which can have no row-level security: a statement that gets past the policy could read every server's rows of it, and an error that conditions raise where its rows are reveals values of other servers`,
 		instead: `No wall can stand here: set row-level security up where the rows are, for a role that only this server's user mapping uses, or close the table in the policy (access: []).`,
 	}, {
 		name: "wall-others", grade: Note, stage: stageWall,

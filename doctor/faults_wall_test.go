@@ -39,6 +39,8 @@ var wallFaults = []fault{
 	{name: "a further policy that restricts", sql: `CREATE POLICY more ON orders AS RESTRICTIVE FOR SELECT USING (total > 0)`},
 	{name: "a foreign table", sql: `DROP TABLE items; CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; CREATE FOREIGN TABLE items (server_id text NOT NULL) SERVER s; GRANT SELECT, INSERT, UPDATE, DELETE ON items TO @role`,
 		want: "breach wall-foreign public.items", open: "public.items", left: "wall-foreign"},
+	{name: "a foreign table that inherits", sql: `CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; CREATE FOREIGN TABLE far () INHERITS (items) SERVER s`,
+		want: "breach wall-foreign public.far", open: "public.items", left: "wall-foreign"},
 	{name: "others without a policy", sql: `DROP POLICY reports ON orders`, want: "note wall-others public.orders"},
 	{name: "one of two others without a policy", mend: true, undo: `DROP OWNED BY @db; DROP ROLE @db`, want: "note wall-others public.orders",
 		sql: `DROP POLICY reports ON orders; CREATE POLICY tenantgate_others ON orders TO @other USING (true) WITH CHECK (true); CREATE ROLE @db; GRANT SELECT ON orders TO @db`},

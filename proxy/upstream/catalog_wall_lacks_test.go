@@ -62,6 +62,8 @@ func TestWhatOpensTheWall(t *testing.T) {
 		says       string
 	}{
 		{"ALTER TABLE " + end + " DISABLE ROW LEVEL SECURITY", "ALTER TABLE " + end + " ENABLE ROW LEVEL SECURITY", false, "not enabled"},
+		{"CREATE FOREIGN DATA WRAPPER w; CREATE SERVER far FOREIGN DATA WRAPPER w; CREATE FOREIGN TABLE kid () INHERITS (" + end + ") SERVER far", "DROP FOREIGN DATA WRAPPER w CASCADE", false, "foreign table inherits"},
+		{"CREATE TABLE kid () INHERITS (" + end + ")", "DROP TABLE kid", false, ""},
 		{"CREATE POLICY more ON " + end + " FOR SELECT USING (true)", "DROP POLICY more ON " + end, false, "more rows: more"},
 		{"CREATE POLICY more ON " + end + " FOR DELETE TO ROLE USING (id = '')", "DROP POLICY more ON " + end, false, "more rows: more"},
 		{"GRANT " + group + " TO ROLE; CREATE POLICY more ON " + end + " TO " + group + " USING (true)", "DROP POLICY more ON " + end + "; REVOKE " + group + " FROM ROLE", false, "more rows"},
