@@ -51,6 +51,9 @@ func prepare(ctx context.Context, cfg Config) (*site, error) {
 	if err := makeDir(dir); err != nil {
 		return nil, fmt.Errorf("making the data directory: %w", err)
 	}
+	if err := checkOurs(dir); err != nil {
+		return nil, err
+	}
 	s := &site{cfg: cfg, log: cfg.Log, dataDir: dir}
 	if err := s.settle(ctx); err != nil {
 		s.release()

@@ -14,6 +14,17 @@ import (
 	"testing"
 )
 
+// Ensure a folder that holds something else is left as it is.
+func TestForeignDir(t *testing.T) {
+	cfg := quick(filepath.Join(openDir(t), "docs"))
+	check(t, os.MkdirAll(cfg.DataDir, 0o700))
+	check(t, os.WriteFile(filepath.Join(cfg.DataDir, "letter.txt"), nil, 0o600))
+	refused(t, cfg, cfg.DataDir, "is not empty, and is not one that tenantgate made")
+	if held, err := os.ReadDir(cfg.DataDir); err != nil || len(held) != 1 {
+		t.Errorf("it holds %v, %v", held, err)
+	}
+}
+
 // Ensure root in a place where no other user may enter gets a server all the same,
 // is told where it is, and finds it again.
 func TestRootOnlyDir(t *testing.T) {
