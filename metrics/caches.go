@@ -26,7 +26,7 @@ func newCaches(f factory) caches {
 				"Credential look-ups that asked the control store. A jump without a deployment means that somebody guesses credentials, or that the cache was emptied because the control store's notifications were lost."),
 		},
 		refreshes: f.counters("schema_refreshes_total",
-			"Times the catalog of the policies' tables was read again, by result. changed: a table was altered, and plans were compiled again. failed: the catalog could not be read, and decisions use the last known schema; or a policy does not match the schema, and serves nothing until one of the two is fixed: the log names the policy and the line.",
+			"Times the catalog of the policies' tables was read again, by result. changed: a table was altered, and plans were compiled again. failed: the catalog could not be read, and decisions use the last known schema; or no table of a policy matches the schema, and the policy serves nothing until one of the two is fixed: the log names the policy and the line.",
 			label{"result", []string{"unchanged", "changed", "failed"}}),
 	}
 }

@@ -39,16 +39,17 @@
 //	CREATE TABLE and its like; a construct        statement_not_allowed, construct_…  sql/tree/kinds.go: Grammar.Admit, called by sql/analyze/analyze.go: Analyze
 //	SELECT, INSERT, UPDATE, DELETE by the policy  statement_not_allowed               rules.go: checkKinds; FOR UPDATE there too, and in checkTables as an UPDATE of the table
 //	a table                                       table_not_allowed                   rules.go: checkTables; hints.go: preferTableRefusal asks it also where the analysis fails
-//	a column that is missing or ambiguous         query_failed                        sql/analyze/columns.go: columnRef; its hint: near.go
+//	a column that is missing or ambiguous         query_failed                        sql/analyze/columns.go: bareColumn, qualifiedColumn; its words: near.go
 //	a column                                      column_not_allowed                  rules_columns.go: checkColumns
 //	a function, operator or type                  function_not_allowed, …             rules.go: checkFunctions, checkOperators, checkTypes
 //	any other name, in a place not understood     construct_not_allowed               sql/analyze/names.go; analyze.go: unseen
 //	what the barrier can't keep apart             construct_not_allowed               sql/fence/protect.go
+//	columns that USING or NATURAL can't compare   construct_not_allowed               sql/analyze/from_join.go: mergedColumn
 //	no scope condition                            missing_server_scope                rules.go: checkScope
 //	an expression for the scope column            missing_server_scope                rules.go: checkScopeValues
 //	a final text that can't be proved             internal                            sql/verify/verify.go: Verify
 //	the number of arguments                       argument_count                      binding.go: Bind, called by proxy/rest/query.go: attempt, proxy/wire/session_approval.go: bound
-//	another server's id for the scope column      foreign_server_id                   binding.go: Bind, if the policy's foreignServerId is reject; else it is replaced
+//	another server's id for the scope column      foreign_server_id                   binding.go: compare, called by Bind: always a constant in an INSERT; all else if foreignServerId is reject, else it is replaced
 //	what Postgres refuses                         query_failed, …                     proxy/upstream/failure_sqlerror.go
 //
 // A Query message of Postgres' protocol may have several statements: proxy/wire/query_parts.go cuts it, and each is decided on.

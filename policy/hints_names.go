@@ -13,8 +13,14 @@ import (
 // maxMeant is how many functions or types are named for one that is not available.
 const maxMeant = 3
 
+// sequenceCalls are functions that callers know from other databases, and for which no other function stands.
+var sequenceCalls = []string{"nextval", "currval", "lastval", "setval"}
+
 // functionHint names the allowed functions that are spelled most like one that is not available.
 func (p *Policy) functionHint(use tree.NameUse) string {
+	if slices.Contains(sequenceCalls, use.Name) {
+		return "leave the column out, then its default takes the next value; RETURNING gives it"
+	}
 	unqualified := func(n tree.TypeName) bool {
 		return n.Schema == builtinSchema && p.namesakes[n.Name] == "" || n.Schema == p.catalog.FunctionSchema(n.Name)
 	}

@@ -23,7 +23,7 @@ func (r *request) developer(ctx context.Context) (proxy.Caller, error) {
 	r.challenge = challengeBearer
 	token := bearer(string(r.head.value[fieldAuthorization]))
 	if token == "" {
-		return proxy.Caller{}, proxy.Refuse(proxy.Unauthorized, "send a developer access token as Authorization: Bearer <token>")
+		return proxy.Caller{}, proxy.Refuse(proxy.Unauthorized, "send a developer access token as Authorization: Bearer <token>"+r.insteadOfKey())
 	}
 	r.challenge = challengeInvalid
 	caller, err := r.server.cfg.Gate.Developer(ctx, r.conn.asker(), token)
@@ -39,6 +39,14 @@ func (r *request) developer(ctx context.Context) (proxy.Caller, error) {
 		}
 	}
 	return caller, err
+}
+
+// insteadOfKey says where an API key belongs, to a request that has one where a token is needed.
+func (r *request) insteadOfKey() string {
+	if len(r.head.value[fieldAPIKey]) == 0 {
+		return ""
+	}
+	return "; an API key looks end users up, or is the password of a Postgres client"
 }
 
 // bindConnection notes whose the connection is by the request's credentials; an error where it had to go.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proxy"
@@ -148,7 +149,9 @@ func number4(w *frame.Writer, n uint32, format int) {
 }
 
 func unknownParameter(name string) *proxy.Error {
-	return &proxy.Error{Code: policy.InvalidArgument, SQLState: "42704",
-		Message: fmt.Sprintf("unrecognized configuration parameter %q", printable(name)),
-		Hint:    "Only the parameters that clients commonly ask for are answered."}
+	hint := "Only the parameters that clients commonly ask for are answered."
+	if strings.EqualFold(name, "password_encryption") { // by which \password of psql begins
+		hint = "The password is the server's API key: an operator replaces it with tenantgate server rotate-key."
+	}
+	return &proxy.Error{Code: policy.InvalidArgument, SQLState: "42704", Message: fmt.Sprintf("unrecognized configuration parameter %q", printable(name)), Hint: hint}
 }

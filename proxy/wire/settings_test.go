@@ -136,6 +136,7 @@ func TestHintsAreSentences(t *testing.T) {
 	for text, want := range map[string]string{
 		"SELECT pg_sleep(1)":                           "Only functions that the policy lists may be called.",
 		"SET synchronous_commit=0":                     "A client can set application_name, DateStyle, TimeZone, IntervalStyle, extra_float_digits, statement_timeout, lock_timeout, idle_in_transaction_session_timeout and client_min_messages.",
+		"SHOW Password_encryption":                     "The password is the server's API key: an operator replaces it with tenantgate server rotate-key.",
 		"SHOW nothing":                                 "Only the parameters that clients commonly ask for are answered.",
 		"SELECT nothing":                               "",
 		"PREPARE TRANSACTION 'a'":                      "End the transaction with COMMIT or ROLLBACK.",
@@ -146,7 +147,7 @@ func TestHintsAreSentences(t *testing.T) {
 		"SELECT 1 INTO a":                              "It is done in the database behind, by its operator; a WITH query can replace a temporary table.",
 		"CREATE TABLE a (b int)":                       "It is done in the database behind, by its operator; a WITH query can replace a temporary table.",
 		"CREATE TEMP TABLE a (b int)":                  "A WITH query can replace a temporary table.",
-		"SELECT current_user || 'x'":                   "A Postgres client can ask for it in a statement of its own: SELECT current_user.",
+		"SELECT current_user || 'x'":                   "Write a table or column of that name in double quotes; a Postgres client can ask for the user in a statement of its own: SELECT current_user.",
 		"SELECT '" + strings.Repeat("x", 10_240) + "'": "Send long values and long lists as parameters, a list as = ANY with an array, and many rows in several statements.",
 	} {
 		w.send(&pgproto3.Query{String: text})

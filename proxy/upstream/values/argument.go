@@ -15,7 +15,7 @@ func (m misfit) Error() string { return string(m) }
 
 const (
 	hasNUL      misfit = "a text cannot hold the character U+0000"
-	noJSON      misfit = "an array or object fits only a parameter of type json or jsonb, and an array one of an array type"
+	noJSON      misfit = "an array or object fits only a parameter of type json or jsonb, and an array one of an array type, as in = ANY (?)"
 	noObject    misfit = "an object fits only a parameter of type json or jsonb"
 	noBytes     misfit = `bytes are given as a string, in base64 or as \x followed by hex digits`
 	tooDeep     misfit = "an array has at most six dimensions"
