@@ -89,7 +89,9 @@ func checkOurs(dir string) error {
 	if err != nil {
 		return fmt.Errorf("looking into the data directory: %w", err)
 	}
-	ours := func(e fs.DirEntry) bool { return slices.Contains([]string{"lock", "pg", "pg.new", "location"}, e.Name()) }
+	ours := func(e fs.DirEntry) bool {
+		return slices.Contains([]string{"lock", "pg", "pg.new", "location"}, e.Name())
+	}
 	if len(held) > 0 && !slices.ContainsFunc(held, ours) {
 		return fmt.Errorf("data directory %s is not empty, and is not one that tenantgate made: name a new or an empty one (--data-dir)", dir)
 	}
