@@ -29,6 +29,7 @@ var errorAttacks = []orderAttack{
 		FROM ((SELECT CASE WHEN c.id LIKE '%\' THEN c.id END AS x FROM conversations c) s JOIN (SELECT 1) AS one (n) ON true) AS j`},
 	{name: "a row that has such a column", path: Extended, text: `SELECT EXISTS (SELECT FROM end_users m WHERE m.name > 'zzK' AND m.name < 'zzL' AND (m.username IS NULL OR (s.*) IS NULL))
 		FROM (SELECT CASE WHEN c.id LIKE '%\' THEN c.id END AS x FROM conversations c) s`},
+	{name: "a literal that a call converts, and a dear condition on the scope column", path: Extended, text: `SELECT id FROM events m WHERE m.kind = 'Kestrel 4039' AND float8lt(m.weight, 1e400) AND m.server_id = '' || '7'`},
 	{name: "a name that ORDINALITY had", path: Extended, text: `SELECT m.id FROM (SELECT name AS ordinality, id FROM end_users) m, LATERAL (SELECT ordinality AS c FROM lower('x') WITH ORDINALITY AS g (a, o)) v,
 		generate_series(1, 2) k WHERE (v.c IS NULL OR (SELECT 1/0 > 0) OR (k = 1 AND false)) AND m.ordinality > 'zzK' AND m.ordinality < 'zzL'`},
 	{name: "a whole row", path: Extended, text: rowsOf("LEFT JOIN", "USING (r)")},

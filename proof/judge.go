@@ -65,7 +65,7 @@ func compare(st statement.Statement, d, own answer) Fault {
 
 // limited tells the refusals without need that docs/isolation.md names: the barrier takes
 // from Postgres what it needs to reduce an outer join whose rows are locked, or what keeps it
-// from that, or what it needs to run a FULL JOIN; a value for the scope column is replaced before its type is looked at; and row-level security is asked about a scope column that became NULL before NOT NULL is.
+// from that, or what it needs to run a FULL JOIN; a value for the scope column is replaced before its type is looked at; row-level security is asked about a scope column that became NULL before NOT NULL is; and of two errors in a statement either may be reported.
 func limited(d, own answer) bool {
 	switch {
 	case own.state == "42804": // the server's id replaces a value of another type

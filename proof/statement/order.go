@@ -48,6 +48,8 @@ func (g *Generator) Probe(seed uint64, number int, mode policy.ScopeMode, values
 		m.passedIn()
 	case n < 28:
 		m.equated()
+	case n < 29:
+		m.dear()
 	default:
 		m.ordered()
 	}

@@ -1,7 +1,9 @@
 package statement
 
-// passedIn puts a query that names a column of a query around it. The column's expression fails, and Postgres may have it as a parameter
-// inside, where it asks for values that others may hold.
+import "slices"
+
+// passedIn puts a query inside another one, of which it names a computed column that fails. Postgres may have the expression as a
+// parameter inside, where the query asks for values that others may hold.
 func (m *maker) passedIn() {
 	t, c := m.tieable()
 	m.use("order: computed column in a query inside")
@@ -53,16 +55,17 @@ func (m *maker) failsAlways(t *Table, ref, key string) {
 // makes a condition on the table.
 func (m *maker) equated() {
 	t, c := m.tieable()
-	var by *Column
+	var others []*Column
 	for i := range t.Columns {
 		if o := &t.Columns[i]; o != c && o.Type == Text && o.Kind != Scope && !o.Hidden {
-			by = o
+			others = append(others, o)
 		}
 	}
-	if by == nil {
+	if len(others) == 0 {
 		m.passedIn()
 		return
 	}
+	by := others[m.r.IntN(len(others))]
 	m.use("order: equation of functions")
 	g := "g." + Quote(by.Name)
 	equation := func(op string) { m.put("(", g, op, "(", "SELECT", "(", "1", "/", "0", ")", "::", "text", ")", ")") }
@@ -83,6 +86,30 @@ func (m *maker) equated() {
 	)
 	m.put(")", "JOIN", m.tableName(t), "AS", "y", "USING", "(", Quote(by.Name), ")", "WHERE")
 	m.heldBy(t, c, "y")
+	m.scopedAs("AND", t, "y")
+}
+
+// dear puts a query with a computed value for the scope column, which costs more than a number that a call converts and that does not fit.
+func (m *maker) dear() {
+	t, c := m.tieable()
+	var numbers []string
+	for i := range t.Columns {
+		if slices.Contains([]Type{Int, Float}, t.Columns[i].Type) && !t.Columns[i].Hidden {
+			numbers = append(numbers, "y."+Quote(t.Columns[i].Name))
+		}
+	}
+	if len(numbers) == 0 || t.ScopeType != Text {
+		m.passedIn()
+		return
+	}
+	m.use("order: computed value for the scope column")
+	m.put("SELECT", "y."+Quote(t.Columns[t.keyColumn()].Name), "FROM", m.tableName(t), "AS", "y", "WHERE")
+	m.heldBy(t, c, "y")
+	m.put("AND", "float8lt", "(", numbers[m.r.IntN(len(numbers))], ",", "1e400", ")", "AND", "y."+Quote(t.Scope()), "=")
+	m.any(
+		func() { m.put("''", "||", constant(Text, m.server)) },
+		func() { m.put("upper", "(", "lower", "(", constant(Text, m.server), ")", ")") },
+	)
 	m.scopedAs("AND", t, "y")
 }
 

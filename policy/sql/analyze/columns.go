@@ -73,8 +73,7 @@ func (a *analyzer) bareColumn(l *level, ref *pg.ColumnRef, name string, at int) 
 		}
 		for _, r := range l.rels {
 			if mine := r.named(name); len(mine) > 0 {
-				a.resolve(ref, r, mine)
-				a.correlated(r, l, here, mine)
+				a.resolve(ref, r, mine, l != here)
 			}
 		}
 		if len(cols) > 0 && a.readAll(cols, at) {
@@ -83,8 +82,7 @@ func (a *analyzer) bareColumn(l *level, ref *pg.ColumnRef, name string, at int) 
 		// A guess may be wrong, and then Postgres looks on.
 		if row != nil {
 			a.readRow(row, at)
-			a.resolveRow(ref, row)
-			a.correlated(row, l, here, row.cols)
+			a.resolveRow(ref, row, l != here)
 			a.rowOf(row)
 			named = true
 		}
@@ -150,8 +148,7 @@ func (a *analyzer) qualifiedColumn(l *level, ref *pg.ColumnRef, names []string, 
 		return
 	}
 	cols := r.named(column)
-	a.resolve(ref, r, cols)
-	a.correlated(r, of, l, cols)
+	a.resolve(ref, r, cols, of != l)
 	for _, c := range cols {
 		a.read(c, at)
 	}
@@ -187,8 +184,7 @@ func (a *analyzer) qualifier(l *level, names []string, at int) (*relation, *leve
 func (a *analyzer) wholeRow(l *level, ref *pg.ColumnRef, names []string, at int) {
 	if r, of := a.qualifier(l, names, at); r != nil {
 		a.readRow(r, at)
-		a.resolveRow(ref, r)
-		a.correlated(r, of, l, r.cols)
+		a.resolveRow(ref, r, of != l)
 		a.rowOf(r)
 	}
 }

@@ -53,10 +53,17 @@ func (a *analyzer) rangeFunction(l *level, f *pg.RangeFunction) *relation {
 	r = aliased(r, f.Alias)
 	r.partial = !r.known
 	r.single = a.givesOne(f, r)
+	inlined := a.mayBeInlined(f, call)
 	for i := range r.cols {
-		r.cols[i].single = r.single
+		r.cols[i].single, r.cols[i].converted = r.single, inlined
 	}
 	return r
+}
+
+// mayBeInlined tells a function in FROM whose body Postgres may put into the query, if it is in SQL: then its columns are computed where
+// they are read. Those of pg_catalog it does not: none in SQL gives rows without being STRICT.
+func (a *analyzer) mayBeInlined(f *pg.RangeFunction, call *pg.FuncCall) bool {
+	return len(f.Functions) == 1 && !f.Ordinality && call != nil && a.types.CatalogCall(call) == ""
 }
 
 // givesOne tells a function in FROM that may give a single value which Postgres knows when it plans: then it puts that

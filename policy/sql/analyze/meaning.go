@@ -37,8 +37,9 @@ func (a *analyzer) WithQuery(v *pg.RangeVar) (query *pg.Node, open bool) {
 }
 
 // resolve notes that a reference means one of some columns of a relation; a name that may
-// mean one of several means all.
-func (a *analyzer) resolve(ref *pg.ColumnRef, r *relation, cols []column) {
+// mean one of several means all. The relation is of a query further out if inside is true.
+func (a *analyzer) resolve(ref *pg.ColumnRef, r *relation, cols []column, inside bool) {
+	a.correlate(r, cols, inside)
 	if ref == nil {
 		return
 	}
@@ -62,8 +63,9 @@ func (a *analyzer) resolve(ref *pg.ColumnRef, r *relation, cols []column) {
 	a.names[ref] = n
 }
 
-// resolveRow notes that a reference means a relation's whole row, or all of its columns.
-func (a *analyzer) resolveRow(ref *pg.ColumnRef, r *relation) {
+// resolveRow is resolve of a relation's whole row, or all of its columns.
+func (a *analyzer) resolveRow(ref *pg.ColumnRef, r *relation, inside bool) {
+	a.correlate(r, r.cols, inside)
 	if ref == nil {
 		return
 	}
@@ -79,9 +81,9 @@ func (a *analyzer) resolveRow(ref *pg.ColumnRef, r *relation) {
 	a.convert(ref, r.cols)
 }
 
-// correlated has the barrier's judgement look at columns of a relation at one level that are named at another one, further in.
-func (a *analyzer) correlated(r *relation, of, at *level, cols []column) {
-	if of != at && (!r.known || slices.ContainsFunc(cols, func(c column) bool { return !c.plain })) {
+// correlate has the barrier's judgement look at computed columns that a query inside names.
+func (a *analyzer) correlate(r *relation, cols []column, inside bool) {
+	if inside && (!r.known || slices.ContainsFunc(cols, func(c column) bool { return !c.plain })) {
 		a.judge.Correlated(&r.Relation)
 	}
 }

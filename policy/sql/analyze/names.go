@@ -54,7 +54,7 @@ type column struct {
 	collated  bool
 	collation string
 	// converted: it is computed where it is read, which may fail: a virtual generated column,
-	// or what USING made of two columns that may differ in type.
+	// what USING made of two columns that may differ in type, or a column of a function that Postgres may inline.
 	converted bool
 	// single: it is of a function in FROM that gives one value, or is made of such a column. Postgres may know its value.
 	single bool

@@ -201,7 +201,7 @@ func (c column) unqualified() bool { return c.ref == lex.Quote(c.name) }
 func (a *analyzer) resolveStar(l *level, items []item, ref *pg.ColumnRef) {
 	if len(ref.Fields) == 1 {
 		for _, r := range l.rels {
-			a.resolveRow(ref, r)
+			a.resolveRow(ref, r, false)
 		}
 		for _, it := range items {
 			a.convert(ref, it.cols)
@@ -210,8 +210,7 @@ func (a *analyzer) resolveStar(l *level, items []item, ref *pg.ColumnRef) {
 	}
 	names, _ := tree.Strings(ref.Fields[:len(ref.Fields)-1])
 	if r, of := a.qualifier(l, names, int(ref.Location)); r != nil {
-		a.resolveRow(ref, r)
-		a.correlated(r, of, l, r.cols)
+		a.resolveRow(ref, r, of != l)
 	}
 }
 

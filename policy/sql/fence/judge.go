@@ -14,10 +14,11 @@
 //   - a query with such an entry in its select list gets OFFSET 0, since conditions on
 //     its columns are conditions on these expressions; and so does a LATERAL one that
 //     holds such an expression of what stands beside it;
+//   - a query with a computed column that a query inside names gets OFFSET 0, with and without row-level security;
 //   - a part of a HAVING without aggregates, which Postgres would make a WHERE of, gets one.
 //
 // A Judge goes along with the analysis of one statement. The analysis shows it what comes into sight (Begin, Enter,
-// Seen, Mixes) and asks it of each condition (Protect, Anchored) and of each sub-query and WITH query (Subquery);
+// Seen, Mixes, Correlated) and asks it of each condition (Protect, Anchored) and of each sub-query and WITH query (Subquery);
 // the Judge asks back only what a name means (Names). It writes the facts' Clauses and Barriers. Inside,
 //
 //	judge.go, relation.go                what it knows of the statement

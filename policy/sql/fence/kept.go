@@ -36,6 +36,8 @@ func (j *Judge) heldCall(f *pg.FuncCall, start int) bool {
 		switch {
 		case j.keeps(n, start):
 			held = true
+		case n.GetAConst().GetFval() != nil: // converted, as to float8, while the statement runs
+			return false
 		case n.GetAConst() == nil && !j.IsUntyped(n):
 			return false
 		}

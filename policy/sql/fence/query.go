@@ -43,15 +43,18 @@ func (j *Judge) tells(s *pg.SelectStmt, walled bool) bool {
 	})
 }
 
-// Correlated notes that a query inside names a computed column of r. Postgres may put the column's expression there, and a
-// sub-query in it is a parameter then, which row-level security takes for leakproof.
+// Correlated has a query stay by itself because a query inside names a computed column of it: there the column's expression would hold
+// no column of the inner query's tables, and row-level security takes such an expression for leakproof. Postgres merges no query that
+// groups. What was judged before is only stricter for it.
 func (j *Judge) Correlated(r *Relation) {
 	for _, p := range r.Parts {
 		if p.Masked || p.Body != nil { // what another name for a join is made of is among these itself
 			j.Correlated(p)
 		}
 	}
-	j.barrier(r.Body)
+	if s := r.Body; len(s.GetGroupClause()) == 0 && s.GetHavingClause() == nil && len(s.GetDistinctClause()) == 0 {
+		j.barrier(s)
+	}
 }
 
 // nameless tells an expression whose type is not known, so that USING could not judge it. A computed column's query is a barrier itself.

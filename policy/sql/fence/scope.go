@@ -14,6 +14,8 @@ import (
 // others' ids into a text of its own, and joins that with a scope column, would see in the order of rows which of them
 // have most. So a comparison of a scope column with any other column is no leakproof one, and the barrier hides it:
 // equality of two unchanged scope columns, which both hold the server's own id, and comparisons with a parameter stay.
+// It hides those with computed values, too: of several values that a scope column is equal to, Postgres restricts the table
+// by the last one, and a condition that costs less than computing it would be evaluated before.
 // Where the planner estimates the equality of two, it shows how far the same servers have many rows in both tables
 // (docs/isolation.md lists that).
 
@@ -41,7 +43,7 @@ func (j *Judge) isOurs(n *pg.Node) bool {
 	return n.GetColumnRef() != nil && j.names.Reference(n.GetColumnRef()).Ours
 }
 
-// meetsScope tells whether an operator compares a scope column with another column.
+// meetsScope tells whether an operator compares a scope column with another column, or with what is computed.
 func (j *Judge) meetsScope(op string, left, right *pg.Node) bool {
 	if left == nil || right == nil || !tree.IsComparison(op) {
 		return false
@@ -56,9 +58,9 @@ func (j *Judge) meetsScope(op string, left, right *pg.Node) bool {
 	case l && r:
 		return op != "=" || !j.isOurs(left) || !j.isOurs(right)
 	case l:
-		return readsColumn(right)
+		return !isValue(right)
 	case r:
-		return readsColumn(left)
+		return !isValue(left)
 	}
 	return false
 }
@@ -103,11 +105,15 @@ func (j *Judge) meetsScopeOf(op string, tests []*pg.Node, query *pg.SelectStmt) 
 		slices.ContainsFunc(query.ValuesLists, func(row *pg.Node) bool { return j.meetsScopes(op, tests, row.GetList().GetItems()) })
 }
 
-// readsColumn tells whether a column stands in m or in its sub-queries. Postgres joins by a sub-query that looks at the
-// rows around it, as (SELECT c.title LIMIT 1) does, as it joins by an expression with a column.
-func readsColumn(m proto.Message) bool {
-	if _, ok := m.(*pg.ColumnRef); ok {
+// isValue tells a parameter or literal, also with a cast, and an array of such.
+func isValue(n *pg.Node) bool {
+	switch x := n.GetNode().(type) {
+	case *pg.Node_ParamRef, *pg.Node_AConst:
 		return true
+	case *pg.Node_TypeCast:
+		return isValue(x.TypeCast.Arg)
+	case *pg.Node_AArrayExpr:
+		return !slices.ContainsFunc(x.AArrayExpr.Elements, func(e *pg.Node) bool { return !isValue(e) })
 	}
-	return tree.AnyChild(m, readsColumn)
+	return false
 }

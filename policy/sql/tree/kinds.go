@@ -169,8 +169,8 @@ func checkValueFunction(m proto.Message) *refusal.Refusal {
 	switch m.(*pg.SQLValueFunction).Op {
 	case pg.SQLValueFunctionOp_SVFOP_CURRENT_ROLE, pg.SQLValueFunctionOp_SVFOP_CURRENT_USER, pg.SQLValueFunctionOp_SVFOP_USER,
 		pg.SQLValueFunctionOp_SVFOP_SESSION_USER, pg.SQLValueFunctionOp_SVFOP_CURRENT_CATALOG, pg.SQLValueFunctionOp_SVFOP_CURRENT_SCHEMA:
-		return &refusal.Refusal{Code: refusal.FunctionNotAllowed, Message: "of the keywords that give a value only those of date and time are allowed, not USER, CURRENT_USER and their like", Offset: -1,
-			Hint: "write a table or column of that name in double quotes; a Postgres client can ask for the user in a statement of its own: SELECT current_user"}
+		return &refusal.Refusal{Code: refusal.FunctionNotAllowed, Message: "USER, CURRENT_USER and their like are not allowed; of such keywords only those of date and time are", Offset: -1,
+			Hint: "write a table or column of that name in double quotes; a Postgres client can ask for it in a statement of its own, as SELECT current_user"}
 	}
 	return nil
 }
