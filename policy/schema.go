@@ -44,7 +44,7 @@ type Column struct {
 	TypeSchema string // pg_type's namespace, e.g. pg_catalog
 	TypeName   string // pg_type.typname, e.g. text, int8, _text
 	Base       Type   // the type that a domain is over; zero for other types
-	NotNull    bool   // it, and all tables that inherit from the table, declare it so
+	NotNull    bool   // no row has NULL in it: the table and all that inherit from it declare it so, and none is foreign
 	Unreadable bool   // the role that runs statements may not SELECT it: * leaves it out like one that the policy hides
 	NoInsert   bool   // that role may not INSERT it
 	NoUpdate   bool   // that role may not UPDATE it

@@ -26,15 +26,13 @@ const pathSQL = `SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_tem
 // schemaSQL reads the tables named by $1[i].$2[i] in one statement, and so in one
 // snapshot: a table and its columns are of the same moment. $3[i] is the scope column.
 // A column is not_null if it is so in all tables that inherit from the table: each may allow
-// NULL for itself. Of a foreign table Postgres does not check it.
+// NULL for itself. Of a foreign table Postgres does not check it. OFFSET 0 has it use the index
+// of pg_inherits.
 const schemaSQL = `SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
   'schema', n.nspname, 'name', c.relname, 'oid', c.oid::int8,
   'columns', (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       'name', a.attname, 'type_schema', tn.nspname, 'type', t.typname,
-      'element_schema', en.nspname, 'element', e.typname, 'not_null', NOT EXISTS (
-        SELECT FROM pg_catalog.pg_attribute AS pa JOIN pg_catalog.pg_class AS pc ON pc.oid = pa.attrelid
-        WHERE pa.attrelid = ANY (parts.oids) AND pa.attname = a.attname AND (NOT pa.attnotnull OR pc.relkind = 'f' OR EXISTS (SELECT FROM pg_catalog.pg_constraint AS k
-          WHERE k.conrelid = pa.attrelid AND k.contype = 'n' AND NOT k.convalidated AND pa.attnum = ANY (k.conkey)))),
+      'element_schema', en.nspname, 'element', e.typname, 'not_null', a.attnotnull AND NOT kin.far AND a.attname <> ALL (kin.nullable),
       'base_schema', bn.nspname, 'base', b.typname,
       'collation', CASE WHEN a.attcollation <> coalesce(b.typcollation, t.typcollation) THEN (SELECT pg_catalog.format('%I.%I', cn.nspname, co.collname)
         FROM pg_catalog.pg_collation AS co JOIN pg_catalog.pg_namespace AS cn ON cn.oid = co.collnamespace WHERE co.oid = a.attcollation) ELSE '' END,
@@ -75,8 +73,12 @@ FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[], $3::text[])) AS want
 JOIN pg_catalog.pg_namespace AS n ON n.nspname = want.s
 JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid AND c.relname = want.r
 CROSS JOIN LATERAL (WITH RECURSIVE part AS (
-    SELECT c.oid UNION SELECT h.inhrelid FROM part JOIN pg_catalog.pg_inherits AS h ON h.inhparent = part.oid
+    SELECT c.oid UNION SELECT h.inhrelid FROM part CROSS JOIN LATERAL (SELECT inhrelid FROM pg_catalog.pg_inherits WHERE inhparent = part.oid OFFSET 0) AS h
   ) SELECT pg_catalog.array_agg(oid) AS oids FROM part) AS parts
+CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM pg_catalog.pg_class AS pc WHERE pc.oid = ANY (parts.oids) AND pc.relkind = 'f') AS far,
+    ARRAY(SELECT pa.attname FROM pg_catalog.pg_attribute AS pa WHERE pa.attrelid = ANY (parts.oids) AND pa.attnum > 0 AND NOT pa.attnotnull
+      UNION ALL SELECT pa.attname FROM pg_catalog.pg_constraint AS k JOIN pg_catalog.pg_attribute AS pa ON pa.attrelid = k.conrelid AND pa.attnum = ANY (k.conkey)
+      WHERE k.conrelid = ANY (parts.oids) AND k.contype = 'n' AND NOT k.convalidated) AS nullable) AS kin
 WHERE c.relkind IN ('r', 'p', 'f')`
 
 // catalogTable is a table as schemaSQL writes it.

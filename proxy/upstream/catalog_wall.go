@@ -42,7 +42,7 @@ type rlsView struct {
 type rlsOfTable struct {
 	Owned  bool     `json:"owned"`  // the role can become its owner
 	Active bool     `json:"active"` // row-level security binds the role
-	Far    bool     `json:"far"`    // some of its rows are in a foreign table that inherits from it or is a partition
+	Far    bool     `json:"far"`    // it is no foreign table, and some of its rows are in a foreign table that inherits from it or is a partition
 	Named  bool     `json:"named"`  // a policy of wall.Policy's name is there for the role
 	Former bool     `json:"former"` // which calls the function that was in the view's place: it gives no server any more
 	Stands bool     `json:"stands"` // and it is as it must be
@@ -71,11 +71,11 @@ const roleRLS = `SELECT pg_catalog.json_build_object(
 // writes is that a role r may change the relation c.
 const writes = `(pg_catalog.has_any_column_privilege(r.oid, c.oid, 'INSERT, UPDATE, REFERENCES') OR pg_catalog.has_table_privilege(r.oid, c.oid, 'DELETE, TRUNCATE, TRIGGER'))`
 
-// tableRLS is the part of schemaSQL about the table c, its scope column want.scope, and parts.oids, which are c and what inherits from it.
+// tableRLS is the part of schemaSQL about the table c, its scope column want.scope, and kin, of what inherits from it.
 const tableRLS = `(SELECT pg_catalog.json_build_object(
     'owned', EXISTS (SELECT FROM ` + members + ` WHERE pg_catalog.pg_has_role(me.oid, c.relowner, 'MEMBER')),
     'active', pg_catalog.row_security_active(c.oid),
-    'far', EXISTS (SELECT FROM pg_catalog.pg_class AS pc WHERE pc.oid = ANY (parts.oids) AND pc.relkind = 'f' AND pc.oid <> c.oid),
+    'far', kin.far AND c.relkind <> 'f',
     'named', coalesce(pg_catalog.bool_or(own), false),
     'former', coalesce(pg_catalog.bool_or(own AND EXISTS (SELECT FROM pg_catalog.pg_depend AS d
       JOIN pg_catalog.pg_proc AS f ON f.oid = d.refobjid AND f.proname = 'server' JOIN pg_catalog.pg_namespace AS n ON n.oid = f.pronamespace AND n.nspname = '` + wall.Schema + `'
