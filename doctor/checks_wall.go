@@ -97,8 +97,8 @@ var wallChecks = []check{
 	}, {
 		name: "wall-foreign", grade: Breach, opens: true,
 		sql:     `SELECT u.ident AS object, u.wall FROM units u JOIN pg_class c ON c.oid = u.oid WHERE c.relkind = 'f'`,
-		says:    `{object} is a foreign table, which can have no row-level security: a statement that gets past the policy could read every server's rows of it, and an error that conditions raise where its rows are reveals values of other servers`,
-		instead: `No wall can stand here: set row-level security up where the rows are, for a role that only this server's user mapping uses, or close the table in the policy (access: []).`,
+		says:    `{object} is a foreign table, which can have no row-level security: where its rows are, an error that a condition raises reveals values of other servers, and a statement that gets past the policy could read them`,
+		instead: `No wall can stand here: set row-level security up where the rows are, for a role that only this server's user mapping uses, or close {wall} in the policy (access: []).`,
 	}, {
 		name: "wall-others", grade: Note, stage: stageWall,
 		sql: `SELECT scoped.ident AS object, left_out.blind AS roles, ` + wallSQL + ` AS mend FROM scoped, ` + leftOut + `

@@ -13,12 +13,12 @@ import (
 // maxMeant is how many functions or types are named for one that is not available.
 const maxMeant = 3
 
-// sequenceCalls are functions that callers know from other databases, and for which no other function stands.
-var sequenceCalls = []string{"nextval", "currval", "lastval", "setval"}
+// sequenceCalls give numbers of sequences, which policies do not list.
+var sequenceCalls = []string{"nextval", "currval", "lastval"}
 
 // functionHint names the allowed functions that are spelled most like one that is not available.
 func (p *Policy) functionHint(use tree.NameUse) string {
-	if slices.Contains(sequenceCalls, use.Name) {
+	if (use.Schema == "" || use.Schema == builtinSchema) && slices.Contains(sequenceCalls, use.Name) {
 		return "leave the column out, then its default takes the next value; RETURNING gives it"
 	}
 	unqualified := func(n tree.TypeName) bool {

@@ -15,7 +15,7 @@ import (
 type keyCommand struct {
 	List   keyList   `cmd:"" help:"List the signing keys: which one the services sign with, and which ones the database accepts."`
 	Rotate keyRotate `cmd:"" help:"Create a new signing key. Within a second every service signs with it; the previous keys stay valid until they are retired."`
-	Retire keyRetire `cmd:"" help:"Delete all signing keys but the newest: a service that still signs with another key refuses its statements from then on."`
+	Retire keyRetire `cmd:"" help:"Delete all signing keys but the newest: a service that still signs with another one sees no rows, and refuses statements once it notices."`
 }
 
 // keyFlags say where the keys are: in the control store and where statements run.

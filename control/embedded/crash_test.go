@@ -203,6 +203,7 @@ func TestUnfinishedCluster(t *testing.T) {
 	dir := openDir(t)
 	check(t, os.MkdirAll(filepath.Join(dir, "pg.new", "base"), 0o711))
 	check(t, os.WriteFile(filepath.Join(dir, "pg.new", "PG_VERSION"), []byte("15\n"), 0o600))
+	check(t, os.WriteFile(filepath.Join(dir, "lock"), nil, 0o600))
 	start(t, quick(dir))
 	if exists(filepath.Join(dir, "pg.new")) {
 		t.Error("the unfinished cluster is still there")

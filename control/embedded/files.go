@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -82,17 +81,14 @@ func makeDir(path string) error {
 	return os.Chmod(path, 0o711) //nolint:gosec // the same
 }
 
-// checkOurs refuses a folder that holds something else than a data directory, which has a lock from its first moment, and has a cluster
-// or says where one is. Whoever removes the folder "to start afresh" would lose what it holds.
+// checkOurs refuses a folder that holds something else than a data directory, which has a lock from its first moment: whoever removes
+// the folder "to start afresh" would lose what it holds.
 func checkOurs(dir string) error {
 	held, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("looking into the data directory: %w", err)
 	}
-	ours := func(e fs.DirEntry) bool {
-		return slices.Contains([]string{"lock", "pg", "pg.new", "location"}, e.Name())
-	}
-	if len(held) > 0 && !slices.ContainsFunc(held, ours) {
+	if len(held) > 0 && !exists(filepath.Join(dir, "lock")) {
 		return fmt.Errorf("data directory %s is not empty, and is not one that tenantgate made: name a new or an empty one (--data-dir)", dir)
 	}
 	return nil

@@ -114,7 +114,7 @@ func madeDir(t *testing.T) string {
 	})
 	dir := openDir(t)
 	check(t, makeDir(dir))
-	for _, name := range []string{"pg", "superuser"} {
+	for _, name := range []string{"lock", "pg", "superuser"} {
 		out, err := exec.Command("cp", "-a", filepath.Join(template.top, "data", name), dir).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v: %s", err, out)

@@ -63,6 +63,7 @@ func TestRootOnlyDir(t *testing.T) {
 	}
 	copied := quick(filepath.Join(top, "copy"))
 	check(t, os.Mkdir(copied.DataDir, 0o700))
+	check(t, writeFile(filepath.Join(copied.DataDir, "lock"), ""))
 	check(t, writeFile(filepath.Join(copied.DataDir, "location"), home+"\n"))
 	refused(t, copied, home, "in use by process")
 	stop(t, c)

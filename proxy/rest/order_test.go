@@ -53,6 +53,18 @@ func TestOrderOfChecks(t *testing.T) {
 	}
 }
 
+// Ensure whoever sends an API key where a token is needed learns what it is for.
+func TestKeyForToken(t *testing.T) {
+	w := newWorld(t, nil)
+	const instead = "an API key looks end users up"
+	if _, body := w.call("POST", queryPath, `{"query":"SELECT 1"}`, "X-Server-ID: s1", "X-API-Key: "+apiKey); !strings.Contains(body, instead) {
+		t.Errorf("with a key: %s", body)
+	}
+	if _, body := w.call("POST", queryPath, `{"query":"SELECT 1"}`); strings.Contains(body, instead) {
+		t.Errorf("with nothing: %s", body)
+	}
+}
+
 // Nothing is looked up before the head is known to be right, nor for what can be no id.
 func TestNoLookUpBeforeItsTurn(t *testing.T) {
 	w := newWorld(t, nil)

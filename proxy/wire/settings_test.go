@@ -147,7 +147,7 @@ func TestHintsAreSentences(t *testing.T) {
 		"SELECT 1 INTO a":                              "It is done in the database behind, by its operator; a WITH query can replace a temporary table.",
 		"CREATE TABLE a (b int)":                       "It is done in the database behind, by its operator; a WITH query can replace a temporary table.",
 		"CREATE TEMP TABLE a (b int)":                  "A WITH query can replace a temporary table.",
-		"SELECT current_user || 'x'":                   "Write a table or column of that name in double quotes; a Postgres client can ask for the user in a statement of its own: SELECT current_user.",
+		"SELECT current_user || 'x'":                   "Write a table or column of that name in double quotes; a Postgres client can ask for it in a statement of its own, as SELECT current_user.",
 		"SELECT '" + strings.Repeat("x", 10_240) + "'": "Send long values and long lists as parameters, a list as = ANY with an array, and many rows in several statements.",
 	} {
 		w.send(&pgproto3.Query{String: text})
