@@ -30,6 +30,10 @@ var errorAttacks = []orderAttack{
 	{name: "a row that has such a column", path: Extended, text: `SELECT EXISTS (SELECT FROM end_users m WHERE m.name > 'zzK' AND m.name < 'zzL' AND (m.username IS NULL OR (s.*) IS NULL))
 		FROM (SELECT CASE WHEN c.id LIKE '%\' THEN c.id END AS x FROM conversations c) s`},
 	{name: "a literal that a call converts, and a dear condition on the scope column", path: Extended, text: `SELECT id FROM events m WHERE m.kind = 'Kestrel 4039' AND float8lt(m.weight, 1e400) AND m.server_id = '' || '7'`},
+	{name: "a sub-query that takes longer than a statement may", path: Extended, text: slowIn("(m.phone_number IS NOT NULL OR (SELECT count(*) FROM " + slow + ") = 0)")},
+	{name: "such a sub-query, compared", path: Extended, text: slowIn("m.phone_number <= (SELECT max(a.content) FROM " + slow + ")")},
+	{name: "such a sub-query in a list", path: Extended, text: slowIn("(m.phone_number IS NULL OR m.id NOT IN (SELECT max(a.content) FROM " + slow + "))")},
+	{name: "such a sub-query as a column", path: Simple, text: "SELECT id FROM (SELECT id, name, created_at, (SELECT max(a.created_at) FROM " + slow + ") AS late FROM end_users) m WHERE m.name > 'zzK' AND m.name < 'zzL' AND late >= m.created_at"},
 	{name: "a name that ORDINALITY had", path: Extended, text: `SELECT m.id FROM (SELECT name AS ordinality, id FROM end_users) m, LATERAL (SELECT ordinality AS c FROM lower('x') WITH ORDINALITY AS g (a, o)) v,
 		generate_series(1, 2) k WHERE (v.c IS NULL OR (SELECT 1/0 > 0) OR (k = 1 AND false)) AND m.ordinality > 'zzK' AND m.ordinality < 'zzL'`},
 	{name: "a whole row", path: Extended, text: rowsOf("LEFT JOIN", "USING (r)")},
@@ -39,6 +43,13 @@ var errorAttacks = []orderAttack{
 
 func equationOf(condition string) string {
 	return "SELECT m.id FROM (string_to_table('zzz,yyy', ',') AS g (phone_number) JOIN string_to_table('zzz,yyy', ',') z ON " + condition + ") JOIN end_users m USING (phone_number) WHERE m.name > 'zzK' AND m.name < 'zzL'"
+}
+
+// slow joins more rows than can be joined in the time limit.
+const slow = "messages a, messages b, messages c, messages d, messages e, messages f, messages g, messages h, messages i, messages j"
+
+func slowIn(condition string) string {
+	return "SELECT m.id FROM end_users m WHERE m.name > 'zzK' AND m.name < 'zzL' AND " + condition
 }
 
 func correlatedWith(query string) string {

@@ -28,12 +28,13 @@ type GuardTable struct {
 }
 
 // Demands is what Verify takes from the facts: which placeholders mean the server's id,
-// which parts of conditions must be guarded, which queries be barriers, and what is hidden
-// from the planner.
+// which parts of conditions must be guarded, which queries be barriers, which sub-queries cost
+// something, and what is hidden from the planner.
 type Demands struct {
 	Server   map[int32]*tree.Table
 	Guards   map[*pg.Node]*Guard
 	Barriers map[*pg.SelectStmt]bool
+	Delayed  map[*pg.Node]bool
 	Hides    bool
 	Hidden   map[*pg.Node]*Hidden
 	Named    map[*pg.Node]string
@@ -41,9 +42,12 @@ type Demands struct {
 
 // Demands gives what the rewrite of the statement must satisfy.
 func (f *Facts) Demands() Demands {
-	d := Demands{Server: f.ScopeNumbers(), Guards: map[*pg.Node]*Guard{}, Barriers: f.Barriers, Hides: f.Hides, Hidden: map[*pg.Node]*Hidden{}, Named: f.Named}
+	d := Demands{Server: f.ScopeNumbers(), Guards: map[*pg.Node]*Guard{}, Barriers: f.Barriers, Delayed: map[*pg.Node]bool{}, Hides: f.Hides, Hidden: map[*pg.Node]*Hidden{}, Named: f.Named}
 	for _, h := range f.Hidden {
 		d.Hidden[h.Node] = h
+	}
+	for _, n := range f.Delayed {
+		d.Delayed[n] = true
 	}
 	for _, c := range f.Clauses {
 		for part, g := range c.Guards {

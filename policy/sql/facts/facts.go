@@ -47,6 +47,7 @@ type Facts struct {
 	Filters  []*Filter
 	Clauses  []*Clause
 	Barriers map[*pg.SelectStmt]bool // queries that need OFFSET 0
+	Delayed  []*pg.Node              // sub-queries that need CASE WHEN now() = now(), so that they cost something
 	// Hides says that Hidden is known: the caller's values are hidden from the planner.
 	Hides  bool
 	Hidden []*Hidden

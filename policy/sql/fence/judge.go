@@ -15,7 +15,8 @@
 //     its columns are conditions on these expressions; and so does a LATERAL one that
 //     holds such an expression of what stands beside it;
 //   - a query with a computed column that a query inside names gets OFFSET 0, with and without row-level security;
-//   - a part of a HAVING without aggregates, which Postgres would make a WHERE of, gets one.
+//   - a part of a HAVING without aggregates, which Postgres would make a WHERE of, gets one;
+//   - a sub-query in a condition that looks at no row of its level gets a CASE which costs something (delay.go).
 //
 // A Judge goes along with the analysis of one statement. The analysis shows it what comes into sight (Begin, Enter,
 // Seen, Mixes, Correlated) and asks it of each condition (Protect, Anchored) and of each sub-query and WITH query (Subquery);
@@ -24,6 +25,7 @@
 //	judge.go, relation.go                what it knows of the statement
 //	protect.go                           which parts of a condition are guarded
 //	query.go                             which queries are barriers
+//	delay.go                             which sub-queries must cost something
 //	leakproof*.go, steady.go, scope.go   what is leakproof
 //	overlooked.go, kept.go               what row-level security keeps from other servers' rows
 //	aggregates.go, reach.go              which aggregates and relations an expression holds

@@ -56,10 +56,17 @@ func (j *Judge) Protect(l Level, root *pg.Node, of Place) *refusal.Refusal {
 		if of == InFull {
 			j.refuseFull(part)
 		}
-		if j.leakproof(part) || of == InHaving && j.keepsAggregate(part, l.Start) || of == InFull && j.isColumnPair(part) {
+		if of == InHaving && j.keepsAggregate(part, l.Start) || of == InFull && j.isColumnPair(part) {
 			continue
 		}
-		if g := j.guard(l, part, of); g != nil {
+		var g *facts.Guard
+		if !j.leakproof(part) {
+			g = j.guard(l, part, of)
+		}
+		if g == nil {
+			g = j.delay(l, part, of)
+		}
+		if g != nil {
 			c.Guards[part] = g
 		}
 		if j.fault != nil {

@@ -31,6 +31,11 @@ func (r *rewriter) hideEnds() {
 			}
 		}
 	}
+	for _, n := range r.facts.Delayed {
+		if _, end, ok := r.subqueryPlace(n); ok {
+			r.close(end.End(), " END)")
+		}
+	}
 }
 
 // beginning is what is put before an expression to hide it; end is where that ends.
@@ -43,6 +48,11 @@ type beginning struct {
 // around. Of what begins at one place, that which ends last is opened first.
 func (r *rewriter) hide() {
 	var all []beginning
+	for _, n := range r.facts.Delayed {
+		if start, end, ok := r.subqueryPlace(n); ok {
+			all = append(all, beginning{start.Start(), end.End(), "(CASE WHEN pg_catalog.now() = pg_catalog.now() THEN "})
+		}
+	}
 	for _, f := range r.facts.Hidden {
 		switch f.Form {
 		case facts.AsParameter:
@@ -101,6 +111,17 @@ func (r *rewriter) callPlace(n *pg.Node) (start, end lex.Cursor, ok bool) {
 	if end.Is("(") {
 		end.SkipGroup()
 	}
+	return start, end, ok
+}
+
+// subqueryPlace finds where (SELECT …), EXISTS (SELECT …) or ARRAY (SELECT …) begins and has ended.
+func (r *rewriter) subqueryPlace(n *pg.Node) (start, end lex.Cursor, ok bool) {
+	start, ok = r.at(tree.Offset(n))
+	end = start
+	if !end.Is("(") {
+		end.Pos++
+	}
+	end.SkipGroup()
 	return start, end, ok
 }
 

@@ -130,13 +130,31 @@ func (v *verifier) isGuardOf(t facts.GuardTable, n *pg.Node) error {
 	return v.restriction(or.Args[0], t.Use.Node, t.Use.Table)
 }
 
+// delayed gives what stands in CASE WHEN now() = now() THEN … END.
+func delayed(n *pg.Node) (*pg.Node, bool) {
+	c := n.GetCaseExpr()
+	if c == nil || len(c.Args) != 1 || c.Arg != nil || c.Defresult != nil {
+		return nil, false
+	}
+	when := c.Args[0].GetCaseWhen()
+	e := when.GetExpr().GetAExpr()
+	op, _ := tree.Strings(e.GetName())
+	always := e.GetKind() == pg.A_Expr_Kind_AEXPR_OP && slices.Equal(op, []string{"="}) && isPlainCall(e.GetLexpr(), "now") && isPlainCall(e.GetRexpr(), "now")
+	return when.GetResult(), always
+}
+
 // isAlways checks pg_catalog.call() IS NOT NULL.
 func isAlways(n *pg.Node, call string) bool {
 	null := n.GetNullTest()
-	f := null.GetArg().GetFuncCall()
+	return isPlainCall(null.GetArg(), call) && null.Nulltesttype == pg.NullTestType_IS_NOT_NULL && !null.Argisrow
+}
+
+// isPlainCall checks pg_catalog.call(), for count with a *.
+func isPlainCall(n *pg.Node, call string) bool {
+	f := n.GetFuncCall()
 	names, ok := tree.Strings(f.GetFuncname())
 	plain := &pg.FuncCall{Funcname: f.GetFuncname(), AggStar: call == "count", Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL, Location: f.GetLocation()}
-	return ok && slices.Equal(names, []string{"pg_catalog", call}) && tree.Equal(f, plain) && null.Nulltesttype == pg.NullTestType_IS_NOT_NULL && !null.Argisrow
+	return f != nil && ok && slices.Equal(names, []string{"pg_catalog", call}) && tree.Equal(f, plain)
 }
 
 // barrier checks that a query which must be a barrier has OFFSET 0, and gives the fields

@@ -22,6 +22,8 @@ func TestVerifyBarrier(t *testing.T) {
 		joined = "SELECT l.id FROM notes n LEFT JOIN logs l ON l.id = n.id WHERE l.body ~ 'x'"
 		sub    = "SELECT id FROM (SELECT id, body FROM logs) s WHERE s.body ~ 'x'"
 		with   = "WITH w AS (SELECT body ~ 'x' AS y FROM logs) SELECT 1 FROM w WHERE y"
+		late   = "SELECT id FROM logs WHERE id IS NULL OR EXISTS (SELECT id FROM notes)"
+		delay  = `pg_catalog.now() = pg_catalog.now()`
 		having = "SELECT body FROM logs GROUP BY body HAVING body ~ 'x'"
 	)
 	for _, c := range []tampering{
@@ -58,6 +60,12 @@ func TestVerifyBarrier(t *testing.T) {
 		{"another schema's now", sub, `pg_catalog.now`, `now`},
 		{"no OFFSET in WITH", with, ` OFFSET 0`, ``},
 		{"an OFFSET more", "SELECT id FROM logs", server + ")", server + ") OFFSET 0"},
+		{"a sub-query that costs nothing", late, delay, `true`},
+		{"a delay by another operator", late, delay, `pg_catalog.now() <> pg_catalog.now()`},
+		{"a delay by another function", late, delay, `pg_catalog.now() = clock_timestamp()`},
+		{"a delay with an ELSE", late, ` END)`, ` ELSE true END)`},
+		{"a delay of something else", late, `EXISTS (`, `NOT EXISTS (`},
+		{"a delay where none is needed", "SELECT id FROM logs WHERE id = 'a'", `id = `, `CASE WHEN ` + delay + ` THEN id END = `},
 		{"HAVING as a WHERE", having, `CASE WHEN pg_catalog.count(*) IS NOT NULL THEN (body ~ 'x') END`, `body ~ 'x'`},
 		{"HAVING with another guard", having, `pg_catalog.count(*)`, `pg_catalog.now()`},
 		{"HAVING with another count", having, `count(*)`, `count(DISTINCT body)`},

@@ -112,6 +112,13 @@ func (v *verifier) node(a, b *pg.Node) error {
 		}
 		return errors.New("an expression appeared or vanished")
 	}
+	if v.Delayed[a] {
+		inside, ok := delayed(b)
+		if !ok {
+			return errors.New("a sub-query costs nothing")
+		}
+		b = inside
+	}
 	if f := v.Hidden[a]; f != nil {
 		return v.hides(f, a, b)
 	}

@@ -1,0 +1,114 @@
+package fence
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/tenantgate/tenantgate/policy/sql/facts"
+	"github.com/tenantgate/tenantgate/policy/sql/tree"
+)
+
+// To Postgres a sub-query that looks at no row of its level is a parameter, which costs nothing. A condition with it may cost
+// less than the scope condition, and is evaluated before it then, on any server's rows. Where the sub-query can't fail it still takes
+// time and space, and a limit on these makes an error of it: one that tells of those rows. So the sub-query is put into a CASE that
+// costs something.
+
+// delay finds the sub-queries in a part of a condition that must cost something, and gives a guard where that can't be done.
+func (j *Judge) delay(l Level, part *pg.Node, of Place) *facts.Guard {
+	mentioned := map[*Relation]bool{}
+	j.mentions(part, mentioned)
+	if of == InFull || !slices.ContainsFunc(l.Relations, func(r *Relation) bool { return r.among(mentioned) }) {
+		return nil
+	}
+	j.computed(part)
+	if whole := part.GetSubLink(); whole != nil && whole.Testexpr != nil { // x IN (SELECT …) becomes a join
+		return nil
+	}
+	if !j.delayIn(l, part) {
+		return nil
+	}
+	g := &facts.Guard{Having: of == InHaving}
+	for _, r := range l.Relations {
+		if exposed, _ := r.exposedAs(); exposed && r.among(mentioned) && !g.Having {
+			j.guardRelation(g, r, part)
+		}
+	}
+	return g
+}
+
+// delayIn notes the sub-queries beneath m that get a CASE, and tells whether there is another one.
+func (j *Judge) delayIn(l Level, m proto.Message) (other bool) {
+	if e, ok := m.(*pg.A_Expr); ok && e.Lexpr.GetRowExpr() != nil && e.Rexpr.GetSubLink() != nil { // a CASE gives no row
+		return j.isAlone(l, e.Rexpr.GetSubLink())
+	}
+	n, isNode := m.(*pg.Node)
+	if s := n.GetSubLink(); isNode && s != nil {
+		switch {
+		case !j.isAlone(l, s):
+			return false
+		case s.Testexpr != nil:
+			return true
+		}
+		if !slices.Contains(j.facts.Delayed, n) {
+			j.facts.Delayed = append(j.facts.Delayed, n)
+		}
+		return false
+	}
+	tree.Children(m, func(c proto.Message) bool {
+		other = j.delayIn(l, c) || other
+		return true
+	})
+	return other
+}
+
+// isAlone tells whether a sub-query looks at no relation of a level.
+func (j *Judge) isAlone(l Level, s *pg.SubLink) bool {
+	mentioned := map[*Relation]bool{}
+	j.mentions(s.Subselect, mentioned)
+	for r := range mentioned {
+		if r.serial >= l.Start && r.serial < j.starts[s] {
+			return false
+		}
+	}
+	return true
+}
+
+// computed makes barriers of the queries of which a condition names a column that has a sub-query in it.
+func (j *Judge) computed(m proto.Message) {
+	if ref, ok := m.(*pg.ColumnRef); ok && j.names.Reference(ref).Varying {
+		for _, r := range j.names.Reference(ref).Relations {
+			if j.asks(r.Body) {
+				j.barrier(r.Body)
+			}
+		}
+	}
+	tree.Children(m, func(c proto.Message) bool {
+		if _, ok := c.(*pg.SubLink); !ok {
+			j.computed(c)
+		}
+		return true
+	})
+}
+
+// asks tells whether a query's select list has a sub-query in it, or a column that has.
+func (j *Judge) asks(s *pg.SelectStmt) bool {
+	if s == nil || j.facts.Barriers[s] {
+		return false
+	}
+	if s.Op != pg.SetOperation_SETOP_NONE {
+		return j.asks(s.Larg) || j.asks(s.Rarg)
+	}
+	return slices.ContainsFunc(slices.Concat(s.TargetList, s.ValuesLists), func(n *pg.Node) bool { return j.asksIn(n) })
+}
+
+func (j *Judge) asksIn(m proto.Message) bool {
+	switch x := m.(type) {
+	case *pg.SubLink:
+		return true
+	case *pg.ColumnRef:
+		return slices.ContainsFunc(j.names.Reference(x).Relations, func(r *Relation) bool { return j.names.Reference(x).Varying && j.asks(r.Body) })
+	}
+	return tree.AnyChild(m, j.asksIn)
+}
