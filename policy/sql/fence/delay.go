@@ -92,15 +92,18 @@ func (j *Judge) computed(m proto.Message) {
 	})
 }
 
-// asks tells whether a query's select list has a sub-query in it, or a column that has.
+// asks tells whether a query's select list has a sub-query in it, or a column that has. It is kept: each name of a column asks.
 func (j *Judge) asks(s *pg.SelectStmt) bool {
 	if s == nil || j.facts.Barriers[s] {
 		return false
 	}
-	if s.Op != pg.SetOperation_SETOP_NONE {
-		return j.asks(s.Larg) || j.asks(s.Rarg)
+	found, done := j.asking[s]
+	if !done {
+		j.asking[s] = false // to what refers back to it
+		found = j.asks(s.Larg) || j.asks(s.Rarg) || slices.ContainsFunc(slices.Concat(s.TargetList, s.ValuesLists), func(n *pg.Node) bool { return j.asksIn(n) })
+		j.asking[s] = found
 	}
-	return slices.ContainsFunc(slices.Concat(s.TargetList, s.ValuesLists), func(n *pg.Node) bool { return j.asksIn(n) })
+	return found
 }
 
 func (j *Judge) asksIn(m proto.Message) bool {

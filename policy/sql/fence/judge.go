@@ -55,10 +55,11 @@ type Judge struct {
 	facts *facts.Facts
 	fault *refusal.Refusal // the first
 
-	quiet     map[*pg.Node]bool // by expression: it is leakproof
-	leaky     map[*pg.Node]bool // something beneath it is not
-	overlooks map[*pg.Node]bool // something beneath it row-level security does not keep
-	firsts    map[*pg.Node]int  // the first relation that is named beneath it
+	quiet     map[*pg.Node]bool       // by expression: it is leakproof
+	leaky     map[*pg.Node]bool       // something beneath it is not
+	overlooks map[*pg.Node]bool       // something beneath it row-level security does not keep
+	firsts    map[*pg.Node]int        // the first relation that is named beneath it
+	asking    map[*pg.SelectStmt]bool // by query: its select list has a sub-query
 	mentioned map[*pg.SubLink]map[*Relation]bool
 	starts    map[proto.Message]int  // by query level and sub-query: the first serial number that a relation of it can have
 	mixed     map[proto.Message]bool // set operations and joins that may convert values
@@ -77,7 +78,7 @@ func New(t *types.Types, n Names, f *facts.Facts) *Judge {
 	return &Judge{
 		Types: t, names: n, facts: f,
 		quiet: map[*pg.Node]bool{}, leaky: map[*pg.Node]bool{}, overlooks: map[*pg.Node]bool{}, firsts: map[*pg.Node]int{},
-		mentioned: map[*pg.SubLink]map[*Relation]bool{}, starts: map[proto.Message]int{}, mixed: map[proto.Message]bool{},
+		asking: map[*pg.SelectStmt]bool{}, mentioned: map[*pg.SubLink]map[*Relation]bool{}, starts: map[proto.Message]int{}, mixed: map[proto.Message]bool{},
 	}
 }
 
