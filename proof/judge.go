@@ -21,6 +21,11 @@ const (
 	Defect   Fault = "internal" // the engine refused what it could not prove
 )
 
+// unfinished tells the refusal of a server of which a statement runs in the database although its time is up.
+func (a answer) unfinished() bool {
+	return a.state == "53300" && strings.Contains(a.message, "go on in the database")
+}
+
 // cancelled is the SQLSTATE of a statement that took too long; that says nothing.
 const cancelled = "57014"
 

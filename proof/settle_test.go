@@ -116,6 +116,21 @@ func TestAlike(t *testing.T) {
 	}
 }
 
+// Ensure a refusal that a busy machine is the cause of is told from others of its SQLSTATE.
+func TestUnfinished(t *testing.T) {
+	for message, want := range map[string]bool{
+		"statements of this server go on in the database although their time is up, and 1 of them are the most for all servers; try again later": true,
+		"the database has too little of a resource": false,
+	} {
+		if got := (answer{state: "53300", message: message}).unfinished(); got != want {
+			t.Errorf("%s: %t", message, got)
+		}
+	}
+	if (answer{state: "57014", message: "statements go on in the database"}).unfinished() {
+		t.Error("another SQLSTATE")
+	}
+}
+
 // Ensure a statement with two errors may tell either, where the one that is told first in its own database is a literal's.
 func TestLimited(t *testing.T) {
 	late := answer{state: "42P10"}
