@@ -55,7 +55,7 @@ func newAnalyzer(c *tree.Catalog, operators []tree.NameUse, torn map[int32]bool,
 func (a *analyzer) run(stmt *pg.RawStmt) {
 	a.root(stmt.Stmt)
 	if !a.facts.NamesScoped() {
-		a.facts.Clauses = nil // no rows of others that a condition could fail on
+		a.facts.Clauses, a.facts.Delayed = nil, nil // no rows of others that a condition could be evaluated on
 	}
 	a.lock()
 	a.unseen(stmt)

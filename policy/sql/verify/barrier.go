@@ -64,11 +64,10 @@ func (v *verifier) plain(a, b *pg.Node) error {
 // guard must be what these parts need, all of it and nothing else: it is true for the
 // server's rows, so that it changes nothing for them.
 func (v *verifier) guarded(a []*pg.Node, n *pg.Node, otherwise error) (int, error) {
-	c := n.GetCaseExpr()
-	if c == nil || len(c.Args) != 1 || c.Arg != nil || c.Defresult != nil {
+	when := onlyWhen(n)
+	if when == nil {
 		return 0, otherwise
 	}
-	when := c.Args[0].GetCaseWhen()
 	inside := tree.Conjuncts(when.GetResult())
 	if len(inside) > len(a) {
 		return 0, otherwise
@@ -130,13 +129,18 @@ func (v *verifier) isGuardOf(t facts.GuardTable, n *pg.Node) error {
 	return v.restriction(or.Args[0], t.Use.Node, t.Use.Table)
 }
 
-// delayed gives what stands in CASE WHEN now() = now() THEN … END.
-func delayed(n *pg.Node) (*pg.Node, bool) {
+// onlyWhen gives the WHEN of CASE WHEN … THEN … END; nil for any other expression.
+func onlyWhen(n *pg.Node) *pg.CaseWhen {
 	c := n.GetCaseExpr()
 	if c == nil || len(c.Args) != 1 || c.Arg != nil || c.Defresult != nil {
-		return nil, false
+		return nil
 	}
-	when := c.Args[0].GetCaseWhen()
+	return c.Args[0].GetCaseWhen()
+}
+
+// delayed gives what stands in CASE WHEN now() = now() THEN … END.
+func delayed(n *pg.Node) (*pg.Node, bool) {
+	when := onlyWhen(n)
 	e := when.GetExpr().GetAExpr()
 	op, _ := tree.Strings(e.GetName())
 	always := e.GetKind() == pg.A_Expr_Kind_AEXPR_OP && slices.Equal(op, []string{"="}) && isPlainCall(e.GetLexpr(), "now") && isPlainCall(e.GetRexpr(), "now")
