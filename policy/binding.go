@@ -24,6 +24,7 @@ type argPlan struct {
 	assigned []string        // the same in SET
 	reject   bool            // a foreign id is refused, not replaced
 	types    []tree.TypeName // what the server's id is bound as
+	again    map[int]int     // how often the text names a parameter beyond once, by its position in args
 	maxArgs  int
 }
 
@@ -60,6 +61,7 @@ func newArgPlan(tr *lex.Translation, f *facts.Facts, final *facts.Rewritten, d D
 			p.given = append(p.given, givenArg{slot[n], t.ScopeType})
 		}
 	}
+	p.noteRepeated(tr, slot)
 	literals := 0
 	for _, param := range final.Params {
 		at, takesArg := slot[param.Number]
@@ -77,6 +79,38 @@ func newArgPlan(tr *lex.Translation, f *facts.Facts, final *facts.Rewritten, d D
 	}
 	p.scopeValues(f, slot)
 	return p, true
+}
+
+// noteRepeated notes how often a text names the same parameter again.
+func (p *argPlan) noteRepeated(tr *lex.Translation, slot map[int32]int) {
+	seen := map[int]bool{}
+	for _, ph := range tr.Placeholders {
+		if at, takesArg := slot[int32(ph.Number)]; takesArg && seen[ph.Number] { //nolint:gosec // at most 65,535
+			if p.again == nil {
+				p.again = map[int]int{}
+			}
+			p.again[at]++
+		}
+		seen[ph.Number] = true
+	}
+}
+
+// mostRepeated bounds the bytes that a text repeats of its arguments. So whatever it makes of them alone stays below the 1 GB at which a
+// value of Postgres ends, and such a failure can't depend on which rows a condition is evaluated on.
+const mostRepeated = 128 << 20
+
+// checkRepeated refuses arguments that the text repeats too often.
+func (p *argPlan) checkRepeated(args []Arg) *Refusal {
+	bytes := 0
+	for at, times := range p.again {
+		bytes += len(args[at].Text) * times
+	}
+	if bytes <= mostRepeated {
+		return nil
+	}
+	return &Refusal{Code: QueryFailed, SQLState: "54000",
+		Message: fmt.Sprintf("the statement repeats %d bytes of its parameters; at most %d are allowed", bytes, mostRepeated),
+		Hint:    "name a large parameter once"}
 }
 
 // numbersOf gives the numbers of the placeholders, each once and in order.
@@ -128,8 +162,8 @@ func (p *argPlan) gives(at int) bool {
 // its dialect: in that of the interface an INSERT takes an arg for each placeholder, any
 // other statement one for each that is not part of a scope condition; in that of Postgres
 // there are NumArgs of them. The reason is ArgumentCount or ForeignServerID; QueryFailed for a server
-// whose id the scope column's type could take for another's; Internal for what Decide did
-// not approve. The args are not copied: they must not be changed while it is in use.
+// whose id the scope column's type could take for another's, and for more than 128 MiB of arguments that the text
+// repeats; Internal for what Decide did not approve. The args are not copied: they must not be changed while it is in use.
 func (a *Approved) Bind(server string, args []Arg) (Bound, *Refusal) {
 	if a == nil || a.sql == "" || server == "" {
 		return Bound{}, &Refusal{Code: Internal, Message: "nothing was approved"}
@@ -143,6 +177,9 @@ func (a *Approved) Bind(server string, args []Arg) (Bound, *Refusal) {
 		}
 	}
 	if reason := p.checkCount(server, args); reason != nil {
+		return Bound{}, reason
+	}
+	if reason := p.checkRepeated(args); reason != nil {
 		return Bound{}, reason
 	}
 	overridden, reason := p.compare(server, args)

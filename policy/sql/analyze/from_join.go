@@ -21,11 +21,7 @@ func (a *analyzer) join(l *level, j *pg.JoinExpr) item {
 	right := a.fromItem(l, j.Rarg)
 	on := &level{outer: l.outer, ctes: l.ctes, rels: l.rels[first:], facts: l.facts, start: l.start}
 	a.expr(on, j.Quals)
-	where := fence.InWhere
-	if j.Jointype == pg.JoinType_JOIN_FULL {
-		where = fence.InFull
-	}
-	a.protect(on, j.Quals, where)
+	a.protect(on, j.Quals, placeOf(j.Jointype))
 	if a.fault == nil {
 		a.fault = a.judge.Anchored(on.judged(), j.Quals)
 	}
@@ -34,6 +30,11 @@ func (a *analyzer) join(l *level, j *pg.JoinExpr) item {
 		a.conditions(on, j.Quals)
 	}
 	it, merged := a.merge(j, left, right)
+	if slices.ContainsFunc(merged, func(c column) bool { return !c.plain }) {
+		for _, r := range l.rels[first:] {
+			a.judge.Merged(&r.Relation)
+		}
+	}
 	if j.JoinUsingAlias != nil {
 		ours := fence.Relation{Parts: judged(l.rels[first:])}
 		a.add(l, &relation{name: j.JoinUsingAlias.Aliasname, cols: merged, known: true, Relation: ours}, tree.Offset(j.Rarg))
@@ -49,6 +50,16 @@ func (a *analyzer) join(l *level, j *pg.JoinExpr) item {
 	r := aliased(&relation{cols: it.cols, known: it.known, partial: it.partial, Relation: ours}, j.Alias)
 	r.joined = len(j.Alias.Colnames) > 0
 	return a.add(l, r, tree.Offset(j.Larg))
+}
+
+func placeOf(kind pg.JoinType) fence.Place {
+	switch kind {
+	case pg.JoinType_JOIN_INNER:
+		return fence.InWhere
+	case pg.JoinType_JOIN_FULL:
+		return fence.InFull
+	}
+	return fence.InOuter
 }
 
 // merge gives the columns of a join: for USING and NATURAL the shared ones once, first.

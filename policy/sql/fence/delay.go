@@ -8,25 +8,23 @@ import (
 
 	"github.com/tenantgate/tenantgate/policy/sql/facts"
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
+	"github.com/tenantgate/tenantgate/policy/sql/types"
 )
 
 // To Postgres a sub-query that looks at no row of its level is a parameter, which costs nothing. A condition with it may cost
 // less than the scope condition, and is evaluated before it then, on any server's rows. Where the sub-query can't fail it still takes
 // time and space, and a limit on these makes an error of it: one that tells of those rows. So the sub-query is put into a CASE that
-// costs something.
+// costs something. One that seems to look at such a row may not: Postgres drops what nobody reads.
 
 // delay finds the sub-queries in a part of a condition that must cost something, and gives a guard where that can't be done.
 func (j *Judge) delay(l Level, part *pg.Node, of Place) *facts.Guard {
 	mentioned := map[*Relation]bool{}
 	j.mentions(part, mentioned)
-	if of == InFull || !slices.ContainsFunc(l.Relations, func(r *Relation) bool { return r.among(mentioned) }) {
+	if !slices.ContainsFunc(l.Relations, func(r *Relation) bool { return r.among(mentioned) }) {
 		return nil
 	}
 	j.computed(part)
-	if whole := part.GetSubLink(); whole != nil && whole.Testexpr != nil { // x IN (SELECT …) becomes a join
-		return nil
-	}
-	if !j.delayIn(l, part) {
+	if of == InWhere && j.joins(l, part) || !j.delayIn(l, part) {
 		return nil
 	}
 	g := &facts.Guard{Having: of == InHaving}
@@ -38,18 +36,48 @@ func (j *Judge) delay(l Level, part *pg.Node, of Place) *facts.Guard {
 	return g
 }
 
+// joins tells a part that Postgres makes a join of, asks once before it reads a row, or asks anew for each row, which costs much:
+// x IN (SELECT …), EXISTS (SELECT …) and NOT EXISTS. What IN compares may be moved on to other tables, so a sub-query in the select
+// list has the query stay by itself.
+func (j *Judge) joins(l Level, part *pg.Node) bool {
+	if not := part.GetBoolExpr(); not.GetBoolop() == pg.BoolExprType_NOT_EXPR && not.Args[0].GetSubLink().GetSubLinkType() == pg.SubLinkType_EXISTS_SUBLINK {
+		return true
+	}
+	s := part.GetSubLink()
+	query := s.GetSubselect().GetSelectStmt()
+	if s.GetSubLinkType() != pg.SubLinkType_ANY_SUBLINK {
+		return s.GetSubLinkType() == pg.SubLinkType_EXISTS_SUBLINK
+	}
+	if j.asks(query) {
+		j.barrier(query)
+	}
+	return j.isAlone(l, s) || j.tied(query, l.Start, j.starts[s])
+}
+
+// isAlone tells whether a sub-query names no relation of a level.
+func (j *Judge) isAlone(l Level, s *pg.SubLink) bool {
+	mentioned := map[*Relation]bool{}
+	j.mentions(s.Subselect, mentioned)
+	for r := range mentioned {
+		if r.serial >= l.Start && r.serial < j.starts[s] {
+			return false
+		}
+	}
+	return true
+}
+
 // delayIn notes the sub-queries beneath m that get a CASE, and tells whether there is another one.
 func (j *Judge) delayIn(l Level, m proto.Message) (other bool) {
 	if e, ok := m.(*pg.A_Expr); ok && e.Lexpr.GetRowExpr() != nil && e.Rexpr.GetSubLink() != nil { // a CASE gives no row
-		return j.isAlone(l, e.Rexpr.GetSubLink())
+		return true
 	}
 	n, isNode := m.(*pg.Node)
 	if s := n.GetSubLink(); isNode && s != nil {
 		switch {
-		case !j.isAlone(l, s):
-			return false
 		case s.Testexpr != nil:
 			return true
+		case s.SubLinkType == pg.SubLinkType_EXISTS_SUBLINK && j.heldSubLink(s, l.Start) && !j.aggregatesAny(s):
+			return false
 		}
 		if !slices.Contains(j.facts.Delayed, n) {
 			j.facts.Delayed = append(j.facts.Delayed, n)
@@ -63,25 +91,17 @@ func (j *Judge) delayIn(l Level, m proto.Message) (other bool) {
 	return other
 }
 
-// isAlone tells whether a sub-query looks at no relation of a level.
-func (j *Judge) isAlone(l Level, s *pg.SubLink) bool {
-	mentioned := map[*Relation]bool{}
-	j.mentions(s.Subselect, mentioned)
-	for r := range mentioned {
-		if r.serial >= l.Start && r.serial < j.starts[s] {
-			return false
-		}
-	}
-	return true
+// aggregatesAny tells whether a sub-query has an aggregate, so that it gives a row where it finds none.
+func (j *Judge) aggregatesAny(s *pg.SubLink) (found bool) {
+	types.Within(s.Subselect, func(f *pg.FuncCall) { found = found || j.isAggregate(f) })
+	return found
 }
 
 // computed makes barriers of the queries of which a condition names a column that has a sub-query in it.
 func (j *Judge) computed(m proto.Message) {
 	if ref, ok := m.(*pg.ColumnRef); ok && j.names.Reference(ref).Varying {
 		for _, r := range j.names.Reference(ref).Relations {
-			if j.asks(r.Body) {
-				j.barrier(r.Body)
-			}
+			j.Merged(r)
 		}
 	}
 	tree.Children(m, func(c proto.Message) bool {
@@ -90,6 +110,17 @@ func (j *Judge) computed(m proto.Message) {
 		}
 		return true
 	})
+}
+
+// Merged makes a barrier of the query that a relation is, or that a join with another name has, if it has columns with a sub-query
+// in them: a condition, or USING, compares one of its computed columns.
+func (j *Judge) Merged(r *Relation) {
+	for _, p := range r.Parts {
+		j.Merged(p)
+	}
+	if j.asks(r.Body) {
+		j.barrier(r.Body)
+	}
 }
 
 // asks tells whether a query's select list has a sub-query in it, or a column that has. It is kept: each name of a column asks.
@@ -111,7 +142,12 @@ func (j *Judge) asksIn(m proto.Message) bool {
 	case *pg.SubLink:
 		return true
 	case *pg.ColumnRef:
-		return slices.ContainsFunc(j.names.Reference(x).Relations, func(r *Relation) bool { return j.names.Reference(x).Varying && j.asks(r.Body) })
+		return j.names.Reference(x).Varying && slices.ContainsFunc(j.names.Reference(x).Relations, j.hasAsking)
 	}
 	return tree.AnyChild(m, j.asksIn)
+}
+
+// hasAsking is asks of a relation, or of a part of a join.
+func (j *Judge) hasAsking(r *Relation) bool {
+	return j.asks(r.Body) || slices.ContainsFunc(r.Parts, j.hasAsking)
 }

@@ -48,7 +48,7 @@ func (j *Judge) heldCall(f *pg.FuncCall, start int) bool {
 // heldOperator is heldCall for operators, and for what is short for several.
 func (j *Judge) heldOperator(e *pg.A_Expr, start int) bool {
 	switch {
-	case e.Lexpr.GetRowExpr() != nil || e.Rexpr.GetRowExpr() != nil || j.Conflict(e.Lexpr, e.Rexpr) || j.converts(e, start):
+	case e.Lexpr.GetRowExpr() != nil || e.Rexpr.GetRowExpr() != nil || asksInList(e) || j.Conflict(e.Lexpr, e.Rexpr) || j.converts(e, start):
 		return false
 	case j.Overflows(e.Lexpr) || j.Overflows(e.Rexpr) || !tree.IsComparison(tree.LastName(e.Name)) && (j.IsCollated(e.Lexpr) || j.IsCollated(e.Rexpr)):
 		return false
@@ -82,7 +82,12 @@ func (j *Judge) heldSubLink(s *pg.SubLink, start int) bool {
 	case !isCount(query.LimitCount) || !isCount(query.LimitOffset):
 		return false
 	}
-	return slices.ContainsFunc(tree.Conjuncts(query.WhereClause), func(part *pg.Node) bool { return j.ties(part, start, j.starts[s]) })
+	return j.tied(query, start, j.starts[s])
+}
+
+// tied tells whether a part of a query's WHERE ties it to the level around.
+func (j *Judge) tied(query *pg.SelectStmt, start, inner int) bool {
+	return slices.ContainsFunc(tree.Conjuncts(query.WhereClause), func(part *pg.Node) bool { return j.ties(part, start, inner) })
 }
 
 // failsOnNone tells whether a query has functions that may fail though it finds no row:

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
 	"github.com/tenantgate/tenantgate/policy/sql/types"
@@ -43,11 +44,11 @@ func (j *Judge) judge(n *pg.Node) bool {
 	case *pg.Node_BoolExpr:
 		return j.allLeakproof(x.BoolExpr.Args)
 	case *pg.Node_NullTest:
-		return j.leakproofOperand(x.NullTest.Arg)
+		return !j.builds(x.NullTest.Arg) && j.leakproofOperand(x.NullTest.Arg)
 	case *pg.Node_BooleanTest:
 		return j.leakproof(x.BooleanTest.Arg)
 	case *pg.Node_AArrayExpr:
-		return j.allLeakproof(x.AArrayExpr.Elements) && j.OneType(x.AArrayExpr.Elements)
+		return isGiven(x.AArrayExpr) && j.allLeakproof(x.AArrayExpr.Elements) && j.OneType(x.AArrayExpr.Elements)
 	case *pg.Node_List:
 		return j.allLeakproof(x.List.Items)
 	case *pg.Node_CaseExpr:
@@ -74,7 +75,17 @@ func (j *Judge) oneArray(e *pg.A_Expr) bool {
 	if e.Lexpr.GetRowExpr() != nil {
 		return true
 	}
-	return j.OneType(slices.DeleteFunc(slices.Clone(e.Rexpr.GetList().GetItems()), func(n *pg.Node) bool { return n.GetAConst() != nil }))
+	return !asksInList(e) && j.OneType(slices.DeleteFunc(slices.Clone(e.Rexpr.GetList().GetItems()), func(n *pg.Node) bool { return n.GetAConst() != nil }))
+}
+
+// asksInList tells whether the list of x IN (…) has a sub-query: Postgres puts its value into an array, which may get too large.
+func asksInList(e *pg.A_Expr) bool {
+	return e.Kind == pg.A_Expr_Kind_AEXPR_IN && slices.ContainsFunc(e.Rexpr.GetList().GetItems(), func(n *pg.Node) bool { return hasSubLink(n) })
+}
+
+func hasSubLink(m proto.Message) bool {
+	_, found := m.(*pg.SubLink)
+	return found || tree.AnyChild(m, hasSubLink)
 }
 
 // leakproofOperator judges an operator, and what is short for several.

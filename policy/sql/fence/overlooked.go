@@ -28,7 +28,7 @@ func (j *Judge) safe(n *pg.Node, walled bool, start int) bool {
 //
 //   - what holds no column of the query's own tables once Postgres has folded constants and
 //     dropped what nobody reads (kept.go), an uncorrelated sub-query among it;
-//   - ARRAY[…], which fails on elements of different lengths, casts of arrays, and the
+//   - ARRAY[…], which fails on elements of different lengths, and as a row by its size, casts of arrays, and the
 //     comparisons of CASE x WHEN y;
 //   - a scope column that is compared with another column, which fails nowhere and tells by its estimate (scope.go);
 //   - what its own list calls leakproof and is not: the area of a circle overflows, the
@@ -56,7 +56,9 @@ func (j *Judge) overlookedBeneath(m proto.Message, start int) bool {
 // overlookedHere judges an expression that is not leakproof, apart from what is in it.
 func (j *Judge) overlookedHere(n *pg.Node, start int) bool {
 	switch x := n.Node.(type) {
-	case *pg.Node_BoolExpr, *pg.Node_NullTest, *pg.Node_BooleanTest, *pg.Node_CaseWhen, *pg.Node_List, *pg.Node_RowExpr,
+	case *pg.Node_NullTest:
+		return j.builds(x.NullTest.Arg)
+	case *pg.Node_BoolExpr, *pg.Node_BooleanTest, *pg.Node_CaseWhen, *pg.Node_List,
 		*pg.Node_CollateClause, *pg.Node_NamedArgExpr:
 		return false // they fail by what is in them alone
 	case *pg.Node_FuncCall: // an aggregate runs on rows that passed

@@ -15,7 +15,8 @@ type Place uint8
 
 // A condition stands in one of these.
 const (
-	InWhere Place = iota // or in the ON of a join
+	InWhere Place = iota // or in the ON of an inner join
+	InOuter              // in the ON of a LEFT or RIGHT JOIN
 	InFull               // in the ON of a FULL JOIN
 	InHaving
 )

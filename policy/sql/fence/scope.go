@@ -58,9 +58,9 @@ func (j *Judge) meetsScope(op string, left, right *pg.Node) bool {
 	case l && r:
 		return op != "=" || !j.isOurs(left) || !j.isOurs(right)
 	case l:
-		return !isValue(right)
+		return !j.isValue(right)
 	case r:
-		return !isValue(left)
+		return !j.isValue(left)
 	}
 	return false
 }
@@ -105,15 +105,16 @@ func (j *Judge) meetsScopeOf(op string, tests []*pg.Node, query *pg.SelectStmt) 
 		slices.ContainsFunc(query.ValuesLists, func(row *pg.Node) bool { return j.meetsScopes(op, tests, row.GetList().GetItems()) })
 }
 
-// isValue tells a parameter or literal, also with a cast, and an array of such.
-func isValue(n *pg.Node) bool {
+// isValue tells a parameter or literal, and an array of such; one with a cast only where it has no type before: then the cast costs
+// nothing. What costs may take the place of the server's id as what Postgres compares the scope column with.
+func (j *Judge) isValue(n *pg.Node) bool {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_ParamRef, *pg.Node_AConst:
 		return true
 	case *pg.Node_TypeCast:
-		return isValue(x.TypeCast.Arg)
+		return j.IsUntyped(x.TypeCast.Arg) && len(x.TypeCast.TypeName.GetTypmods()) == 0
 	case *pg.Node_AArrayExpr:
-		return !slices.ContainsFunc(x.AArrayExpr.Elements, func(e *pg.Node) bool { return !isValue(e) })
+		return !slices.ContainsFunc(x.AArrayExpr.Elements, func(e *pg.Node) bool { return !j.isValue(e) })
 	}
 	return false
 }

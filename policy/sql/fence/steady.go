@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
 )
@@ -32,9 +33,41 @@ func (j *Judge) steadyCall(f *pg.FuncCall) bool {
 			return false
 		}
 	}
+	if !isGiven(f) {
+		return false
+	}
 	plain := len(f.AggOrder) == 0 && f.AggFilter == nil && f.Over == nil && !f.AggStar && !f.AggDistinct && !f.FuncVariadic
 	name := j.CatalogCall(f)
-	return plain && (slices.Contains(moments, name) || slices.Contains(steadyTexts, name))
+	slow := name == "btrim" && len(f.Args) > 1 // it compares each character with each
+	return plain && !slow && (slices.Contains(moments, name) || slices.Contains(steadyTexts, name))
+}
+
+// builds tells whether something beneath m puts values of the statement's together, which takes time for each row that it is asked for.
+// What a column is compared with is put together once, where the engine hides it.
+func (j *Judge) builds(m proto.Message) bool {
+	switch x := m.(type) {
+	case *pg.A_ArrayExpr:
+		return true
+	case *pg.FuncCall:
+		if !slices.Contains(moments, j.CatalogCall(x)) && isGiven(x) {
+			return true
+		}
+	case *pg.A_Expr:
+		if j.JoinsTexts(x) && isGiven(x) {
+			return true
+		}
+	}
+	return tree.AnyChild(m, j.builds)
+}
+
+// isGiven tells what is made of parameters and literals alone. Bind bounds how large it gets, so that putting it together can't fail; a
+// column may hold 1 GB, and so may the value of a sub-query.
+func isGiven(m proto.Message) bool {
+	switch m.(type) {
+	case *pg.ColumnRef, *pg.SubLink:
+		return false
+	}
+	return !tree.AnyChild(m, func(c proto.Message) bool { return !isGiven(c) })
 }
 
 // steadyCast admits casts of placeholders and literals, which Postgres reads as that type
@@ -64,7 +97,7 @@ func (j *Judge) steadyCast(c *pg.TypeCast) bool {
 // '7 days'` could not use an index.
 func (j *Judge) steadyOperator(e *pg.A_Expr) bool {
 	if j.JoinsTexts(e) {
-		return j.steady(e.Lexpr) && j.steady(e.Rexpr)
+		return j.steady(e.Lexpr) && j.steady(e.Rexpr) && isGiven(e)
 	}
 	_, moved := j.MovedType(e)
 	return moved && j.isPresent(e.Lexpr) && isLittle(e.Rexpr)
