@@ -34,6 +34,14 @@ var errorAttacks = []orderAttack{
 	{name: "such a sub-query, compared", path: Extended, text: slowIn("m.phone_number <= (SELECT max(a.content) FROM " + slow + ")")},
 	{name: "such a sub-query in a list", path: Extended, text: slowIn("(m.phone_number IS NULL OR m.id NOT IN (SELECT max(a.content) FROM " + slow + "))")},
 	{name: "such a sub-query as a column", path: Simple, text: "SELECT id FROM (SELECT id, name, created_at, (SELECT max(a.created_at) FROM " + slow + ") AS late FROM end_users) m WHERE m.name > 'zzK' AND m.name < 'zzL' AND late >= m.created_at"},
+	{name: "an array that gets too large", path: Extended, text: slowIn("(m.phone_number IS NOT NULL OR ARRAY[$1::text" + strings.Repeat(", $1::text", 109) + "] IS NULL)"), args: []string{large}},
+	{name: "a row in a row that gets too large", path: Extended, text: slowIn("(m.phone_number IS NOT NULL OR ROW(ROW($1::text" + strings.Repeat(", $1::text", 109) + ")) IS NULL)"), args: []string{large}},
+	{name: "a trim that takes long", path: Extended, text: slowIn("(m.phone_number IS NOT NULL OR btrim($1::text, $2::text) IS NULL)"), args: []string{strings.Repeat("a", 40_000), strings.Repeat("b", 40_000) + "a"}},
+	{name: "a sub-query that seems to look at the row", path: Extended, text: slowIn("(m.phone_number IS NOT NULL OR EXISTS (SELECT m.id FROM " + slow + " WHERE a.content < b.content AND b.content < c.content AND c.content < a.content))")},
+	{name: "the same in a condition that Postgres drops", path: Extended, text: slowIn("(m.phone_number IS NOT NULL OR (SELECT count(*) FROM " + slow + " WHERE m.id IS NULL OR true) = 0)")},
+	{name: "a column of a join with a name", path: Extended, text: "SELECT j.id FROM ((SELECT id, name, phone_number, (SELECT max(a.created_at) FROM " + slow + ") AS late FROM end_users) m JOIN (SELECT 1) AS one (n) ON true) AS j WHERE j.name > 'zzK' AND j.name < 'zzL' AND (j.phone_number IS NOT NULL OR j.late IS NULL)"},
+	{name: "a sub-query in the list of IN", path: Extended, text: lateJoin("JOIN unnest('{zzz,yyy}'::text[]) AS z ON g.phone_number IN (SELECT (SELECT max(a.content) FROM " + slow + ") FROM countries k)")},
+	{name: "a sub-query that USING compares", path: Extended, text: lateJoin("JOIN (SELECT (SELECT max(a.content) FROM " + slow + ") AS phone_number) s USING (phone_number)")},
 	{name: "a name that ORDINALITY had", path: Extended, text: `SELECT m.id FROM (SELECT name AS ordinality, id FROM end_users) m, LATERAL (SELECT ordinality AS c FROM lower('x') WITH ORDINALITY AS g (a, o)) v,
 		generate_series(1, 2) k WHERE (v.c IS NULL OR (SELECT 1/0 > 0) OR (k = 1 AND false)) AND m.ordinality > 'zzK' AND m.ordinality < 'zzL'`},
 	{name: "a whole row", path: Extended, text: rowsOf("LEFT JOIN", "USING (r)")},
@@ -50,6 +58,13 @@ const slow = "messages a, messages b, messages c, messages d, messages e, messag
 
 func slowIn(condition string) string {
 	return "SELECT m.id FROM end_users m WHERE m.name > 'zzK' AND m.name < 'zzL' AND " + condition
+}
+
+// large makes 1.1 GB, named 110 times.
+var large = strings.Repeat("x", 10_000_000)
+
+func lateJoin(join string) string {
+	return "SELECT m.id FROM (unnest('{" + strings.Repeat("z,", 1500) + "z}'::text[]) AS g (phone_number) " + join + ") JOIN end_users m USING (phone_number) WHERE m.name > 'zzK' AND m.name < 'zzL'"
 }
 
 func correlatedWith(query string) string {
