@@ -26,7 +26,7 @@ WALLS      ?= all,engine,database
 SOURCES := cmd control doctor metrics policies policy proof proxy wall
 
 .DEFAULT_GOAL := help
-.PHONY: build run test race clients bypass faults altered pg-matrix lint bench bench-crowd bench-grow bench-wire bench-versions bench-stages bench-walls bench-plans fuzz prove prove-order prove-wire smith release release-check clean help
+.PHONY: build run test race clients bypass faults altered pg-matrix lint bench bench-crowd bench-grow bench-wire bench-versions bench-stages bench-walls bench-plans fuzz prove prove-order prove-filters prove-wire smith release release-check clean help
 
 build: ## build bin/tenantgate
 	@.ci/need gcc
@@ -127,6 +127,12 @@ prove-order: ## the proof that the order of an answer shows nothing of others' v
 	@.ci/need gcc postgres
 	@echo "seed $(SEED)"
 	$(GO) test ./proof -run '^TestProveOrder$$' -timeout 0 -v -statements $(STATEMENTS) -seed $(SEED) -mode $(WALLS)
+
+prove-filters: WALLS = all,engine
+prove-filters: ## the proof that plans evaluate nothing harmful before the scope condition; STATEMENTS=300000 SEED=1 WALLS=all,engine
+	@.ci/need gcc postgres
+	@echo "seed $(SEED)"
+	$(GO) test ./proof -run '^TestFilters$$' -timeout 0 -v -statements $(STATEMENTS) -seed $(SEED) -mode $(WALLS)
 
 smith: STATEMENTS = 50000
 smith: ## replay statements of sqlsmith as one server; STATEMENTS=50000 SEED=1

@@ -28,4 +28,7 @@
 // several errors is reported, and in sums of floats. Statements come from statement.Generator.Probe, on
 // every path through tenantgate, many of them after an INSERT of rows that is rolled back. A statement
 // whose answer differs from run to run is set aside.
+//
+// The mode for filters (World.Filters) runs nothing. It has Postgres plan statements, and reads from the plans which conditions are
+// evaluated before the scope condition, and so on other servers' rows.
 package proof

@@ -23,6 +23,8 @@ type proof struct {
 	notice *regexp.Regexp // what it prints where it notices a mutant; what fails otherwise, as without a Postgres, kills none
 }
 
+var early = regexp.MustCompile("before the scope condition stands")
+
 var proofs = map[string]proof{
 	"experiment": {
 		[]string{"./proof", "-run", "^TestProve$", "-mode", "engine", "-statements", "20000", "-first", "-findings", "1"},
@@ -32,6 +34,8 @@ var proofs = map[string]proof{
 	"order-all":       {[]string{"./proof", "-run", "^TestOrderWithStatistics$", "-mode", "all", "-statements", "4000"}, differing},     // where row-level security is the barrier
 	"order-joins":     {[]string{"./proof", "-run", "^TestProveOrder$", "-mode", "engine", "-statements", "4000", "-first"}, differing}, // with statistics of scope columns alone
 	"order-joins-all": {[]string{"./proof", "-run", "^TestProveOrder$", "-mode", "all", "-statements", "4000", "-first"}, differing},
+	"filters":         {[]string{"./proof", "-run", "^TestFilters$", "-mode", "all", "-statements", "6000"}, early},
+	"filters-engine":  {[]string{"./proof", "-run", "^TestFilters$", "-mode", "engine", "-statements", "6000"}, early},
 	"barrier":         {[]string{"./proof/barrier", "-run", "^Test(Leaks|Found|Upsert)"}, regexp.MustCompile("tells of another server's row|--- FAIL: TestUpsert")},
 	"corpus":          {[]string{"./cmd/tenantgate", "-run", "^TestBypass$"}, regexp.MustCompile("LEAK: |instead of\n")},
 	"names":           {[]string{"./policy/sql/analyze", "-run", "^Test(Partial|UnknownNames|FieldOfRow)$"}, regexp.MustCompile("--- FAIL: Test")},

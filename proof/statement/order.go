@@ -50,6 +50,8 @@ func (g *Generator) Probe(seed uint64, number int, mode policy.ScopeMode, values
 		m.equated()
 	case n < 29:
 		m.dear()
+	case n < 31:
+		m.costly()
 	default:
 		m.ordered()
 	}

@@ -10,7 +10,7 @@ func (m *maker) passedIn() {
 	key := Quote(t.Columns[t.keyColumn()].Name)
 	inside := func() {
 		m.put("SELECT", "FROM", m.tableName(t), "AS", "y", "WHERE")
-		m.heldBy(t, c, "y")
+		m.heldBy(t, c)
 		m.put("AND", "(", "y."+key, "IS", "NULL", "OR", "s.v", "IS", m.one("NULL", "NOT NULL"), ")")
 		m.scopedAs("AND", t, "y")
 	}
@@ -85,7 +85,7 @@ func (m *maker) equated() {
 		},
 	)
 	m.put(")", "JOIN", m.tableName(t), "AS", "y", "USING", "(", Quote(by.Name), ")", "WHERE")
-	m.heldBy(t, c, "y")
+	m.heldBy(t, c)
 	m.scopedAs("AND", t, "y")
 }
 
@@ -104,7 +104,7 @@ func (m *maker) dear() {
 	}
 	m.use("order: computed value for the scope column")
 	m.put("SELECT", "y."+Quote(t.Columns[t.keyColumn()].Name), "FROM", m.tableName(t), "AS", "y", "WHERE")
-	m.heldBy(t, c, "y")
+	m.heldBy(t, c)
 	m.put("AND", "float8lt", "(", numbers[m.r.IntN(len(numbers))], ",", "1e400", ")", "AND", "y."+Quote(t.Scope()), "=")
 	m.any(
 		func() { m.put("''", "||", constant(Text, m.server)) },
@@ -113,14 +113,14 @@ func (m *maker) dear() {
 	m.scopedAs("AND", t, "y")
 }
 
-// heldBy puts a condition on a value that others may hold. It is leakproof, and no equation.
-func (m *maker) heldBy(t *Table, c *Column, name string) {
+// heldBy puts a condition on a value of y that others may hold. It is leakproof, and no equation.
+func (m *maker) heldBy(t *Table, c *Column) {
 	value := probe(t, c, m.r)
 	for i, op := range []string{">=", "<="} {
 		if i > 0 {
 			m.put("AND")
 		}
-		m.put(name+"."+Quote(c.Name), op)
+		m.put("y."+Quote(c.Name), op)
 		m.written(c.Type, value)
 	}
 }

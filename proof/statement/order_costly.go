@@ -1,0 +1,91 @@
+package statement
+
+// costly puts a query with a condition on a value that others may hold, and one that takes time, or fails by the size of what it makes.
+// To Postgres it costs nothing: a sub-query that only seems to look at the row, and what puts values together.
+func (m *maker) costly() {
+	t, c := m.tieable()
+	m.use("order: condition that takes time or space")
+	key := Quote(t.Columns[t.keyColumn()].Name)
+	m.put("SELECT", "y."+key, "FROM")
+	if m.chance(20) {
+		m.lateColumn(t)
+		m.put("WHERE")
+		m.heldBy(t, c)
+		m.put("AND", "(", "y."+key, "IS", "NULL", "OR", "y.late", "IS", "NULL", ")")
+		return
+	}
+	m.put(m.tableName(t), "AS", "y")
+	joined := m.chance(20)
+	if joined {
+		m.put(m.one("LEFT", "FULL", "INNER"), "JOIN", "generate_series", "(", "1", ",", "2", ")", "AS", "g", "(", "v", ")", "ON", "y."+key, "::", "text", "IN")
+		m.in(func() { m.put("SELECT", "k.code"); m.put(unscoped...) })
+	}
+	m.put("WHERE")
+	m.heldBy(t, c)
+	switch {
+	case joined:
+		m.put("AND", "g.v", ">", "0")
+	case m.chance(70):
+		m.put("AND", "(", "y."+key, "IS", "NULL", "OR")
+		m.costlyPart("y." + key)
+		m.put(")")
+	default:
+		m.put("AND")
+		m.costlyPart("y." + key)
+	}
+	m.scopedAs("AND", t, "y")
+}
+
+// unscoped is a FROM that needs no scope condition.
+var unscoped = []string{"FROM", "countries", "AS", "k"}
+
+// lateColumn puts a join with a name of its own, a part of which has a sub-query in its select list.
+func (m *maker) lateColumn(t *Table) {
+	m.put("(", "(", "SELECT", "x.*", ",", "(", "SELECT", "count", "(", "*", ")")
+	m.put(unscoped...)
+	m.put(")", "AS", "late", "FROM", m.tableName(t), "AS", "x")
+	m.scopedAs("WHERE", t, "x")
+	m.put(")", "AS", "x", "JOIN", "(", "SELECT", "1", ")", "AS", "one", "(", "n", ")", "ON", "true", ")", "AS", "y")
+}
+
+// costlyPart puts a condition that looks at a column, or seems to.
+func (m *maker) costlyPart(ref string) {
+	counted := func(rest ...string) {
+		m.put("(", "SELECT", "count", "(", "*", ")")
+		m.put(unscoped...)
+		m.put(rest...)
+		m.put(")", ">", "0")
+	}
+	exists := func(entry []string, rest ...string) {
+		m.put(m.one("EXISTS", "NOT EXISTS"), "(", "SELECT")
+		m.put(entry...)
+		m.put(unscoped...)
+		m.put(rest...)
+		m.put(")")
+	}
+	m.any(
+		func() { exists([]string{ref}) },
+		func() { exists(nil, "ORDER", "BY", ref) },
+		func() { exists(nil, "GROUP", "BY", ref) },
+		func() { exists(nil, "WHERE", "true", "OR", ref, "IS", "NULL") },
+		func() { counted("WHERE", "coalesce", "(", "true", ",", ref, "IS", "NULL", ")") },
+		func() {
+			m.put("(", "WITH", "q", "AS", "(", "SELECT", ref, ")", "SELECT", "count", "(", "*", ")")
+			m.put(unscoped...)
+			m.put(")", ">", "0")
+		},
+		func() { counted() },
+		func() {
+			m.put(ref, "::", "text", "IN", "(", "(", "SELECT", "max", "(", "k.code", ")")
+			m.put(unscoped...)
+			m.put(")", ",", "'a'", ")")
+		},
+		func() { m.put("ARRAY", "[", ref, ",", ref, "]", "IS", "NULL") },
+		func() { m.put("ROW", "(", "ROW", "(", ref, ",", ref, ")", ")", "IS", "NULL") },
+		func() {
+			m.put("concat", "(", "(", "SELECT", "max", "(", "k.code", ")")
+			m.put(unscoped...)
+			m.put(")", ",", "'a'", ")", "IS", "NULL")
+		},
+	)
+}
