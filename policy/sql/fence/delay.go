@@ -16,11 +16,12 @@ import (
 // time and space, and a limit on these makes an error of it: one that tells of those rows. So the sub-query is put into a CASE that
 // costs something. One that seems to look at such a row may not: Postgres drops what nobody reads.
 
-// delay finds the sub-queries in a part of a condition that must cost something, and gives a guard where that can't be done.
+// delay finds the sub-queries in a part of a condition that must cost something, and gives a guard where that can't be done. A part that
+// names relations of the queries around alone may be moved there.
 func (j *Judge) delay(l Level, part *pg.Node, of Place) *facts.Guard {
 	mentioned := map[*Relation]bool{}
 	j.mentions(part, mentioned)
-	if !slices.ContainsFunc(l.Relations, func(r *Relation) bool { return r.among(mentioned) }) {
+	if len(mentioned) == 0 {
 		return nil
 	}
 	j.computed(part)
