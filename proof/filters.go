@@ -38,8 +38,8 @@ func (r *FiltersReport) String() string {
 		r.Tried, r.Refused, r.Planned, r.Scans, len(r.Found), r.Elapsed.Round(time.Second))
 }
 
-// Filters has Postgres plan statements without index scans, so that each scan of a scoped table has all of its conditions in the order in
-// which they are evaluated, and reads that order. An error is one of the proof itself.
+// Filters has Postgres plan statements, without index scans, so that each scan of a scoped table has all of its conditions in the order
+// in which they are evaluated, or with them, so that it has those of joins too, and reads that order. An error is one of the proof itself.
 func (w *World) Filters(ctx context.Context, cfg FiltersConfig) (*FiltersReport, error) {
 	all := make([]*filters, len(Servers))
 	for i := range Servers {
@@ -70,7 +70,7 @@ func (f *filters) try(ctx context.Context, number int, report *FiltersReport) (e
 	what := fmt.Sprintf("number %d of server %s: %s", number, f.server, text)
 	var p *filterPlan
 	if d.Verdict == policy.Allow {
-		if p, err = f.plan(ctx, d.Approved); err != nil {
+		if p, err = f.plan(ctx, d.Approved, planners[number/len(Servers)/2%2]); err != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
 	}
@@ -139,7 +139,7 @@ func (f *filters) connect(ctx context.Context, url string) error {
 	}
 	for name, value := range map[string]string{
 		"debug_print_plan": "on", "debug_pretty_print": "off", "client_min_messages": "log", "log_min_messages": "panic", "plan_cache_mode": "force_generic_plan",
-		"enable_indexscan": "off", "enable_indexonlyscan": "off", "enable_bitmapscan": "off", "max_parallel_workers_per_gather": "0", "jit": "off",
+		"max_parallel_workers_per_gather": "0", "jit": "off",
 	} {
 		c.RuntimeParams[name] = value
 	}
@@ -170,9 +170,16 @@ func (f *filters) decide(number int) (string, policy.Decision) {
 	return text, f.policies[policy.Inject].Decide(text, policy.Postgres)
 }
 
+// planners are the settings with which a statement is planned: without an index all conditions stand in one list, and with one that is
+// asked for each row of another table, conditions of the join stand among them.
+var planners = []string{
+	"SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_bitmapscan = off",
+	"SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_material = off",
+}
+
 // plan gives the plan for any values of what was approved; nil where Postgres makes an error of it.
-func (f *filters) plan(ctx context.Context, a *policy.Approved) (*filterPlan, error) {
-	if _, err := simple(ctx, f.conn, fmt.Sprintf("BEGIN; SET LOCAL search_path = %s; SET LOCAL ROLE %s; SELECT set_config('%s', '%s', true), set_config('%s', '%s', true)",
+func (f *filters) plan(ctx context.Context, a *policy.Approved, settings string) (*filterPlan, error) {
+	if _, err := simple(ctx, f.conn, fmt.Sprintf("BEGIN; "+settings+"; SET LOCAL search_path = %s; SET LOCAL ROLE %s; SELECT set_config('%s', '%s', true), set_config('%s', '%s', true)",
 		gatePath, f.role, wall.Setting, f.server, wall.Signature, f.signature)); err != nil {
 		return nil, fmt.Errorf("preparing to plan: %w", err)
 	}

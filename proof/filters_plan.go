@@ -83,7 +83,7 @@ func (p *filterPlan) early() (scans int, found []string) {
 	tables := p.tree.list("rtable")
 	nodes([]any{p.tree.child("planTree"), p.tree.list("subplans")}, func(n *treeNode) {
 		at := n.number("scanrelid")
-		if at == 0 {
+		if at == 0 || n.kind == "BITMAPINDEXSCAN" { // whose rows a bitmap scan reads
 			return
 		}
 		table := tables[at-1].(*treeNode)
@@ -93,10 +93,14 @@ func (p *filterPlan) early() (scans int, found []string) {
 		}
 		scans++
 		r := &filterScan{p, n.text("scanrelid"), scope}
-		conditions := slices.Concat(n.list("indexqualorig"), n.list("bitmapqualorig"), n.list("qual")) // an index is read where there is no other way
+		index := slices.Concat(n.list("indexqualorig"), n.list("bitmapqualorig"))
+		if slices.ContainsFunc(index, r.isScoped) {
+			return // no other row is read
+		}
+		conditions := n.list("qual")
 		end := slices.IndexFunc(conditions, r.isScoped)
 		if end < 0 {
-			found = append(found, "no scope condition: "+p.show(conditions))
+			found = append(found, "no scope condition: "+p.show(slices.Concat(index, conditions)))
 			return
 		}
 		for _, c := range conditions[:end] {

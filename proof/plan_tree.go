@@ -143,6 +143,9 @@ func (n *treeNode) number(field string) int {
 func nodes(v any, f func(*treeNode)) {
 	switch v := v.(type) {
 	case *treeNode:
+		if v == nil {
+			return
+		}
 		f(v)
 		for _, values := range v.fields {
 			nodes(values, f)

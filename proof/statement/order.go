@@ -50,7 +50,7 @@ func (g *Generator) Probe(seed uint64, number int, mode policy.ScopeMode, values
 		m.equated()
 	case n < 29:
 		m.dear()
-	case n < 31:
+	case n < 32:
 		m.costly()
 	default:
 		m.ordered()

@@ -25,6 +25,12 @@ func (m *maker) costly() {
 	switch {
 	case joined:
 		m.put("AND", "g.v", ">", "0")
+	case m.chance(20): // a condition that Postgres moves out of the sub-query
+		m.put("AND", "EXISTS", "(", "SELECT")
+		m.put(unscoped...)
+		m.put("WHERE", "y."+key, "::", "text", "<>", "(", "SELECT", "max", "(", "k.code", ")")
+		m.put(unscoped...)
+		m.put(")", ")")
 	case m.chance(70):
 		m.put("AND", "(", "y."+key, "IS", "NULL", "OR")
 		m.costlyPart("y." + key)
