@@ -21,6 +21,7 @@ type FiltersConfig struct {
 	Statements int
 	Seed       uint64
 	Time       time.Duration // after which no further statement is begun; 0 for no limit
+	Texts      []string      // to plan instead, as clients of the listener send them
 }
 
 // FiltersReport is what came of a run of the mode for filters.
@@ -48,6 +49,9 @@ func (w *World) Filters(ctx context.Context, cfg FiltersConfig) (*FiltersReport,
 			return nil, err
 		}
 		defer func() { _ = all[i].conn.Close(ctx) }()
+	}
+	if len(cfg.Texts) > 0 {
+		cfg.Statements = len(cfg.Texts)
 	}
 	report, began := &FiltersReport{}, time.Now()
 	errs := make([]error, len(Servers))
@@ -156,6 +160,9 @@ func (f *filters) connect(ctx context.Context, url string) error {
 
 // decide takes the statements of the experiment and those of mode order in turns.
 func (f *filters) decide(number int) (string, policy.Decision) {
+	if len(f.cfg.Texts) > 0 {
+		return f.cfg.Texts[number], f.policies[policy.Inject].Decide(f.cfg.Texts[number], policy.Postgres)
+	}
 	if number/len(Servers)%2 == 0 {
 		st := f.source.statement(number)
 		text, _ := st.Text(f.server)

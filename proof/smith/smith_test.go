@@ -32,6 +32,7 @@ func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 // world is the proof's databases and the statements, which the tests share.
 var world struct {
 	sync.Once
+	proof         *proof.World
 	d, own, other string // URLs of a role that may read and write everything, and is no superuser
 	shared, role  string // the superuser's URL of the shared database, and the role of statements
 	alone         string // the superuser's URL of the shared database without the rows of others
@@ -62,6 +63,7 @@ func prepare(t *testing.T, admin, name string) error {
 	if err != nil {
 		return err
 	}
+	world.proof = w
 	server := int((*seed + 1) % uint64(len(proof.Servers))) //nolint:gosec // a handful
 	d, own, other, err := w.Databases(server)
 	if err != nil {
@@ -182,6 +184,24 @@ func TestPlain(t *testing.T) {
 	}
 	if report.Leaks+report.Mismatches+report.Lost > 0 || report.Compared*20 < report.Tried {
 		t.Error("the harness finds faults where none are, or compares next to nothing")
+	}
+}
+
+// TestFilters has Postgres plan the statements: nothing that may fail or take long is evaluated before a scope condition.
+func TestFilters(t *testing.T) {
+	texts := build(t).Statements
+	for _, walls := range []proof.Walls{proof.All, proof.Engine} {
+		report, err := world.proof.Filters(t.Context(), proof.FiltersConfig{Walls: walls, Texts: texts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("walls %s: %s", walls, report)
+		for _, found := range report.Found {
+			t.Errorf("walls %s: before the scope condition stands %s", walls, found)
+		}
+		if report.Planned*10 < report.Tried || report.Scans < report.Planned {
+			t.Errorf("walls %s: too little was planned", walls)
+		}
 	}
 }
 
