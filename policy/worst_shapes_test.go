@@ -94,7 +94,8 @@ func expressions() map[string]shape {
 // statements of the worst kinds, which say where they put a bad expression: nowhere.
 func worstStatements() map[string]shape {
 	return map[string]shape{
-		"names of joins": row("SELECT 1 FROM (files a", " JOIN files t%d USING (id) AS j%d", ") AS x WHERE lower(x.id) ~ 'a'"), "some names of joins": some(40, "SELECT 1 FROM (files a", " JOIN files t%d USING (id) AS j%d", ") AS x WHERE lower(x.id) ~ 'a'"),
+		"names of joins of computed columns": row("SELECT 1 FROM (SELECT id || '' AS id FROM files) a", " JOIN (SELECT id || '' AS id FROM files) t%d USING (id) AS j%d", ""),
+		"names of joins":                     row("SELECT 1 FROM (files a", " JOIN files t%d USING (id) AS j%d", ") AS x WHERE lower(x.id) ~ 'a'"), "some names of joins": some(40, "SELECT 1 FROM (files a", " JOIN files t%d USING (id) AS j%d", ") AS x WHERE lower(x.id) ~ 'a'"),
 		"wide HAVING": nest(80, "SELECT 1 FROM files HAVING ", "sum(", "concat("+wide("id,", 1500)+"id)", ")", " > 1"), "wide EXISTS": nest(30, "SELECT 1 FROM files WHERE ", "EXISTS (SELECT FROM files WHERE ", "concat("+wide("id,", 2000)+"id) ~ ''", ")", ""),
 		"wide calls": nest(85, "SELECT 1 FROM files WHERE ", "abs(", "concat("+wide("id,", 2000)+"id)", ")", " IS NULL"), "wide name casts": nest(40, "SELECT 1 FROM files WHERE ", "(", "concat("+wide("id,", 2000)+"id)", " = id::name)::name", " IS NULL"),
 		"names by a wide query": row("SELECT 1 FROM files WHERE (SELECT ''::name FROM files WHERE id IN ("+wide("id,", 1200)+"id) LIMIT 1) IN (''", ",''::name", ")"), "converted list": row("SELECT 1 FROM (SELECT 1 WHERE 0::a IN (0::a", ",0::a", ")) s"),

@@ -21,7 +21,7 @@ func (a *analyzer) join(l *level, j *pg.JoinExpr) item {
 	right := a.fromItem(l, j.Rarg)
 	on := &level{outer: l.outer, ctes: l.ctes, rels: l.rels[first:], facts: l.facts, start: l.start}
 	a.expr(on, j.Quals)
-	a.protect(on, j.Quals, placeOf(j.Jointype))
+	a.protectOn(on, j, l.rels[first:second], l.rels[second:])
 	if a.fault == nil {
 		a.fault = a.judge.Anchored(on.judged(), j.Quals)
 	}
@@ -52,14 +52,21 @@ func (a *analyzer) join(l *level, j *pg.JoinExpr) item {
 	return a.add(l, r, tree.Offset(j.Larg))
 }
 
-func placeOf(kind pg.JoinType) fence.Place {
-	switch kind {
-	case pg.JoinType_JOIN_INNER:
-		return fence.InWhere
-	case pg.JoinType_JOIN_FULL:
-		return fence.InFull
+// protectOn is protect of the condition of a join.
+func (a *analyzer) protectOn(on *level, j *pg.JoinExpr, left, right []*relation) {
+	if a.fault != nil || j.Quals == nil {
+		return
 	}
-	return fence.InOuter
+	seen, where := on.judged(), fence.InWhere
+	switch j.Jointype {
+	case pg.JoinType_JOIN_FULL:
+		where = fence.InFull
+	case pg.JoinType_JOIN_LEFT:
+		where, seen.Padded = fence.InOuter, judged(right)
+	case pg.JoinType_JOIN_RIGHT:
+		where, seen.Padded = fence.InOuter, judged(left)
+	}
+	a.fault = a.judge.Protect(seen, j.Quals, where)
 }
 
 // merge gives the columns of a join: for USING and NATURAL the shared ones once, first.

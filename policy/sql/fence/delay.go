@@ -14,7 +14,7 @@ import (
 // To Postgres a sub-query that looks at no row of its level is a parameter, which costs nothing. A condition with it may cost
 // less than the scope condition, and is evaluated before it then, on any server's rows. Where the sub-query can't fail it still takes
 // time and space, and a limit on these makes an error of it: one that tells of those rows. So the sub-query is put into a CASE that
-// costs something. One that seems to look at such a row may not: Postgres drops what nobody reads.
+// costs something. A sub-query that names a column of its level may cost nothing, too: Postgres drops what nobody reads.
 
 // delay finds the sub-queries in a part of a condition that must cost something, and gives a guard where that can't be done. A part that
 // names relations of the queries around alone may be moved there.
@@ -25,7 +25,7 @@ func (j *Judge) delay(l Level, part *pg.Node, of Place) *facts.Guard {
 		return nil
 	}
 	j.computed(part)
-	if of == InWhere && j.joins(l, part) || !j.delayIn(l, part) {
+	if j.joins(l, part, of) || !j.delayIn(l, part) {
 		return nil
 	}
 	g := &facts.Guard{Having: of == InHaving}
@@ -37,34 +37,58 @@ func (j *Judge) delay(l Level, part *pg.Node, of Place) *facts.Guard {
 	return g
 }
 
-// joins tells a part that Postgres makes a join of, asks once before it reads a row, or asks anew for each row, which costs much:
-// x IN (SELECT …), EXISTS (SELECT …) and NOT EXISTS. What IN compares may be moved on to other tables, so a sub-query in the select
-// list has the query stay by itself.
-func (j *Judge) joins(l Level, part *pg.Node) bool {
+// joins tells a part that Postgres certainly makes a join of, asks once before it reads a row, or asks anew for each row, which costs
+// much: x IN (SELECT …), EXISTS (SELECT …) and NOT EXISTS. What IN compares may be moved on to other tables, so a query with a sub-query
+// in its select list becomes a barrier.
+func (j *Judge) joins(l Level, part *pg.Node, of Place) bool {
 	if not := part.GetBoolExpr(); not.GetBoolop() == pg.BoolExprType_NOT_EXPR && not.Args[0].GetSubLink().GetSubLinkType() == pg.SubLinkType_EXISTS_SUBLINK {
-		return true
+		return of == InWhere
 	}
 	s := part.GetSubLink()
 	query := s.GetSubselect().GetSelectStmt()
 	if s.GetSubLinkType() != pg.SubLinkType_ANY_SUBLINK {
-		return s.GetSubLinkType() == pg.SubLinkType_EXISTS_SUBLINK
+		return of == InWhere && s.GetSubLinkType() == pg.SubLinkType_EXISTS_SUBLINK
 	}
 	if j.asks(query) {
 		j.barrier(query)
 	}
-	return j.isAlone(l, s) || j.tied(query, l.Start, j.starts[s])
+	if hasSubLink(s.Testexpr) {
+		return false
+	}
+	return of == InWhere && j.tied(query, l.Start, j.starts[s]) || j.isAlone(s) && j.comparesOnly(l, s.Testexpr, of)
 }
 
-// isAlone tells whether a sub-query names no relation of a level.
-func (j *Judge) isAlone(l Level, s *pg.SubLink) bool {
+// isAlone tells whether a sub-query names nothing of the queries around.
+func (j *Judge) isAlone(s *pg.SubLink) bool {
 	mentioned := map[*Relation]bool{}
 	j.mentions(s.Subselect, mentioned)
 	for r := range mentioned {
-		if r.serial >= l.Start && r.serial < j.starts[s] {
+		if r.entered < j.starts[s] {
 			return false
 		}
 	}
 	return true
+}
+
+// comparesOnly tells whether what IN compares names relations of the level alone; in the ON of an outer join, those of the side that
+// may be NULL: Postgres makes no join of others.
+func (j *Judge) comparesOnly(l Level, test *pg.Node, of Place) bool {
+	among := l.Relations
+	switch of {
+	case InWhere:
+	case InOuter:
+		among = l.Padded
+	default:
+		return false
+	}
+	mentioned := map[*Relation]bool{}
+	j.mentions(test, mentioned)
+	for r := range mentioned {
+		if !slices.Contains(among, r) {
+			return false
+		}
+	}
+	return len(mentioned) > 0
 }
 
 // delayIn notes the sub-queries beneath m that get a CASE, and tells whether there is another one.
@@ -106,9 +130,10 @@ func (j *Judge) computed(m proto.Message) {
 		}
 	}
 	tree.Children(m, func(c proto.Message) bool {
-		if _, ok := c.(*pg.SubLink); !ok {
-			j.computed(c)
+		if s, ok := c.(*pg.SubLink); ok {
+			c = s.Testexpr
 		}
+		j.computed(c)
 		return true
 	})
 }
@@ -116,6 +141,10 @@ func (j *Judge) computed(m proto.Message) {
 // Merged makes a barrier of the query that a relation is, or that a join with another name has, if it has columns with a sub-query
 // in them: a condition, or USING, compares one of its computed columns.
 func (j *Judge) Merged(r *Relation) {
+	if j.merged[r] { // names of joins share their parts
+		return
+	}
+	j.merged[r] = true
 	for _, p := range r.Parts {
 		j.Merged(p)
 	}
@@ -148,7 +177,17 @@ func (j *Judge) asksIn(m proto.Message) bool {
 	return tree.AnyChild(m, j.asksIn)
 }
 
-// hasAsking is asks of a relation, or of a part of a join.
+// hasAsking is asks of a relation, or of a part of a join. It is kept: names of joins share their parts.
 func (j *Judge) hasAsking(r *Relation) bool {
-	return j.asks(r.Body) || slices.ContainsFunc(r.Parts, j.hasAsking)
+	found, done := j.askingIn[r]
+	if !done {
+		found = j.asks(r.Body) || slices.ContainsFunc(r.Parts, j.hasAsking)
+		j.askingIn[r] = found
+	}
+	return found
+}
+
+func hasSubLink(m proto.Message) bool {
+	_, found := m.(*pg.SubLink)
+	return found || tree.AnyChild(m, hasSubLink)
 }

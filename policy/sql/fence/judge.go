@@ -60,6 +60,8 @@ type Judge struct {
 	overlooks map[*pg.Node]bool       // something beneath it row-level security does not keep
 	firsts    map[*pg.Node]int        // the first relation that is named beneath it
 	asking    map[*pg.SelectStmt]bool // by query: its select list has a sub-query
+	askingIn  map[*Relation]bool      // by relation: it is such a query, or a join of one
+	merged    map[*Relation]bool      // that Merged has looked at
 	mentioned map[*pg.SubLink]map[*Relation]bool
 	starts    map[proto.Message]int  // by query level and sub-query: the first serial number that a relation of it can have
 	mixed     map[proto.Message]bool // set operations and joins that may convert values
@@ -78,7 +80,7 @@ func New(t *types.Types, n Names, f *facts.Facts) *Judge {
 	return &Judge{
 		Types: t, names: n, facts: f,
 		quiet: map[*pg.Node]bool{}, leaky: map[*pg.Node]bool{}, overlooks: map[*pg.Node]bool{}, firsts: map[*pg.Node]int{},
-		asking: map[*pg.SelectStmt]bool{}, mentioned: map[*pg.SubLink]map[*Relation]bool{}, starts: map[proto.Message]int{}, mixed: map[proto.Message]bool{},
+		asking: map[*pg.SelectStmt]bool{}, askingIn: map[*Relation]bool{}, merged: map[*Relation]bool{}, mentioned: map[*pg.SubLink]map[*Relation]bool{}, starts: map[proto.Message]int{}, mixed: map[proto.Message]bool{},
 	}
 }
 
@@ -97,7 +99,7 @@ func (j *Judge) Mixes(m proto.Message) { j.mixed[m] = true }
 // Enter notes that a relation comes into sight.
 func (j *Judge) Enter(r *Relation) {
 	j.seen.serial++
-	r.serial = j.seen.serial
+	r.serial, r.entered = j.seen.serial, j.seen.serial
 	if r.Reach > 0 {
 		r.serial = min(r.serial, r.Reach)
 	}

@@ -48,9 +48,11 @@ func (j *Judge) heldCall(f *pg.FuncCall, start int) bool {
 // heldOperator is heldCall for operators, and for what is short for several.
 func (j *Judge) heldOperator(e *pg.A_Expr, start int) bool {
 	switch {
-	case e.Lexpr.GetRowExpr() != nil || e.Rexpr.GetRowExpr() != nil || asksInList(e) || j.Conflict(e.Lexpr, e.Rexpr) || j.converts(e, start):
+	case e.Lexpr.GetRowExpr() != nil || e.Rexpr.GetRowExpr() != nil || j.listGrows(e) || j.Conflict(e.Lexpr, e.Rexpr) || j.converts(e, start):
 		return false
 	case j.Overflows(e.Lexpr) || j.Overflows(e.Rexpr) || !tree.IsComparison(tree.LastName(e.Name)) && (j.IsCollated(e.Lexpr) || j.IsCollated(e.Rexpr)):
+		return false
+	case (e.Kind == pg.A_Expr_Kind_AEXPR_DISTINCT || e.Kind == pg.A_Expr_Kind_AEXPR_NOT_DISTINCT) && j.builds(e):
 		return false
 	case j.keeps(e.Lexpr, start):
 		return true

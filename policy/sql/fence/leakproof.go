@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
 	"github.com/tenantgate/tenantgate/policy/sql/types"
@@ -48,7 +47,7 @@ func (j *Judge) judge(n *pg.Node) bool {
 	case *pg.Node_BooleanTest:
 		return j.leakproof(x.BooleanTest.Arg)
 	case *pg.Node_AArrayExpr:
-		return isGiven(x.AArrayExpr) && j.allLeakproof(x.AArrayExpr.Elements) && j.OneType(x.AArrayExpr.Elements)
+		return j.isGiven(x.AArrayExpr) && j.allLeakproof(x.AArrayExpr.Elements) && j.OneType(x.AArrayExpr.Elements)
 	case *pg.Node_List:
 		return j.allLeakproof(x.List.Items)
 	case *pg.Node_CaseExpr:
@@ -75,17 +74,13 @@ func (j *Judge) oneArray(e *pg.A_Expr) bool {
 	if e.Lexpr.GetRowExpr() != nil {
 		return true
 	}
-	return !asksInList(e) && j.OneType(slices.DeleteFunc(slices.Clone(e.Rexpr.GetList().GetItems()), func(n *pg.Node) bool { return n.GetAConst() != nil }))
+	return !j.listGrows(e) && j.OneType(slices.DeleteFunc(slices.Clone(e.Rexpr.GetList().GetItems()), func(n *pg.Node) bool { return n.GetAConst() != nil }))
 }
 
-// asksInList tells whether the list of x IN (…) has a sub-query: Postgres puts its value into an array, which may get too large.
-func asksInList(e *pg.A_Expr) bool {
-	return e.Kind == pg.A_Expr_Kind_AEXPR_IN && slices.ContainsFunc(e.Rexpr.GetList().GetItems(), func(n *pg.Node) bool { return hasSubLink(n) })
-}
-
-func hasSubLink(m proto.Message) bool {
-	_, found := m.(*pg.SubLink)
-	return found || tree.AnyChild(m, hasSubLink)
+// listGrows tells whether the list of x IN (…) has more than parameters and literals. Postgres puts what is no column of the level into an
+// array, which may get too large: of sub-queries, of columns of the query around, and of literals that are padded.
+func (j *Judge) listGrows(e *pg.A_Expr) bool {
+	return e.Kind == pg.A_Expr_Kind_AEXPR_IN && slices.ContainsFunc(e.Rexpr.GetList().GetItems(), func(n *pg.Node) bool { return !j.isGiven(n) })
 }
 
 // leakproofOperator judges an operator, and what is short for several.
@@ -98,7 +93,7 @@ func (j *Judge) leakproofOperator(e *pg.A_Expr) bool {
 	case pg.A_Expr_Kind_AEXPR_OP:
 		return j.leakproofPair(op, e.Lexpr, e.Rexpr) || j.steadyOperator(e)
 	case pg.A_Expr_Kind_AEXPR_DISTINCT, pg.A_Expr_Kind_AEXPR_NOT_DISTINCT:
-		return j.leakproofPair("=", e.Lexpr, e.Rexpr)
+		return j.leakproofPair("=", e.Lexpr, e.Rexpr) && !j.builds(e) // x IS DISTINCT FROM NULL is x IS NOT NULL
 	case pg.A_Expr_Kind_AEXPR_IN:
 		return j.pairs([]string{op}, e.Lexpr, e.Rexpr.GetList().GetItems()) && j.oneArray(e)
 	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN, pg.A_Expr_Kind_AEXPR_BETWEEN_SYM, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:

@@ -28,8 +28,8 @@ func (j *Judge) safe(n *pg.Node, walled bool, start int) bool {
 //
 //   - what holds no column of the query's own tables once Postgres has folded constants and
 //     dropped what nobody reads (kept.go), an uncorrelated sub-query among it;
-//   - ARRAY[…], which fails on elements of different lengths, and as a row by its size, casts of arrays, and the
-//     comparisons of CASE x WHEN y;
+//   - ARRAY[…], which fails on elements of different lengths, ARRAY[…] and ROW(…), which fail if they get too large, casts of
+//     arrays, and the comparisons of CASE x WHEN y;
 //   - a scope column that is compared with another column, which fails nowhere and tells by its estimate (scope.go);
 //   - what its own list calls leakproof and is not: the area of a circle overflows, the
 //     length of an lseg too, and two collations can't be compared.

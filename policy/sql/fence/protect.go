@@ -25,6 +25,8 @@ const (
 type Level struct {
 	Relations []*Relation
 	Start     int // the first serial number that a relation of it can have
+	// Padded are the relations, in the ON of an outer join, of the side of which the join makes rows of NULLs.
+	Padded []*Relation
 }
 
 // isColumnPair tells a.x = b.y. A FULL JOIN takes nothing but equalities, guarded ones are

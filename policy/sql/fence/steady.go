@@ -29,12 +29,9 @@ func (j *Judge) steady(n *pg.Node) bool {
 // steadyCall admits calls on what holds no column.
 func (j *Judge) steadyCall(f *pg.FuncCall) bool {
 	for _, arg := range f.Args {
-		if !j.steady(arg) || j.IsCollated(arg) {
+		if !j.steady(arg) || j.IsCollated(arg) || !j.isShort(arg) {
 			return false
 		}
-	}
-	if !isGiven(f) {
-		return false
 	}
 	plain := len(f.AggOrder) == 0 && f.AggFilter == nil && f.Over == nil && !f.AggStar && !f.AggDistinct && !f.FuncVariadic
 	name := j.CatalogCall(f)
@@ -49,25 +46,38 @@ func (j *Judge) builds(m proto.Message) bool {
 	case *pg.A_ArrayExpr:
 		return true
 	case *pg.FuncCall:
-		if !slices.Contains(moments, j.CatalogCall(x)) && isGiven(x) {
+		if !slices.Contains(moments, j.CatalogCall(x)) && j.isGiven(x) {
 			return true
 		}
 	case *pg.A_Expr:
-		if j.JoinsTexts(x) && isGiven(x) {
+		if j.JoinsTexts(x) && j.isGiven(x) {
 			return true
 		}
 	}
 	return tree.AnyChild(m, j.builds)
 }
 
-// isGiven tells what is made of parameters and literals alone. Bind bounds how large it gets, so that putting it together can't fail; a
-// column may hold 1 GB, and so may the value of a sub-query.
-func isGiven(m proto.Message) bool {
-	switch m.(type) {
+// isGiven tells what is made of parameters and literals alone, which are not padded. Bind bounds how large it gets, so that putting it
+// together can't fail; a column may hold 1 GB, and so may the value of a sub-query.
+func (j *Judge) isGiven(m proto.Message) bool {
+	switch x := m.(type) {
 	case *pg.ColumnRef, *pg.SubLink:
 		return false
+	case *pg.TypeCast:
+		if len(x.TypeName.GetTypmods()) > 0 && slices.Contains([]string{"bit", "bpchar", ""}, j.CatalogType(x.TypeName)) {
+			return false
+		}
 	}
-	return !tree.AnyChild(m, func(c proto.Message) bool { return !isGiven(c) })
+	return !tree.AnyChild(m, func(c proto.Message) bool { return !j.isGiven(c) })
+}
+
+// shortTypes are those whose values are as text not much longer than what was given; "" is that of a literal or placeholder.
+var shortTypes = []string{"", "text", "varchar", "int2", "int4", "int8", "bool", "uuid", "date", "timestamp", "timestamptz"}
+
+// isShort is isGiven of what may become a part of a text. The text of a number can be 131,000 digits longer than what was given.
+func (j *Judge) isShort(n *pg.Node) bool {
+	t, known := j.TypeOf(n)
+	return known && slices.Contains(shortTypes, t) && j.isGiven(n)
 }
 
 // steadyCast admits casts of placeholders and literals, which Postgres reads as that type
@@ -97,7 +107,7 @@ func (j *Judge) steadyCast(c *pg.TypeCast) bool {
 // '7 days'` could not use an index.
 func (j *Judge) steadyOperator(e *pg.A_Expr) bool {
 	if j.JoinsTexts(e) {
-		return j.steady(e.Lexpr) && j.steady(e.Rexpr) && isGiven(e)
+		return j.steady(e.Lexpr) && j.steady(e.Rexpr) && j.isShort(e.Lexpr) && j.isShort(e.Rexpr)
 	}
 	_, moved := j.MovedType(e)
 	return moved && j.isPresent(e.Lexpr) && isLittle(e.Rexpr)
