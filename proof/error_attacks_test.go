@@ -42,6 +42,10 @@ var errorAttacks = []orderAttack{
 	{name: "a column of a join with a name", path: Extended, text: "SELECT j.id FROM ((SELECT id, name, phone_number, (SELECT max(a.created_at) FROM " + slow + ") AS late FROM end_users) m JOIN (SELECT 1) AS one (n) ON true) AS j WHERE j.name > 'zzK' AND j.name < 'zzL' AND (j.phone_number IS NOT NULL OR j.late IS NULL)"},
 	{name: "a sub-query in the list of IN", path: Extended, text: lateJoin("JOIN unnest('{zzz,yyy}'::text[]) AS z ON g.phone_number IN (SELECT (SELECT max(a.content) FROM " + slow + ") FROM countries k)")},
 	{name: "a sub-query that USING compares", path: Extended, text: lateJoin("JOIN (SELECT (SELECT max(a.content) FROM " + slow + ") AS phone_number) s USING (phone_number)")},
+	{name: "a sub-query in what ANY compares", path: Extended, text: slowIn("(CASE WHEN m.phone_number IS NULL THEN (SELECT max(a.content) FROM " + slow + ") ELSE m.phone_number END) < ANY (SELECT 'a')")},
+	{name: "a column that IN compares", path: Extended, text: `SELECT s.late FROM (SELECT (SELECT max(a.name) FROM countries a, countries b, countries c, countries d, countries e, countries f, countries g, countries h, countries i, countries j, countries k, countries l) AS late) s
+		WHERE s.late IN (SELECT g.content FROM (messages g JOIN messages z ON g.content = z.content) JOIN end_users m ON m.phone_number = g.content WHERE m.name > 'zzK' AND m.name < 'zzL')`},
+	{name: "bits that get longer", path: Extended, text: slowIn("(m.phone_number IS NOT NULL OR m.username > concat('1'::bit(83886080)" + strings.Repeat(", '1'::bit(83886080)", 13) + "))")},
 	{name: "a name that ORDINALITY had", path: Extended, text: `SELECT m.id FROM (SELECT name AS ordinality, id FROM end_users) m, LATERAL (SELECT ordinality AS c FROM lower('x') WITH ORDINALITY AS g (a, o)) v,
 		generate_series(1, 2) k WHERE (v.c IS NULL OR (SELECT 1/0 > 0) OR (k = 1 AND false)) AND m.ordinality > 'zzK' AND m.ordinality < 'zzL'`},
 	{name: "a whole row", path: Extended, text: rowsOf("LEFT JOIN", "USING (r)")},

@@ -39,8 +39,9 @@ func (r *FiltersReport) String() string {
 		r.Tried, r.Refused, r.Planned, r.Scans, len(r.Found), r.Elapsed.Round(time.Second))
 }
 
-// Filters has Postgres plan statements, without index scans, so that each scan of a scoped table has all of its conditions in the order
-// in which they are evaluated, or with them, so that it has those of joins too, and reads that order. An error is one of the proof itself.
+// Filters has Postgres plan statements, and reads from each plan in which order a scan of a scoped table evaluates its conditions.
+// Without index scans, all conditions on the table stand in one list; with them, so do conditions of joins. An error is one of the
+// proof itself.
 func (w *World) Filters(ctx context.Context, cfg FiltersConfig) (*FiltersReport, error) {
 	all := make([]*filters, len(Servers))
 	for i := range Servers {

@@ -68,9 +68,10 @@ func newFilterPlan(c *filterCatalog, a *policy.Approved, tree *treeNode) *filter
 			}
 		}
 		for _, q := range n.list("resconstantqual") {
-			if l, r := p.equation(q); l.text("paramkind") == "0" && r.text("paramkind") == "0" {
-				p.equal[l.number("paramid")] = p.isServer(r)
-				p.equal[r.number("paramid")] = p.isServer(l)
+			for _, side := range [][2]*treeNode{p.sides(q, false), p.sides(q, true)} {
+				if id := side[0]; id.text("paramkind") == "0" && p.isServer(side[1]) {
+					p.equal[id.number("paramid")] = true
+				}
 			}
 		}
 	})
@@ -119,6 +120,15 @@ func (p *filterPlan) equation(v any) (left, right *treeNode) {
 		return bare(args[0]), bare(args[1])
 	}
 	return nil, nil
+}
+
+// sides is equation, or the two the other way round.
+func (p *filterPlan) sides(v any, turned bool) [2]*treeNode {
+	l, r := p.equation(v)
+	if turned {
+		l, r = r, l
+	}
+	return [2]*treeNode{l, r}
 }
 
 // isServer tells a parameter that is the server's id: the engine's, or wall 3's.

@@ -8,12 +8,8 @@ type filterScan struct {
 	table, scope string // the numbers of the table among the plan's, and of the scope column in it
 }
 
-// isScoped tells the scope condition, also among others that stand in one AND.
+// isScoped tells the scope condition.
 func (s *filterScan) isScoped(v any) bool {
-	n := bare(v)
-	if n != nil && n.kind == "BOOLEXPR" && n.text("boolop") == "and" {
-		return slices.ContainsFunc(n.list("args"), s.isScoped)
-	}
 	l, r := s.equation(v)
 	return s.isScopeColumn(l) && s.isServer(r) || s.isScopeColumn(r) && s.isServer(l)
 }
@@ -24,11 +20,10 @@ func (s *filterScan) isGuard(n *treeNode) bool {
 	if n == nil || n.kind != "BOOLEXPR" {
 		return s.isScoped(n)
 	}
-	among := slices.ContainsFunc[[]any]
 	if n.text("boolop") == "and" {
-		return among(n.list("args"), func(v any) bool { return s.isGuard(bare(v)) })
+		return slices.ContainsFunc(n.list("args"), func(v any) bool { return s.isGuard(bare(v)) })
 	}
-	return n.text("boolop") == "or" && !among(n.list("args"), func(v any) bool { return !s.isScoped(v) && !s.isNullOfScope(bare(v)) })
+	return n.text("boolop") == "or" && !slices.ContainsFunc(n.list("args"), func(v any) bool { return !s.isScoped(v) && !s.isNullOfScope(bare(v)) })
 }
 
 func (s *filterScan) isNullOfScope(n *treeNode) bool {
@@ -72,7 +67,7 @@ func (s *filterScan) isHarmless(v any) bool {
 func (s *filterScan) isHarmlessCase(n *treeNode) bool {
 	whens := n.list("args")
 	if first, _ := whens[0].(*treeNode); s.isGuard(bare(first.child("expr"))) {
-		return true
+		whens = whens[1:] // what it guards is evaluated on rows of the server alone
 	}
 	return s.isHarmless(n.child("defresult")) && !slices.ContainsFunc(whens, func(v any) bool {
 		when, _ := v.(*treeNode)

@@ -22,24 +22,49 @@ func (m *maker) costly() {
 	}
 	m.put("WHERE")
 	m.heldBy(t, c)
-	switch {
-	case joined:
+	if joined {
 		m.put("AND", "g.v", ">", "0")
+	} else {
+		m.put("AND")
+		m.costlyCondition(key)
+	}
+	m.scopedAs("AND", t, "y")
+}
+
+// costlyCondition puts a part of WHERE.
+func (m *maker) costlyCondition(key string) {
+	switch {
+	case m.chance(15): // a sub-query in what is compared with another one's rows
+		m.put("(", "CASE", "WHEN", "y."+key, "IS", "NULL", "THEN", "(", "SELECT", "max", "(", "k.code", ")")
+		m.put(unscoped...)
+		m.put(")", "ELSE", "y."+key, "::", "text", "END", ")", m.one("<", ">", "="), "ANY", "(", "SELECT", m.one("'a'", "k.code"))
+		m.put(unscoped...)
+		m.put(")")
+	case m.chance(15): // IN that seems to look at the row further out, in EXISTS
+		m.put("EXISTS", "(", "SELECT")
+		m.put(unscoped...)
+		m.put("WHERE", "k.code", "=", "y."+key, "::", "text", "AND", "y."+key, "::", "text", "IN", "(", "WITH", "q", "AS", "(", "SELECT", "y."+key, ")", "SELECT", "k.code")
+		m.put(unscoped...)
+		m.put(")", ")")
+	case m.chance(10): // a list of the row around
+		m.put("EXISTS", "(", "SELECT")
+		m.put(unscoped...)
+		m.put("WHERE", "k.code", "IN", "(", "y."+key, "::", "text", ",", "y."+key, "::", "text", ")", ")")
+	case m.chance(10):
+		m.put("(", "y."+key, "IS", "NULL", "OR", "concat", "(", "'a'", ",", "'b'", ")", "IS", m.one("DISTINCT", "NOT DISTINCT"), "FROM", "NULL", ")")
 	case m.chance(20): // a condition that Postgres moves out of the sub-query
-		m.put("AND", "EXISTS", "(", "SELECT")
+		m.put("EXISTS", "(", "SELECT")
 		m.put(unscoped...)
 		m.put("WHERE", "y."+key, "::", "text", "<>", "(", "SELECT", "max", "(", "k.code", ")")
 		m.put(unscoped...)
 		m.put(")", ")")
 	case m.chance(70):
-		m.put("AND", "(", "y."+key, "IS", "NULL", "OR")
+		m.put("(", "y."+key, "IS", "NULL", "OR")
 		m.costlyPart("y." + key)
 		m.put(")")
 	default:
-		m.put("AND")
 		m.costlyPart("y." + key)
 	}
-	m.scopedAs("AND", t, "y")
 }
 
 // unscoped is a FROM that needs no scope condition.
