@@ -70,7 +70,6 @@ var orderAttacks = []orderAttack{
 	{name: "unknown by USING", path: Extended, text: "SELECT DISTINCT p.handle, q.handle FROM profiles q, generate_series(1, 2), profiles p JOIN (SELECT NULL IS UNKNOWN AS active) s USING (active) WHERE true"},
 	{name: "IS DISTINCT FROM of a NULL of a sub-query", path: Extended, text: "SELECT DISTINCT p.handle, q.handle FROM profiles q, generate_series(1, 2), profiles p, (SELECT NULL::text AS x) s WHERE p.active = NOT (s.x IS DISTINCT FROM NULL)"},
 	{name: "the same over REST", path: REST, text: "SELECT DISTINCT p.handle FROM generate_series(1, 3), profiles p, (SELECT NULL::text AS x) s WHERE p.server_id = ? AND p.active = NOT (s.x IS DISTINCT FROM s.x)"},
-	{name: "the same in a list", path: Simple, text: "SELECT DISTINCT p.handle, q.handle FROM profiles q, generate_series(1, 2), profiles p, (SELECT NULL::text AS x) s WHERE p.active IN (NOT (s.x IS DISTINCT FROM NULL))"},
 	{name: "the same by USING", path: Extended, text: "SELECT DISTINCT p.handle, q.handle FROM profiles q, generate_series(1, 2), profiles p JOIN (SELECT NOT (s.x IS DISTINCT FROM NULL) AS active FROM (SELECT NULL::text AS x) s) t USING (active) WHERE true"},
 	{name: "WITH", path: Extended, text: "WITH s AS (SELECT DISTINCT id FROM messages, generate_series(1, 12) WHERE content = 'Kestrel 4000') SELECT * FROM s"},
 }

@@ -76,6 +76,9 @@ var shortTypes = []string{"", "text", "varchar", "int2", "int4", "int8", "bool",
 
 // isShort is isGiven of what may become a part of a text. The text of a number can be 131,000 digits longer than what was given.
 func (j *Judge) isShort(n *pg.Node) bool {
+	if c := n.GetCoalesceExpr(); c != nil {
+		return !slices.ContainsFunc(c.Args, func(arg *pg.Node) bool { return !j.isShort(arg) })
+	}
 	t, known := j.TypeOf(n)
 	return known && slices.Contains(shortTypes, t) && j.isGiven(n)
 }
