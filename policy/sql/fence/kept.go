@@ -52,8 +52,6 @@ func (j *Judge) heldOperator(e *pg.A_Expr, start int) bool {
 		return false
 	case j.Overflows(e.Lexpr) || j.Overflows(e.Rexpr) || !tree.IsComparison(tree.LastName(e.Name)) && (j.IsCollated(e.Lexpr) || j.IsCollated(e.Rexpr)):
 		return false
-	case (e.Kind == pg.A_Expr_Kind_AEXPR_DISTINCT || e.Kind == pg.A_Expr_Kind_AEXPR_NOT_DISTINCT) && j.builds(e):
-		return false
 	case j.keeps(e.Lexpr, start):
 		return true
 	}
