@@ -95,7 +95,7 @@ func (p *filterPlan) early() (scans int, found []string) {
 		scans++
 		r := &filterScan{p, n.text("scanrelid"), scope}
 		index := slices.Concat(n.list("indexqualorig"), n.list("bitmapqualorig"))
-		if slices.ContainsFunc(index, r.isScoped) {
+		if slices.ContainsFunc(index, r.isConfined) {
 			return // no other row is read
 		}
 		conditions := n.list("qual")

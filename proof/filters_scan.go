@@ -14,6 +14,18 @@ func (s *filterScan) isScoped(v any) bool {
 	return s.isScopeColumn(l) && s.isServer(r) || s.isScopeColumn(r) && s.isServer(l)
 }
 
+// isConfined tells a condition of an index, or of several whose rows are put together, that only rows of the server meet.
+func (s *filterScan) isConfined(v any) bool {
+	n := bare(v)
+	if n == nil || n.kind != "BOOLEXPR" {
+		return s.isScoped(v)
+	}
+	if n.text("boolop") == "and" {
+		return slices.ContainsFunc(n.list("args"), s.isConfined)
+	}
+	return n.text("boolop") == "or" && !slices.ContainsFunc(n.list("args"), func(v any) bool { return !s.isConfined(v) })
+}
+
 // isGuard is isScoped of the WHEN of a guard, which beside an outer join admits its row of NULLs too. The scope column is never
 // NULL otherwise.
 func (s *filterScan) isGuard(n *treeNode) bool {
