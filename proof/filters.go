@@ -11,7 +11,6 @@ import (
 
 	"github.com/tenantgate/tenantgate/policy"
 	"github.com/tenantgate/tenantgate/proof/statement"
-	"github.com/tenantgate/tenantgate/wall"
 )
 
 // FiltersConfig says what the mode for filters plans: whether some condition of a caller's may be evaluated on other servers' rows
@@ -187,20 +186,8 @@ var planners = []string{
 
 // plan gives the plan for any values of what was approved; nil where Postgres makes an error of it.
 func (f *filters) plan(ctx context.Context, a *policy.Approved, settings string) (*filterPlan, error) {
-	if _, err := simple(ctx, f.conn, fmt.Sprintf("BEGIN; "+settings+"; SET LOCAL search_path = %s; SET LOCAL ROLE %s; SELECT set_config('%s', '%s', true), set_config('%s', '%s', true)",
-		gatePath, f.role, wall.Setting, f.server, wall.Signature, f.signature)); err != nil {
-		return nil, fmt.Errorf("preparing to plan: %w", err)
-	}
 	f.printed = ""
-	_, err := f.conn.Prepare(ctx, probeName, a.Rewritten(), a.Declared())
-	if err == nil {
-		_, err = simple(ctx, f.conn, "EXPLAIN EXECUTE "+probeName+nulls(a.NumParams()))
-	}
-	if failed := (*pgconn.PgError)(nil); errors.As(err, &failed) {
-		err = nil
-	}
-	_, rollback := simple(ctx, f.conn, "ROLLBACK")
-	if err := errors.Join(err, rollback, f.conn.Deallocate(ctx, probeName)); err != nil || f.printed == "" {
+	if _, _, err := explain(ctx, f.conn, a, settings, gated{f.role, f.server, f.signature}); err != nil || f.printed == "" {
 		return nil, err
 	}
 	tree, err := readTree(f.printed)

@@ -68,11 +68,9 @@ func newFilterPlan(c *filterCatalog, a *policy.Approved, tree *treeNode) *filter
 			}
 		}
 		for _, q := range n.list("resconstantqual") {
-			for _, side := range [][2]*treeNode{p.sides(q, false), p.sides(q, true)} {
-				if id := side[0]; id.text("paramkind") == "0" && p.isServer(side[1]) {
-					p.equal[id.number("paramid")] = true
-				}
-			}
+			l, r := p.equation(q)
+			p.equate(l, r)
+			p.equate(r, l)
 		}
 	})
 	return p
@@ -122,13 +120,11 @@ func (p *filterPlan) equation(v any) (left, right *treeNode) {
 	return nil, nil
 }
 
-// sides is equation, or the two the other way round.
-func (p *filterPlan) sides(v any, turned bool) [2]*treeNode {
-	l, r := p.equation(v)
-	if turned {
-		l, r = r, l
+// equate notes a parameter that is compared with the server's id.
+func (p *filterPlan) equate(n, id *treeNode) {
+	if n.text("paramkind") == "0" && p.isServer(id) {
+		p.equal[n.number("paramid")] = true
 	}
-	return [2]*treeNode{l, r}
 }
 
 // isServer tells a parameter that is the server's id: the engine's, or wall 3's.

@@ -54,20 +54,31 @@ func (t *twin) planned(ctx context.Context, q probing, server string) (plan, err
 }
 
 // plan gives the plan of what was approved.
-func (t *twin) plan(ctx context.Context, a *policy.Approved, server string) (p plan, err error) {
-	if _, err := simple(ctx, t.plans.conn, fmt.Sprintf("BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL search_path = %s; SET LOCAL ROLE %s; SELECT set_config('%s', '%s', true), set_config('%s', '%s', true)",
-		gatePath, t.role, wall.Setting, server, wall.Signature, t.signature)); err != nil {
-		return p, fmt.Errorf("preparing to plan: %w", err)
+func (t *twin) plan(ctx context.Context, a *policy.Approved, server string) (plan, error) {
+	explained, failed, err := explain(ctx, t.plans.conn, a, "SET LOCAL plan_cache_mode = force_generic_plan", gated{t.role, server, t.signature})
+	if failed != nil {
+		return plan{text: failed.Message}, err
 	}
-	var explained answer
-	if _, err = t.plans.conn.Prepare(ctx, probeName, a.Rewritten(), a.Declared()); err == nil {
-		explained, err = simple(ctx, t.plans.conn, "EXPLAIN EXECUTE "+probeName+nulls(a.NumParams()))
+	return plan{text: explained.sequence(), made: err == nil}, err
+}
+
+// gated is as whom tenantgate sends a statement.
+type gated struct{ role, server, signature string }
+
+// explain has Postgres plan what was approved as it runs it for a server, in a transaction with further settings, and gives what EXPLAIN
+// says or the error that Postgres has for the statement.
+func explain(ctx context.Context, conn *pgconn.PgConn, a *policy.Approved, settings string, as gated) (explained answer, failed *pgconn.PgError, err error) {
+	if _, err := simple(ctx, conn, fmt.Sprintf("BEGIN; %s; SET LOCAL search_path = %s; SET LOCAL ROLE %s; SELECT set_config('%s', '%s', true), set_config('%s', '%s', true)",
+		settings, gatePath, as.role, wall.Setting, as.server, wall.Signature, as.signature)); err != nil {
+		return explained, nil, fmt.Errorf("preparing to plan: %w", err)
 	}
-	p = plan{text: explained.sequence(), made: err == nil}
-	if failed := (*pgconn.PgError)(nil); errors.As(err, &failed) {
-		p.text, err = failed.Message, nil
+	if _, err = conn.Prepare(ctx, probeName, a.Rewritten(), a.Declared()); err == nil {
+		explained, err = simple(ctx, conn, "EXPLAIN EXECUTE "+probeName+nulls(a.NumParams()))
 	}
-	return p, errors.Join(err, t.plans.exec(ctx, "ROLLBACK"), t.plans.conn.Deallocate(ctx, probeName))
+	if errors.As(err, &failed) {
+		err = nil
+	}
+	return explained, failed, errors.Join(err, rollback(ctx, conn), conn.Deallocate(ctx, probeName))
 }
 
 const probeName = "probe"

@@ -18,9 +18,7 @@ import (
 
 // delay finds the sub-queries in a part of a condition that must cost something, and gives a guard where that can't be done. A part that
 // names relations of the queries around alone may be moved there.
-func (j *Judge) delay(l Level, part *pg.Node, of Place) *facts.Guard {
-	mentioned := map[*Relation]bool{}
-	j.mentions(part, mentioned)
+func (j *Judge) delay(l Level, part *pg.Node, mentioned map[*Relation]bool, of Place) *facts.Guard {
 	if len(mentioned) == 0 {
 		return nil
 	}
@@ -60,9 +58,7 @@ func (j *Judge) joins(l Level, part *pg.Node, of Place) bool {
 
 // isAlone tells whether a sub-query names nothing of the queries around.
 func (j *Judge) isAlone(s *pg.SubLink) bool {
-	mentioned := map[*Relation]bool{}
-	j.mentions(s.Subselect, mentioned)
-	for r := range mentioned {
+	for r := range j.mentionedIn(s.Subselect) {
 		if r.entered < j.starts[s] {
 			return false
 		}
@@ -81,8 +77,7 @@ func (j *Judge) comparesOnly(l Level, test *pg.Node, of Place) bool {
 	default:
 		return false
 	}
-	mentioned := map[*Relation]bool{}
-	j.mentions(test, mentioned)
+	mentioned := j.mentionedIn(test)
 	for r := range mentioned {
 		if !slices.Contains(among, r) {
 			return false

@@ -63,11 +63,12 @@ func (j *Judge) Protect(l Level, root *pg.Node, of Place) *refusal.Refusal {
 			continue
 		}
 		var g *facts.Guard
+		mentioned := j.mentionedIn(part)
 		if !j.leakproof(part) {
-			g = j.guard(l, part, of)
+			g = j.guard(l, part, mentioned, of)
 		}
 		if g == nil {
-			g = j.delay(l, part, of)
+			g = j.delay(l, part, mentioned, of)
 		}
 		if g != nil {
 			c.Guards[part] = g
@@ -94,9 +95,7 @@ func (j *Judge) fail(f *refusal.Refusal) {
 // guard without tables: from g.x = (SELECT 1 / 0) and m.title = g.x Postgres makes
 // m.title = (SELECT 1 / 0), and asks that of any row of m. It makes nothing of a CASE. What
 // holds a column costs more than the scope condition, and is asked behind it.
-func (j *Judge) guard(l Level, part *pg.Node, of Place) *facts.Guard {
-	mentioned := map[*Relation]bool{}
-	j.mentions(part, mentioned)
+func (j *Judge) guard(l Level, part *pg.Node, mentioned map[*Relation]bool, of Place) *facts.Guard {
 	g := &facts.Guard{Having: of == InHaving}
 	needed, named := false, false
 	for _, r := range l.Relations {

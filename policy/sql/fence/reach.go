@@ -38,6 +38,13 @@ func (j *Judge) earliest(m proto.Message) int {
 	return first
 }
 
+// mentionedIn gives the relations whose columns are named beneath m.
+func (j *Judge) mentionedIn(m proto.Message) map[*Relation]bool {
+	all := map[*Relation]bool{}
+	j.mentions(m, all)
+	return all
+}
+
 // mentions adds the relations whose columns are named beneath m.
 func (j *Judge) mentions(m proto.Message, all map[*Relation]bool) {
 	if ref, ok := m.(*pg.ColumnRef); ok {

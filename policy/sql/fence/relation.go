@@ -20,7 +20,7 @@ type Relation struct {
 	Rows     bool            // it is a function that gives rows: its columns stay columns
 	Reach    int             // the first relation that it is made of, where that is another one; else 0
 	serial   int             // counts relations as they come into sight
-	entered  int             // its own number, where that of what it is made of is lower
+	entered  int             // its place in that order; serial is lower if it is made of earlier relations
 }
 
 // Reference is what a Judge must know of a column reference.
