@@ -94,6 +94,8 @@ func expressions() map[string]shape {
 // statements of the worst kinds, which say where they put a bad expression: nowhere.
 func worstStatements() map[string]shape {
 	return map[string]shape{
+		"texts in texts":                     nest(90, "SELECT 1 FROM files f, (SELECT ", "lower(", "concat(?::text,now())", ")", " AS x) s WHERE f.name>s.x"),
+		"many texts in texts":                row("SELECT 1 FROM files f, (SELECT id", ","+strings.Repeat("lower(", 40)+"concat(?::text,now())"+strings.Repeat(")", 40), ",lower(id) AS x FROM files) s WHERE f.name>s.x"),
 		"names of joins of computed columns": row("SELECT 1 FROM (SELECT id || '' AS id FROM files) a", " JOIN (SELECT id || '' AS id FROM files) t%d USING (id) AS j%d", ""),
 		"names of joins":                     row("SELECT 1 FROM (files a", " JOIN files t%d USING (id) AS j%d", ") AS x WHERE lower(x.id) ~ 'a'"), "some names of joins": some(40, "SELECT 1 FROM (files a", " JOIN files t%d USING (id) AS j%d", ") AS x WHERE lower(x.id) ~ 'a'"),
 		"wide HAVING": nest(80, "SELECT 1 FROM files HAVING ", "sum(", "concat("+wide("id,", 1500)+"id)", ")", " > 1"), "wide EXISTS": nest(30, "SELECT 1 FROM files WHERE ", "EXISTS (SELECT FROM files WHERE ", "concat("+wide("id,", 2000)+"id) ~ ''", ")", ""),

@@ -46,6 +46,8 @@ var errorAttacks = []orderAttack{
 	{name: "a column that IN compares", path: Extended, text: `SELECT s.late FROM (SELECT (SELECT max(a.name) FROM countries a, countries b, countries c, countries d, countries e, countries f, countries g, countries h, countries i, countries j, countries k, countries l) AS late) s
 		WHERE s.late IN (SELECT g.content FROM (messages g JOIN messages z ON g.content = z.content) JOIN end_users m ON m.phone_number = g.content WHERE m.name > 'zzK' AND m.name < 'zzL')`},
 	{name: "bits that get longer", path: Extended, text: slowIn("(m.phone_number IS NOT NULL OR m.username > concat('1'::bit(83886080)" + strings.Repeat(", '1'::bit(83886080)", 13) + "))")},
+	{name: "a call that the engine hides", path: Extended, text: slowIn("m.email > " + deep), args: []string{long}},
+	{name: "such a call as a column", path: Extended, text: "SELECT m.id FROM (SELECT " + deep + " AS late) s, end_users m WHERE m.name > 'zzK' AND m.name < 'zzL' AND m.email > s.late", args: []string{long}},
 	{name: "a name that ORDINALITY had", path: Extended, text: `SELECT m.id FROM (SELECT name AS ordinality, id FROM end_users) m, LATERAL (SELECT ordinality AS c FROM lower('x') WITH ORDINALITY AS g (a, o)) v,
 		generate_series(1, 2) k WHERE (v.c IS NULL OR (SELECT 1/0 > 0) OR (k = 1 AND false)) AND m.ordinality > 'zzK' AND m.ordinality < 'zzL'`},
 	{name: "a whole row", path: Extended, text: rowsOf("LEFT JOIN", "USING (r)")},
@@ -66,6 +68,12 @@ func slowIn(condition string) string {
 
 // large makes 1.1 GB, named 110 times.
 var large = strings.Repeat("x", 10_000_000)
+
+// deep takes longer than a statement may of long; upper('a') is why the engine puts it into a sub-query.
+var (
+	deep = strings.Repeat("lower(upper(", 40) + "upper('a') || $1::text" + strings.Repeat("))", 40)
+	long = strings.Repeat("x", 15_000_000)
+)
 
 func lateJoin(join string) string {
 	return "SELECT m.id FROM (unnest('{" + strings.Repeat("z,", 1500) + "z}'::text[]) AS g (phone_number) " + join + ") JOIN end_users m USING (phone_number) WHERE m.name > 'zzK' AND m.name < 'zzL'"

@@ -88,13 +88,15 @@ func (s *filterScan) isHarmlessCase(n *treeNode) bool {
 }
 
 // isKnown tells a parameter whose value is at hand: the statement's, that of a row which was found, or of an expression over the
-// statement's that the engine hides in a sub-query.
+// statement's constants that the engine hides in a sub-query. A value that comes beside the text is large enough to take time.
 func (s *filterScan) isKnown(n *treeNode) bool {
 	plan := s.asked[n.text("paramid")]
 	if n.text("paramkind") == "0" || plan == nil {
 		return true
 	}
-	return plan.kind == "RESULT" && plan.child("lefttree") == nil && len(plan.list("resconstantqual")) == 0 && s.isGiven(plan.list("targetlist"))
+	beside := false
+	nodes(plan.list("targetlist"), func(n *treeNode) { beside = beside || n.kind == "PARAM" && n.text("paramkind") == "0" })
+	return !beside && plan.kind == "RESULT" && plan.child("lefttree") == nil && len(plan.list("resconstantqual")) == 0 && s.isGiven(plan.list("targetlist"))
 }
 
 // isGiven tells what is made of nothing but the statement's parameters and constants, of which Bind bounds how large it gets.

@@ -15,6 +15,15 @@ func (m *maker) costly() {
 		return
 	}
 	m.put(m.tableName(t), "AS", "y")
+	if m.chance(5) { // an equation of another one's column
+		m.put("JOIN", "countries", "AS", "k", "ON", "k.code", "=")
+		m.hiddenCall()
+		m.put("WHERE")
+		m.heldBy(t, c)
+		m.put("AND", "y."+key, "::", "text", "=", "k.code")
+		m.scopedAs("AND", t, "y")
+		return
+	}
 	joined := m.chance(20)
 	if joined {
 		m.put(m.one("LEFT", "FULL", "INNER"), "JOIN", "generate_series", "(", "1", ",", "2", ")", "AS", "g", "(", "v", ")", "ON", "y."+key, "::", "text", "IN")
@@ -72,9 +81,15 @@ var unscoped = []string{"FROM", "countries", "AS", "k"}
 
 // lateColumn puts a join with a name of its own, a part of which has a sub-query in its select list.
 func (m *maker) lateColumn(t *Table) {
-	m.put("(", "(", "SELECT", "x.*", ",", "(", "SELECT", "count", "(", "*", ")")
-	m.put(unscoped...)
-	m.put(")", "AS", "late", "FROM", m.tableName(t), "AS", "x")
+	m.put("(", "(", "SELECT", "x.*", ",")
+	if m.chance(50) {
+		m.hiddenCall()
+	} else {
+		m.put("(", "SELECT", "count", "(", "*", ")")
+		m.put(unscoped...)
+		m.put(")")
+	}
+	m.put("AS", "late", "FROM", m.tableName(t), "AS", "x")
 	m.scopedAs("WHERE", t, "x")
 	m.put(")", "AS", "x", "JOIN", "(", "SELECT", "1", ")", "AS", "one", "(", "n", ")", "ON", "true", ")", "AS", "y")
 }
@@ -118,5 +133,23 @@ func (m *maker) costlyPart(ref string) {
 			m.put(unscoped...)
 			m.put(")", ",", "'a'", ")", "IS", "NULL")
 		},
+		func() {
+			m.put(ref, "::", "text", m.one("<", ">", "="))
+			m.hiddenCall()
+		},
+		func() {
+			m.put("EXISTS", "(", "SELECT")
+			m.put(unscoped...)
+			m.put("WHERE", ref, "::", "text", m.one("<", ">", "="))
+			m.hiddenCall()
+			m.put(")")
+		},
 	)
+}
+
+// hiddenCall puts a call on a parameter that the engine may put into a sub-query.
+func (m *maker) hiddenCall() {
+	m.put("lower", "(", "concat", "(")
+	m.hole(Text, "Kestrel")
+	m.put("::", "text", ",", m.one("now ( )", "upper ( 'a' )", "'a'"), ")", ")")
 }

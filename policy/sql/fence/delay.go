@@ -148,7 +148,7 @@ func (j *Judge) Merged(r *Relation) {
 	}
 }
 
-// asks tells whether a query's select list has a sub-query in it, or a column that has. It is kept: each name of a column asks.
+// asks tells whether a query's select list has a sub-query in it, one of the engine's too, or a column that has. It is kept: each name of a column asks.
 func (j *Judge) asks(s *pg.SelectStmt) bool {
 	if s == nil || j.facts.Barriers[s] {
 		return false
@@ -166,6 +166,10 @@ func (j *Judge) asksIn(m proto.Message) bool {
 	switch x := m.(type) {
 	case *pg.SubLink:
 		return true
+	case *pg.Node:
+		if x.GetFuncCall() != nil && j.isHidden(x) {
+			return true
+		}
 	case *pg.ColumnRef:
 		return j.names.Reference(x).Varying && slices.ContainsFunc(j.names.Reference(x).Relations, j.hasAsking)
 	}

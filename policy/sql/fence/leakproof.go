@@ -63,7 +63,7 @@ func (j *Judge) judge(n *pg.Node) bool {
 	case *pg.Node_TypeCast:
 		return j.leakproof(x.TypeCast.Arg) && j.steadyCast(x.TypeCast)
 	case *pg.Node_FuncCall:
-		return j.steadyCall(x.FuncCall)
+		return j.steadyCall(x.FuncCall) && !j.isHidden(n)
 	}
 	return false
 }

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/tenantgate/tenantgate/policy/sql/tree"
+	"github.com/tenantgate/tenantgate/policy/sql/types"
 )
 
 // moments are the functions that give the present. Like steadyTexts, they neither fail nor
@@ -37,6 +38,12 @@ func (j *Judge) steadyCall(f *pg.FuncCall) bool {
 	name := j.CatalogCall(f)
 	slow := name == "btrim" && len(f.Args) > 1 // it compares each character with each
 	return plain && !slow && (slices.Contains(moments, name) || slices.Contains(steadyTexts, name))
+}
+
+// isHidden tells a call on a parameter that the engine may put into a sub-query (package hide), as concat($1, now()). It costs
+// nothing to Postgres then, and takes long on a large value.
+func (j *Judge) isHidden(call *pg.Node) bool {
+	return tree.HasVariable(call) && !tree.HoldsColumn(call) && !j.KeepsOne(call, types.IsGiven)
 }
 
 // builds tells whether something beneath m puts values of the statement's together, which takes time for each row that it is asked for.

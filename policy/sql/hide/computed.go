@@ -122,7 +122,7 @@ func (h *hider) test(n, arg *pg.Node) {
 // settled tells whether an expression is certainly no constant to the planner, or is guarded
 // where it might become one, as what holds a column is (kept.go).
 func (h *hider) settled(n *pg.Node) bool {
-	return holdsColumn(tree.Unwrap(n)) || h.KeepsOne(n, h.isUnknown)
+	return tree.HoldsColumn(tree.Unwrap(n)) || h.KeepsOne(n, h.isUnknown)
 }
 
 // isUnknown tells what the planner does not know a value of: also a volatile call, and one that gives rows. A literal in it stays.
@@ -131,7 +131,7 @@ func (h *hider) isUnknown(n *pg.Node) bool { return types.IsGiven(n) || h.isUnst
 
 // asksUnsteady tells whether a value that is not known is compared with one in which there is no column.
 func (h *hider) asksUnsteady(a, b *pg.Node) bool {
-	return h.KeepsOne(a, h.isUnsteady) && !holdsColumn(tree.Unwrap(b))
+	return h.KeepsOne(a, h.isUnsteady) && !tree.HoldsColumn(tree.Unwrap(b))
 }
 
 func (h *hider) isUnsteady(n *pg.Node) bool {

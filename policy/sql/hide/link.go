@@ -154,9 +154,3 @@ func (h *hider) pair(x, y *pg.Node) {
 		second.Root, first.Text = first, first.Text || second.Text
 	}
 }
-
-// holdsColumn tells whether a column stands in m, at its own query level.
-func holdsColumn(m proto.Message) bool {
-	_, isColumn := m.(*pg.ColumnRef)
-	return isColumn || tree.AnyOfLevel(m, holdsColumn)
-}

@@ -55,6 +55,12 @@ func HasVariable(m proto.Message) bool {
 	return AnyChild(m, HasVariable)
 }
 
+// HoldsColumn tells whether a column stands in m, at its own query level.
+func HoldsColumn(m proto.Message) bool {
+	_, isColumn := m.(*pg.ColumnRef)
+	return isColumn || AnyOfLevel(m, HoldsColumn)
+}
+
 // SubLinks calls visit for the sub-queries of expressions beneath m, and not for those inside
 // of them.
 func SubLinks(m proto.Message, visit func(*pg.SubLink)) {
