@@ -72,7 +72,7 @@ var large = strings.Repeat("x", 10_000_000)
 // deep takes longer than a statement may of long; upper('a') is why the engine puts it into a sub-query.
 var (
 	deep = strings.Repeat("lower(upper(", 40) + "upper('a') || $1::text" + strings.Repeat("))", 40)
-	long = strings.Repeat("x", 15_000_000)
+	long = strings.Repeat("x", 8_000_000)
 )
 
 func lateJoin(join string) string {
