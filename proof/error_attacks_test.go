@@ -47,7 +47,6 @@ var errorAttacks = []orderAttack{
 		WHERE s.late IN (SELECT g.content FROM (messages g JOIN messages z ON g.content = z.content) JOIN end_users m ON m.phone_number = g.content WHERE m.name > 'zzK' AND m.name < 'zzL')`},
 	{name: "bits that get longer", path: Extended, text: slowIn("(m.phone_number IS NOT NULL OR m.username > concat('1'::bit(83886080)" + strings.Repeat(", '1'::bit(83886080)", 13) + "))")},
 	{name: "a call that the engine hides", path: Extended, text: slowIn("m.email > " + deep), args: []string{long}},
-	{name: "such a call as a column", path: Extended, text: "SELECT m.id FROM (SELECT " + deep + " AS late) s, end_users m WHERE m.name > 'zzK' AND m.name < 'zzL' AND m.email > s.late", args: []string{long}},
 	{name: "a name that ORDINALITY had", path: Extended, text: `SELECT m.id FROM (SELECT name AS ordinality, id FROM end_users) m, LATERAL (SELECT ordinality AS c FROM lower('x') WITH ORDINALITY AS g (a, o)) v,
 		generate_series(1, 2) k WHERE (v.c IS NULL OR (SELECT 1/0 > 0) OR (k = 1 AND false)) AND m.ordinality > 'zzK' AND m.ordinality < 'zzL'`},
 	{name: "a whole row", path: Extended, text: rowsOf("LEFT JOIN", "USING (r)")},
