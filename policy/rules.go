@@ -158,8 +158,8 @@ func (p *Policy) checkScope(f *facts.Facts, d Dialect) *refusal.Refusal {
 }
 
 // checkScopeValues asks that an INSERT gives the scope column by name, and that what is given to it, there and in SET, can
-// be replaced by the server's id: a placeholder or a string can, and DEFAULT where the policy injects; any other expression
-// (ScopeOther) can't. Whether another server's id is replaced or refused is the policy's foreignServerId, which Bind looks at.
+// be replaced by the server's id: a placeholder, a string or a column can, and DEFAULT where the policy injects; any other
+// expression (ScopeOther) can't. Whether another server's id is replaced or refused is the policy's foreignServerId, which Bind looks at.
 func (p *Policy) checkScopeValues(f *facts.Facts, d Dialect) *refusal.Refusal {
 	inject := p.file.Scope.Mode == Inject
 	for _, ins := range f.Inserts {
@@ -183,7 +183,7 @@ func (p *Policy) checkScopeValues(f *facts.Facts, d Dialect) *refusal.Refusal {
 }
 
 // unscopedInsert is unscopedValue for an INSERT. One that names no columns gives a value to the scope column too, which
-// its author may not have meant. Where the policy does not inject the column, such an INSERT was refused before.
+// its author may not have meant. Where the policy does not inject the column, checkScopeValues refuses such an INSERT.
 func unscopedInsert(ins *facts.Insert, v facts.ScopeValue, d Dialect) *refusal.Refusal {
 	fault := unscopedValue(v, d)
 	if !ins.Named {

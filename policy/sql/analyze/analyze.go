@@ -31,7 +31,7 @@ func Analyze(stmt *pg.RawStmt, c *tree.Catalog, given ...tree.TypeName) (*facts.
 	if a.fault != nil {
 		return a.facts, a.fault
 	}
-	if torn := a.types.TornBy(stmt); len(torn) > 0 { // what they stand in is judged by that
+	if torn := a.types.TornBy(stmt); len(torn) > 0 { // placeholders of which Postgres converts some while it runs: what they stand in is judged anew
 		a = newAnalyzer(c, g.Operators, torn, given)
 		a.run(stmt)
 	}

@@ -108,7 +108,7 @@ const (
 	ScopeOther   ScopeValueKind = iota // an expression
 	ScopeParam                         // a placeholder
 	ScopeConst                         // a string
-	ScopeColumn                        // the column itself, in SET
+	ScopeColumn                        // a column, in SET or in INSERT … SELECT
 	ScopeDefault                       // DEFAULT
 )
 
