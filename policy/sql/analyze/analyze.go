@@ -314,6 +314,11 @@ func (a *analyzer) visit(l *level, m proto.Message) {
 	case *pg.TypeName:
 		a.see(n)
 		a.facts.Types = append(a.facts.Types, a.nameUse(n.Names, int(n.Location)))
+		for _, mod := range n.Typmods {
+			if mod.GetAConst() == nil && mod.GetColumnRef() == nil {
+				a.fail(lex.SyntaxError(tree.Offset(mod), "type modifiers must be simple constants or identifiers"))
+			}
+		}
 	case *pg.RangeVar, *pg.SelectStmt, *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt, *pg.JoinExpr,
 		*pg.RangeSubselect, *pg.RangeFunction, *pg.WithClause:
 		// Each has a meaning of its own for names; where one turns up as an expression
