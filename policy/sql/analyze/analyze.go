@@ -2,7 +2,6 @@ package analyze
 
 import (
 	"fmt"
-	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
@@ -69,6 +68,7 @@ type analyzer struct {
 	locked     []string          // the names of FOR UPDATE OF
 	lockAll    bool              // some FOR UPDATE names none
 	reached    []*facts.TableUse // in sub-queries that FOR UPDATE OF names
+	unwaiting  []unwaiting       // clauses with SKIP LOCKED or NOWAIT
 	seen       map[proto.Message]bool
 	subqueries map[*pg.SubLink]string // the name of the first column of each, where it is known
 	columns    int                    // that relations and lists have, all in all
@@ -213,7 +213,7 @@ func (a *analyzer) selectStmt(s *pg.SelectStmt, outer *level, ctes *cte, afterLe
 	a.ordered(l, out, s.SortClause)
 	a.expr(l, s.LimitOffset)
 	a.expr(l, s.LimitCount)
-	a.locking(l, s.LockingClause)
+	a.locking(l, s)
 	a.load.stages += min(len(s.SortClause), 1)
 	return final(s, out)
 }
@@ -230,38 +230,6 @@ func (a *analyzer) close(l *level) {
 	if len(l.facts.Scoped) > 0 {
 		l.facts.Offset = l.facts.Scoped[0].Offset
 		a.facts.Levels = append(a.facts.Levels, l.facts)
-	}
-}
-
-// locking notes row locks. The names in OF are aliases of the query, not tables. That of a sub-query stands for the tables within.
-func (a *analyzer) locking(l *level, clauses []*pg.Node) {
-	for _, n := range clauses {
-		a.facts.Locks = true
-		rels := n.GetLockingClause().GetLockedRels()
-		a.lockAll = a.lockAll || len(rels) == 0
-		for _, r := range rels {
-			v := r.GetRangeVar()
-			if v == nil || v.Schemaname != "" || v.Alias != nil {
-				a.fail(refusal.Unsupported(tree.Offset(r), "FOR UPDATE OF takes an alias of the query"))
-				return
-			}
-			masks := slices.ContainsFunc(l.rels, func(r *relation) bool { return r.Masked }) // Postgres finds a name that a join's alias masks
-			a.lockAll = a.lockAll || masks
-			a.locked = append(a.locked, v.Relname)
-			if of := l.relationHere("", v.Relname); of != nil {
-				a.reached = append(a.reached, of.inside...)
-			}
-		}
-	}
-}
-
-// lock notes that locking a table's rows is a kind of updating them. A lock reaches
-// into the sub-queries of its FROM, so it counts for every table of that name.
-func (a *analyzer) lock() {
-	for _, use := range a.facts.Tables {
-		if !use.Target && (a.lockAll || slices.Contains(a.locked, tree.RefName(use.Node)) || slices.Contains(a.reached, use)) {
-			use.Access |= facts.AccessUpdate
-		}
 	}
 }
 
@@ -313,12 +281,7 @@ func (a *analyzer) visit(l *level, m proto.Message) {
 		}
 	case *pg.TypeName:
 		a.see(n)
-		a.facts.Types = append(a.facts.Types, a.nameUse(n.Names, int(n.Location)))
-		for _, mod := range n.Typmods {
-			if mod.GetAConst() == nil && mod.GetColumnRef() == nil {
-				a.fail(lex.SyntaxError(tree.Offset(mod), "type modifiers must be simple constants or identifiers"))
-			}
-		}
+		a.typeName(n)
 	case *pg.RangeVar, *pg.SelectStmt, *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt, *pg.JoinExpr,
 		*pg.RangeSubselect, *pg.RangeFunction, *pg.WithClause:
 		// Each has a meaning of its own for names; where one turns up as an expression
@@ -336,6 +299,15 @@ func (a *analyzer) visit(l *level, m proto.Message) {
 		a.repeat(copiesOf(n), before)
 	case *pg.FuncCall:
 		a.refuseField(n)
+	}
+}
+
+func (a *analyzer) typeName(n *pg.TypeName) {
+	a.facts.Types = append(a.facts.Types, a.nameUse(n.Names, int(n.Location)))
+	for _, mod := range n.Typmods {
+		if mod.GetAConst() == nil && mod.GetColumnRef() == nil {
+			a.fail(lex.SyntaxError(tree.Offset(mod), "type modifiers must be simple constants or identifiers"))
+		}
 	}
 }
 
