@@ -150,6 +150,10 @@ func (m *maker) costlyPart(ref string) {
 // hiddenCall puts a call on a parameter that the engine may put into a sub-query.
 func (m *maker) hiddenCall() {
 	m.put("lower", "(", "concat", "(")
-	m.hole(Text, "Kestrel")
+	if m.values == Constants { // a path without arguments
+		m.put("'Kestrel'")
+	} else {
+		m.hole(Text, "Kestrel")
+	}
 	m.put("::", "text", ",", m.one("now ( )", "upper ( 'a' )", "'a'"), ")", ")")
 }
