@@ -39,7 +39,7 @@
 //	a semicolon; over Postgres' protocol only if  multiple_statements                 sql/lex/lex.go: punct; as a second net, sql/tree/parse.go: Parse
 //	  another statement is behind it
 //	syntax                                        syntax_error                        sql/tree/parse.go: Parse
-//	a command of Postgres' dialect (SET, COPY,    statement_not_allowed, …            sql/command: Read; over REST a command is as DROP, in the next line
+//	a command of Postgres' dialect (SET, COPY,    statement_not_allowed, …            sql/command: Read; over REST it is refused as DROP is
 //	  BEGIN)
 //	DROP, VACUUM and their like                   statement_not_allowed               sql/tree/kinds.go: Grammar.Admit, called by sql/analyze/analyze.go: Analyze
 //	a construct, such as TABLESAMPLE              construct_not_allowed               sql/tree/kinds.go: Grammar.Admit

@@ -148,7 +148,8 @@ func (j *Judge) Merged(r *Relation) {
 	}
 }
 
-// asks tells whether a query's select list has a sub-query in it, one of the engine's too, or a column that has. It is kept: each name of a column asks.
+// asks tells whether a query's select list has a sub-query in it, or a column that has; the engine's own sub-queries (isHidden) count.
+// The answer is kept: each name of a column asks.
 func (j *Judge) asks(s *pg.SelectStmt) bool {
 	if s == nil || j.facts.Barriers[s] {
 		return false
